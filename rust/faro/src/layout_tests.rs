@@ -1,0 +1,72 @@
+//! The size of each struct and the offset of each field, as the comments of `schema/faro.fbs` give them.
+//!
+//! Byte i of each struct holds i, so the value of a field tells its offset. `flatc --conform` misses a struct that
+//! grew; these tests, which stand in the Java and Python libraries too, do not.
+
+use crate::generated::{BlockHeader, FileHeader, RegionEntry, Run, Tail};
+
+fn counting<const N: usize>(from: u8) -> [u8; N] {
+    std::array::from_fn(|i| from + i as u8)
+}
+
+#[test]
+fn file_header() {
+    let built = FileHeader::new(
+        &counting(0),
+        8,
+        9,
+        10,
+        11,
+        0x0f0e_0d0c,
+        0x1312_1110,
+        0x1716_1514,
+        0x1f1e_1d1c_1b1a_1918,
+        0x2322_2120,
+        0x2726_2524,
+        &counting(40),
+        0x3b3a_3938,
+        0x3f3e_3d3c,
+    );
+    assert_eq!(built.0, counting::<64>(0));
+    assert_eq!(built.partition_count(), 0x0f0e_0d0c);
+    assert_eq!(built.file_id().iter().collect::<Vec<_>>(), counting::<16>(40));
+}
+
+#[test]
+fn block_header() {
+    let built = BlockHeader::new(
+        0x0302_0100,
+        0x0706_0504,
+        0x0b0a_0908,
+        0x0f0e_0d0c,
+        16,
+        17,
+        0x1312,
+        0x1716_1514,
+    );
+    assert_eq!(built.0, counting::<24>(0));
+}
+
+#[test]
+fn tail() {
+    let built = Tail::new(0x0706_0504_0302_0100, 0x0b0a_0908, 0x0f0e_0d0c, &counting(16));
+    assert_eq!(built.0, counting::<24>(0));
+}
+
+#[test]
+fn run() {
+    let built = Run::new(0x0706_0504_0302_0100, 0x0b0a_0908, 0x0f0e_0d0c);
+    assert_eq!(built.0, counting::<16>(0));
+}
+
+#[test]
+fn region_entry() {
+    let built = RegionEntry::new(
+        0x0706_0504_0302_0100,
+        0x0b0a_0908,
+        0x0f0e_0d0c,
+        0x1716_1514_1312_1110,
+        0x1f1e_1d1c_1b1a_1918,
+    );
+    assert_eq!(built.0, counting::<32>(0));
+}
