@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 CARGO := cargo --quiet
-MVN := mvn --batch-mode --quiet --no-transfer-progress --file java/pom.xml
+MVN := mvn --batch-mode -Dstyle.color=never --quiet --no-transfer-progress --file java/pom.xml
 BIN := $(CURDIR)/.venv/bin
 
 .DEFAULT_GOAL := help
