@@ -1,0 +1,41 @@
+"""Makes the committed cases and gold files, or with `--check` says where they differ from what is committed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from generate import everything
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when committed files differ")
+    parser.add_argument("--generated", metavar="FOLDER", type=Path, help="put the files of generated cases here")
+    arguments = parser.parse_args()
+    catalog = everything.cases()
+    if arguments.generated is not None:
+        for path, content in catalog.generated.items():
+            place = arguments.generated / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        return 0
+    if arguments.check:
+        changed = catalog.differences(ROOT / "cases")
+        for path in changed:
+            print(f"differs: cases/{path}", file=sys.stderr)
+        return 1 if changed else 0
+    catalog.write(ROOT / "cases")
+    print(f"{len(catalog.cases)} cases, {len(catalog.files)} files, {sum(map(len, catalog.files.values()))} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+"""All cases, in the order of the manifest."""
+
+from __future__ import annotations
+
+from . import blocks, compressed, header
+from .catalog import Catalog
+
+
+def cases() -> Catalog:
+    """The catalog of all cases."""
+    catalog = Catalog()
+    for part in (header, blocks, compressed):
+        part.add(catalog)
+    return catalog

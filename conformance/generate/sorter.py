@@ -1,0 +1,264 @@
+"""What a writer makes of its calls, by WRT, SRT and CAN: a model of the file, not a writer."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import prng
+from .output import Output, Region, Shared, build
+from .raw import ARROW, KIND_DATA, LZ4, NOBODY, OPAQUE, RECORDS, ZSTD, Block, Header
+
+FRAMINGS = {"opaque": OPAQUE, "records": RECORDS, "arrow": ARROW}
+CODECS = {"none": 0, "lz4": LZ4, "zstd": ZSTD}
+Members = frozenset[int] | None  # None: everybody
+
+
+class RefusedError(Exception):
+    """A call that the writer refuses; it stays as it was."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass
+class _Open:
+    """The open region: the records of each own and shared extent in the order of their calls."""
+
+    own: dict[int, list[tuple[int, bytes]]] = field(default_factory=dict)
+    shared: list[tuple[Members, list[tuple[int, bytes]]]] = field(default_factory=list)
+    charge: int = 0
+
+
+def is_event(kind: int) -> bool:
+    """BLK-2."""
+    return kind == 1 or 64 <= kind <= 127
+
+
+def starts_like_arrow(payload: bytes) -> bool:
+    """FRM-4."""
+    if len(payload) < 8 or payload[:4] != b"\xff\xff\xff\xff":
+        return False
+    length = struct.unpack_from("<i", payload, 4)[0]
+    return length >= 8 and length % 8 == 0 and 8 + length <= len(payload)
+
+
+class Sorter:
+    """Takes the protocol's calls and gives the output that they make."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        get = options.get
+        self.buffer_size = get("buffer_size", 1 << 26)
+        self.ordered = get("ordered", True)
+        self.rotation = get("rotation", 0)
+        self.most = get("max_plain_size", 1 << 26)
+        self.block_size = min(get("block_size", 65536), self.most)
+        schema = prng.payload(options["schema"]) if "schema" in options else None
+        header = Header(
+            partition_count=options["partition_count"], first_partition=get("first_partition", 0),
+            framing=FRAMINGS[get("framing", "records")], producer=int(get("producer", "0")),
+            attempt=get("attempt", 0), file_id=bytes.fromhex(options["file_id"]),
+        )  # fmt: skip
+        self.output = Output(header, paired=get("layout", "paired") == "paired", schema=schema,
+                             statistics=get("statistics", True), created_by=get("created_by"))  # fmt: skip
+        self.first, self.count = header.first_partition, header.partition_count
+        self.open = _Open()
+        self.state = "open"
+
+    def call(self, call: dict[str, Any]) -> None:
+        """One call of the protocol, or `RefusedError`."""
+        name = call["call"]
+        if name == "abort":
+            self.state = "aborted" if self.state == "open" else self.state
+            return
+        if self.state != "open":
+            raise RefusedError("invalid-argument")
+        if name == "many":
+            for partition, payload in prng.many(call):
+                self.record([partition], payload, KIND_DATA)
+        elif name in ("write", "broadcast", "multicast"):
+            targets = {"write": [call.get("partition")], "broadcast": None, "multicast": call.get("partitions")}[name]
+            self.record(targets, prng.payload(call["payload"]), call.get("kind", 0), name == "write")
+        elif name == "flush":
+            self.close()
+        elif name == "property":
+            if call["key"] in self.output.properties:
+                raise RefusedError("invalid-argument")
+            self.output.properties[call["key"]] = call["value"]
+        elif name == "region":
+            self.close()
+            self.given(call["blocks"])
+        elif name == "finish":
+            self.close()
+            self.state = "finished"
+        else:
+            raise ValueError(name)
+
+    def members(self, targets: list[int] | None) -> Members:
+        """A set of partitions, None when it holds all (SRT-5)."""
+        if targets is None:
+            return None
+        if not targets or any(not self.first <= t < self.first + self.count for t in targets):
+            raise RefusedError("invalid-argument")
+        return None if len(set(targets)) == self.count else frozenset(targets)
+
+    def record(self, targets: list[int] | None, payload: bytes, kind: int, own: bool = True) -> None:
+        """A record or event for one partition, a set or everybody."""
+        framing = self.output.header.framing
+        own = own and targets is not None
+        members = self.members(targets)
+        if kind != KIND_DATA and not is_event(kind):
+            raise RefusedError("invalid-argument")
+        if framing == ARROW and kind == KIND_DATA and not starts_like_arrow(payload):
+            raise RefusedError("invalid-argument")
+        alone = framing == ARROW or kind != KIND_DATA
+        if (alone and len(payload) > self.most) or (framing == RECORDS and not alone and 4 + len(payload) > self.most):
+            raise RefusedError("limit-exceeded")
+        charge = len(payload) + 12
+        if self.open.charge + charge > self.buffer_size or (self.ordered and own and self.open.shared):
+            self.close()
+        if own:
+            self.open.own.setdefault((targets or [0])[0], []).append((kind, payload))
+        else:
+            self.shared_extent(members).append((kind, payload))
+        self.open.charge += charge
+        if charge > self.buffer_size:
+            self.close()
+
+    def shared_extent(self, members: Members) -> list[tuple[int, bytes]]:
+        """The shared extent that a record for *members* goes to, SRT-4."""
+        looked_at = self.open.shared[-1:] if self.ordered else self.open.shared
+        for known, records in looked_at:
+            if known == members:
+                return records
+        self.open.shared.append((members, []))
+        return self.open.shared[-1][1]
+
+    def close(self) -> None:
+        """Closes the open region, SRT-3 and SRT-7."""
+        opened, self.open = self.open, _Open()
+        region = Region(rotation=self.rotation)
+        for partition in sorted(opened.own, key=self.slot):
+            if blocks := self.cut(opened.own[partition]):
+                region.own[partition] = blocks
+            self.count_opaque([partition], opened.own[partition])
+        for members, records in opened.shared:
+            if blocks := self.cut(records):
+                region.shared.append(Shared(blocks, None if members is None else sorted(members)))
+            self.count_opaque(None if members is None else sorted(members), records)
+        self.commit(region, wrapped=False)
+
+    def count_opaque(self, targets: list[int] | None, records: list[tuple[int, bytes]]) -> None:
+        """Opaque bytes do not show their records, and a record without bytes counts too: WRT-2, SRT-3."""
+        if self.output.header.framing != OPAQUE:
+            return
+        count = sum(kind == KIND_DATA for kind, _ in records)
+        for target in [NOBODY] if targets is None else targets:
+            self.output.unheld[target] = self.output.unheld.get(target, 0) + count
+
+    def slot(self, partition: int) -> int:
+        """Where a partition stands in a region with the option's rotation."""
+        return (partition - self.first - self.rotation) % self.count
+
+    def commit(self, region: Region, wrapped: bool) -> None:
+        """Settles dense or sparse (SRT-8) and appends the region."""
+        if not region.own and not region.shared:
+            return
+        region.sparse = not wrapped and 2 * len(region.own) + 1 < self.count
+        if region.sparse:
+            region.own = dict(sorted(region.own.items()))
+            region.rotation = 0
+        self.output.regions.append(region)
+
+    def cut(self, records: list[tuple[int, bytes]]) -> list[Block]:
+        """The blocks that an extent's records become, SRT-6."""
+        framing, blocks, held = self.output.header.framing, list[Block](), b""
+
+        def end() -> None:
+            nonlocal held
+            if held:
+                blocks.append(Block(held, records=0 if framing == OPAQUE else None))
+            held = b""
+
+        for kind, payload in records:
+            if kind != KIND_DATA:
+                end()
+                blocks.append(Block(payload, kind=kind))
+            elif framing == ARROW:
+                blocks.append(Block(payload, records=1))
+            elif framing == RECORDS:
+                record = struct.pack("<I", len(payload)) + payload
+                if len(held) + len(record) > self.block_size:
+                    end()
+                held += record
+            else:
+                held += payload
+                while len(held) > self.block_size:
+                    rest, held = held[self.block_size :], held[: self.block_size]
+                    end()
+                    held = rest
+        end()
+        return blocks
+
+    def given(self, calls: list[dict[str, Any]]) -> None:
+        """The region writer, WRT-8."""
+        region, last, wrapped = Region(rotation=self.rotation), None, False
+        shared: Shared | None = None
+        for call in calls:
+            if "shared" in call:
+                members = self.members(None if call["shared"] == "all" else call["shared"])
+                shared = Shared([], None if members is None else sorted(members))
+                region.shared.append(shared)
+                continue
+            block = self.given_block(call)
+            if shared is not None:
+                if "partition" in call:
+                    raise RefusedError("invalid-argument")
+                shared.blocks.append(block)
+                continue
+            partition = call["partition"]
+            self.members([partition])
+            if last is not None and self.slot(partition) < self.slot(last):
+                raise RefusedError("invalid-argument")
+            wrapped = wrapped or (last is not None and partition < last)
+            last = partition
+            region.own.setdefault(partition, []).append(block)
+        region.shared = [extent for extent in region.shared if extent.blocks]
+        self.commit(region, wrapped)
+
+    def given_block(self, call: dict[str, Any]) -> Block:
+        """A block of the region writer, checked by WRT-9."""
+        kind, codec, records = call.get("kind", 0), call.get("codec", 0), call.get("records", 0)
+        if isinstance(codec, str):
+            codec = CODECS[codec]
+        stored = prng.payload(call["stored"] if "stored" in call else call["payload"])
+        size = call.get("plain_size", len(stored))
+        broken = (
+            (kind != KIND_DATA and not is_event(kind))
+            or codec not in (0, 1, 2)
+            or (codec != 0 and kind != KIND_DATA)
+            or (size != len(stored) if codec == 0 else len(stored) >= size)
+            or (kind == KIND_DATA and size < 1)
+            or size > self.most
+        )
+        if broken:
+            raise RefusedError("invalid-argument")
+        return Block(stored, kind=kind, codec=codec, stored=stored, plain_size=size, records=records)
+
+
+def run(options: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[Output, list[dict[str, Any]], str]:
+    """The output of a script, its refused calls, and how the writer ended."""
+    sorter, errors = Sorter(options), []
+    for number, call in enumerate(calls):
+        try:
+            sorter.call(call)
+        except RefusedError as refused:
+            errors.append({"call": number, "code": refused.code})
+    return sorter.output, errors, sorter.state
+
+
+def files(output: Output) -> dict[str, bytes]:
+    """The canonical files."""
+    return build(output).files
