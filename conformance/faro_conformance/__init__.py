@@ -1,0 +1,3 @@
+"""Runs the Faro conformance cases against implementations behind the protocol of conformance/protocol.md."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,96 @@
+"""Comparing what a testee said and wrote with what has to be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from faro_conformance.protocol import Json, Outcome, describe_error
+from faro_conformance.results import Failure
+
+# Objects of which each member counts; of others only the expected members are looked at.
+_EXACT = {"partitions", "kinds", "properties"}
+
+
+def differences(expected: Json, got: Json, where: str = "") -> Iterator[tuple[str, Json, Json]]:
+    """Where `got` does not match `expected`, by the rules of cases/README.md: place, expected, got."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        if where.rsplit(".", 1)[-1] in _EXACT:
+            for name in sorted(got.keys() - expected.keys()):
+                yield f"{where}.{name}", "nothing", got[name]
+        for name, member in expected.items():
+            inner = f"{where}.{name}" if where else name
+            if name not in got:
+                yield inner, member, "nothing"
+            else:
+                yield from differences(member, got[name], inner)
+    elif isinstance(expected, list) and isinstance(got, list):
+        if len(expected) != len(got):
+            yield where, expected, got
+            return
+        for index, (wanted, found) in enumerate(zip(expected, got, strict=True)):
+            yield from differences(wanted, found, f"{where}[{index}]")
+    elif type(expected) is not type(got) or expected != got:
+        # The types too: for Python, true equals 1.
+        yield where, expected, got
+
+
+def compare_outcome(what: str, expected: dict[str, Json], outcome: Outcome) -> Failure | None:
+    """Hold an outcome against `{"ok": ...}` or `{"error": ...}`."""
+    wanted = describe_error(expected["error"]) if "error" in expected else "ok"
+    if outcome.kind not in expected:
+        return Failure(what, wanted, str(outcome), outcome.detail if outcome.kind != "error" else _free_text(outcome))
+    found = list(differences(expected[outcome.kind], outcome.value))
+    if not found:
+        return None
+    if outcome.kind == "error":
+        return Failure(what, wanted, str(outcome), _free_text(outcome))
+    place, expected_there, got_there = found[0]
+    detail = f"and {len(found) - 1} more differences" if len(found) > 1 else ""
+    return Failure(what, f"{place} = {_short(expected_there)}", f"{place} = {_short(got_there)}", detail)
+
+
+def compare_files(what: str, expected: Path | None, got: Path) -> Failure | None:
+    """Hold a file against the one that it must equal byte for byte; None: that it must not be."""
+    if expected is None:
+        return Failure(what, "no file", "a file", got.name) if got.exists() else None
+    if not got.exists():
+        return Failure(what, "a file", "no file", got.name)
+    return compare_bytes(what, expected.read_bytes(), got.read_bytes())
+
+
+def compare_bytes(what: str, expected: bytes, got: bytes) -> Failure | None:
+    """As `compare_files`, with the first byte that differs."""
+    if expected == got:
+        return None
+    offset = first_difference(expected, got)
+
+    def there(data: bytes) -> str:
+        return f"{len(data)} bytes with {data[offset : offset + 16].hex(' ') or 'the end'} at {offset}"
+
+    return Failure(what, there(expected), f"differs at {offset}", there(got))
+
+
+def first_difference(left: bytes, right: bytes) -> int:
+    """The first offset at which two byte strings differ."""
+    low, high = 0, min(len(left), len(right))
+    if left[:high] == right[:high]:
+        return high
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _free_text(outcome: Outcome) -> str:
+    parts = [f"{name} {outcome.value[name]!r}" for name in ("expected", "found") if outcome.value.get(name)]
+    return "it says: " + ", ".join(parts) if parts else ""
+
+
+def _short(value: Json) -> str:
+    text = value if value == "nothing" else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= 200 else text[:200] + " ..."

@@ -1,0 +1,227 @@
+"""Running one case with one testee, operation by operation as cases/README.md says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faro_conformance.child import Child
+from faro_conformance.compare import compare_files, compare_outcome
+from faro_conformance.manifest import Case
+from faro_conformance.protocol import Json, Outcome
+from faro_conformance.results import Failure, Result
+
+LEVELS = ("structure", "checksums", "decode")
+NAME = "output"
+
+
+class UnsupportedError(Exception):
+    """The testee answered `unsupported`."""
+
+
+@dataclass
+class Execution:
+    """One case under way."""
+
+    case: Case
+    child: Child
+    folder: Path
+    failures: list[Failure] = field(default_factory=list)
+
+    def ask(self, op: str, fields: dict[str, Json]) -> Outcome:
+        """Ask the testee; `unsupported` ends the case."""
+        outcome = self.child.ask(op, fields)
+        if outcome.kind == "unsupported":
+            raise UnsupportedError(f"{op}: {outcome.value}")
+        return outcome
+
+    def add(self, failure: Failure | None) -> None:
+        """Note a failure, if it is one."""
+        if failure is not None:
+            self.failures.append(failure)
+
+    def check_levels(self, files: dict[str, str]) -> None:
+        """Ask `check` at the levels that the case names."""
+        expected = self.case.fields.get("check", {})
+        if "check" not in self.child.hello["operations"]:
+            return
+        limits = {name: value for name, value in self.request.items() if name == "limits"}
+        for level in LEVELS:
+            if level in expected:
+                outcome = self.ask("check", {**files, "level": level, **limits})
+                self.add(compare_outcome(f"check {level}", expected[level], outcome))
+
+    @property
+    def request(self) -> dict[str, Json]:
+        """The fields of the request beside op and files."""
+        request: dict[str, Json] = self.case.fields.get("request", {})
+        return request
+
+
+def run_case(case: Case, child: Child, folder: Path) -> Result:
+    """Run the case in `folder`, which is its own; what a `write` case wrote stays there."""
+    begin = time.monotonic()
+
+    def result(status: str, failures: list[Failure], reason: str = "") -> Result:
+        return Result(
+            case=case.id,
+            testee=child.testee.name,
+            status="skipped" if status == "skipped" else "failed" if failures else "passed",
+            clauses=case.clauses,
+            op=case.op,
+            title=case.title,
+            recommended=case.recommended,
+            failures=tuple(failures),
+            reason=reason,
+            seconds=time.monotonic() - begin,
+        )
+
+    reason = why_skipped(case, child.hello)
+    if reason is not None:
+        return result("skipped", [], reason)
+    folder.mkdir(parents=True, exist_ok=True)
+    execution = Execution(case, child, folder)
+    try:
+        _RUN[case.op](execution)
+    except UnsupportedError as error:
+        if not execution.failures:
+            return result("skipped", [], str(error))
+    return result("", execution.failures)
+
+
+def why_skipped(case: Case, hello: dict[str, Json]) -> str | None:
+    """Why the testee cannot run the case, by its own announcement."""
+    if case.op not in hello["operations"]:
+        return f"no operation {case.op}"
+    missing = [feature for feature in case.features if feature not in hello["features"]]
+    return f"no feature {', '.join(missing)}" if missing else None
+
+
+def _read(execution: Execution) -> None:
+    case = execution.case
+    files = {role: str(path) for role, path in case.files().items()}
+    outcome = execution.ask("read", {**files, **execution.request})
+    execution.add(compare_outcome("read", case.fields["expect"], outcome))
+    execution.check_levels(files)
+
+
+def _check(execution: Execution) -> None:
+    case = execution.case
+    files = {role: str(path) for role, path in case.files().items()}
+    fields = {"level": "decode", **execution.request}
+    outcome = execution.ask("check", {**files, **fields})
+    execution.add(compare_outcome(f"check {fields['level']}", case.fields["expect"], outcome))
+
+
+def written_files(case: Case, folder: Path) -> dict[str, Path]:
+    """Where the output of a `write` case stands, by role."""
+    options = case.fields.get("request", {}).get("options", {})
+    if options.get("layout") == "single":
+        return {"single": folder / f"{NAME}.faro"}
+    return {"data": folder / f"{NAME}.data", "index": folder / f"{NAME}.index"}
+
+
+def _write(execution: Execution) -> None:
+    case = execution.case
+    expect = case.fields["expect"]
+    files = written_files(case, execution.folder)
+    for role, name in case.fields.get("existing", {}).items():
+        source = case.path(name)
+        if source is not None:
+            shutil.copyfile(source, files[role])
+    path = str(execution.folder / NAME)
+    outcome = execution.ask("write", {"path": path, "options": {}, "calls": [], **execution.request})
+    answer = {name: expect[name] for name in ("ok", "error") if name in expect}
+    if answer:
+        execution.add(compare_outcome("write", answer, outcome))
+    wanted = {role: case.path(name) for role, name in expect.get("files", {}).items()}
+    finished = outcome.kind == "ok" and outcome.value["finished"]
+    if finished or "existing" in case.fields:
+        for role, expected in wanted.items():
+            execution.add(compare_files(f"{role} file", expected, files[role]))
+    allowed = {files[role].name for role in case.fields.get("existing", {})}
+    if finished:
+        allowed = {file.name for file in files.values()}
+    for left in sorted(set(os.listdir(execution.folder)) - allowed):
+        execution.add(Failure("folder", "nothing else", "a file is left", left))
+    if "read" in expect and finished and "read" in execution.child.hello["operations"]:
+        description = execution.ask("read", {role: str(file) for role, file in files.items()})
+        execution.add(compare_outcome("read", {"ok": expect["read"]}, description))
+
+
+def _repair(execution: Execution) -> None:
+    case = execution.case
+    copies: dict[str, Path] = {}
+    for role, source in case.files().items():
+        copies[role] = execution.folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
+        if source.exists():
+            shutil.copyfile(source, copies[role])
+    files = {role: str(path) for role, path in copies.items()}
+    outcome = execution.ask("repair", {**files, **execution.request})
+    expect = case.fields["expect"]
+    execution.add(compare_outcome("repair", {k: expect[k] for k in ("ok", "error") if k in expect}, outcome))
+    for role, name in expect.get("files", {}).items():
+        execution.add(compare_files(f"{role} file", case.path(name), copies[role]))
+    for left in sorted(set(os.listdir(execution.folder)) - {path.name for path in copies.values()}):
+        execution.add(Failure("folder", "nothing else", "a file is left", left))
+    execution.check_levels(files)
+
+
+def _follow(execution: Execution) -> None:
+    case = execution.case
+    paths: dict[str, str] = {}
+    opened = False
+    try:
+        for number, step in enumerate(case.fields["steps"]):
+            for role, part in step.get("files", {}).items():
+                place = execution.folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
+                paths[role] = str(place)
+                source = case.path(part["from"])
+                assert source is not None
+                data = source.read_bytes()
+                _put(place, data[: part.get("bytes", len(data))])
+            action = step.get("action")
+            if action is None:
+                continue
+            fields = {
+                "action": action,
+                "handle": case.id,
+                **(paths if action == "open" else {}),
+                **step.get("request", {}),
+            }
+            outcome = execution.ask("follow", fields)
+            opened = action != "close" and (opened or (action == "open" and outcome.kind == "ok"))
+            failure = compare_outcome(f"step {number} {action}", step["expect"], outcome) if "expect" in step else None
+            execution.add(failure)
+            if outcome.kind in ("crash", "timeout", "garbage"):
+                # The process that had the handle is gone.
+                opened = False
+                return
+    finally:
+        if opened:
+            execution.child.ask("follow", {"action": "close", "handle": case.id})
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Make the file hold `data`, in place, so that who has it open sees it grow."""
+    with open(path, "r+b" if path.exists() else "x+b", buffering=0) as file:
+        have = file.read()
+        if data[: len(have)] == have:
+            file.write(data[len(have) :])
+        else:
+            file.seek(0)
+            file.write(data)
+            file.truncate(len(data))
+
+
+_RUN: dict[str, Callable[[Execution], None]] = {
+    "read": _read,
+    "check": _check,
+    "write": _write,
+    "repair": _repair,
+    "follow": _follow,
+}

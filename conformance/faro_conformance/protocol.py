@@ -1,0 +1,159 @@
+"""What a testee can answer, and whether it is an answer: every line is held against protocol.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from jsonschema import Draft202012Validator
+
+Json = Any
+Kind = Literal["ok", "error", "unsupported", "crash", "timeout", "garbage"]
+
+OPERATIONS = ("hello", "read", "write", "check", "repair", "follow", "stop")
+# Of everything that the schema allows only this is free text, differs between implementations and is not compared.
+FREE_TEXT = ("expected", "found")
+
+
+class SuiteError(Exception):
+    """The suite itself is unusable: a damaged case file, an unknown testee, a malformed description."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one request. A crash, a time-out and garbage are kinds of their own: never a refusal."""
+
+    kind: Kind
+    value: Json
+
+    def __str__(self) -> str:
+        """As one line, in the form that expected-failure files use."""
+        if self.kind == "ok":
+            return "ok"
+        if self.kind == "error":
+            return describe_error(self.value)
+        if self.kind == "crash":
+            # The exit status alone: what a testee logs may differ from run to run.
+            return "crash"
+        return self.kind
+
+    @property
+    def detail(self) -> str:
+        """With everything that is known, for a human."""
+        if self.kind in ("ok", "error"):
+            return f"{self.kind} {json.dumps(self.value, ensure_ascii=False)}"
+        return f"{self.kind}: {self.value}"
+
+
+def describe_error(error: dict[str, Json]) -> str:
+    """An error object as `error CODE FILE@OFFSET`; members that are not there are left out."""
+    text = f"error {error.get('code', '?')}"
+    if "file" in error or "offset" in error:
+        text += f" {error.get('file', '*')}@{error.get('offset', '*')}".replace("None", "null")
+    return text
+
+
+def answer_key(op: str, action: str | None = None) -> str:
+    """The name under $defs of what answers a request."""
+    return f"answer_{op}_{action}" if op == "follow" else f"answer_{op}"
+
+
+class Protocol:
+    """The schema, compiled. Answers that differ only in id and free text are validated once."""
+
+    def __init__(self, schema_file: Path) -> None:
+        try:
+            self._schema = json.loads(schema_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SuiteError(f"{schema_file}: {error}") from error
+        self._validators: dict[str, Draft202012Validator] = {}
+        self._verdicts: dict[tuple[str, str], str | None] = {}
+
+    def fault(self, definition: str, value: Json) -> str | None:
+        """Why `value` is not a `definition`, or None."""
+        validator = self._validators.get(definition)
+        if validator is None:
+            schema = {
+                "$schema": self._schema["$schema"],
+                "$defs": self._schema["$defs"],
+                "$ref": f"#/$defs/{definition}",
+            }
+            validator = self._validators[definition] = Draft202012Validator(schema)
+        error = next(iter(validator.iter_errors(value)), None)
+        if error is None:
+            return None
+        return f"{error.json_path}: {error.message}"[:500]
+
+    def parse(self, line: bytes, expected_id: int, key: str) -> Outcome:
+        """One line of a testee as the outcome of the request with this id."""
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            return Outcome("garbage", f"no JSON: {_shorten(line)}")
+        if not isinstance(answer, dict):
+            return Outcome("garbage", f"no object: {_shorten(line)}")
+        if type(answer.get("id")) is not int or answer["id"] != expected_id:
+            return Outcome("garbage", f"not the answer to request {expected_id}: {_shorten(line)}")
+        fault = self._cached_fault(key, answer)
+        if fault is not None:
+            return Outcome("garbage", f"{fault} in {_shorten(line)}")
+        if "ok" in answer:
+            return Outcome("ok", answer["ok"])
+        if "error" in answer:
+            return Outcome("error", answer["error"])
+        return Outcome("unsupported", answer["unsupported"])
+
+    def _cached_fault(self, key: str, answer: dict[str, Json]) -> str | None:
+        for error in errors_in(answer):
+            for name in FREE_TEXT:
+                if not isinstance(error.get(name, ""), str | None):
+                    return f"{name} of an error is no text"
+        normal = (key, normalise({name: value for name, value in answer.items() if name != "id"}))
+        if normal not in self._verdicts:
+            self._verdicts[normal] = self.fault(key, answer)
+        return self._verdicts[normal]
+
+
+def errors_in(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    """The error objects of an answer, wherever the protocol has them."""
+    error = answer.get("error")
+    if isinstance(error, dict):
+        yield error
+    ok = answer.get("ok")
+    if isinstance(ok, dict):
+        faulty = [ok.get("range")]
+        partitions = ok.get("partitions")
+        if isinstance(partitions, dict):
+            faulty += partitions.values()
+        for part in faulty:
+            if isinstance(part, dict) and isinstance(part.get("error"), dict):
+                yield part["error"]
+
+
+def normalise(answer: dict[str, Json]) -> str:
+    """The answer without free text, as canonical JSON: equal for two testees that agree."""
+    if next(errors_in(answer), None) is not None:
+        answer = _without_free_text(answer)
+    return json.dumps(answer, sort_keys=True, separators=(",", ":"))
+
+
+def _without_free_text(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    stripped = {name: _without_free_text(member) for name, member in value.items() if name != "error"}
+    if "error" in value:
+        error = value["error"]
+        stripped["error"] = (
+            {name: member for name, member in error.items() if name not in FREE_TEXT}
+            if isinstance(error, dict)
+            else error
+        )
+    return stripped
+
+
+def _shorten(line: bytes) -> str:
+    text = line.decode("utf-8", "backslashreplace").rstrip("\n")
+    return text if len(text) <= 300 else text[:300] + " ..."
