@@ -1,9 +1,31 @@
 //! Faro: an open on-disk format for shuffle data.
 
+#![deny(unsafe_code)]
+
+// The FlatBuffers compiler's code, which has unsafe blocks of its own.
 #[rustfmt::skip]
+#[allow(unsafe_code)]
 mod generated;
 #[cfg(test)]
 mod layout_tests;
+
+pub mod block;
+mod checksum;
+mod codec;
+mod error;
+mod framing;
+mod header;
+mod index;
+mod limits;
+pub mod message;
+mod source;
+mod tail;
+mod zstd_frame;
+
+pub use codec::Codec;
+pub use error::{Code, Error, Result, Role};
+pub use header::{FileHeader, FileKind, Framing};
+pub use limits::Limits;
 
 /// The major version of the format that this library reads and writes.
 pub const VERSION_MAJOR: u8 = 1;

@@ -1,0 +1,230 @@
+//! Compression (spec, COD). Contexts are made once and reused: making one per block would dominate small blocks.
+
+use crate::block::{BlockHeader, CODEC_NONE};
+use crate::error::{Code, Error, Result};
+use crate::zstd_frame;
+use bytes::Bytes;
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, ResetDirective};
+
+/// How a writer compresses data blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Codec {
+    /// Not at all.
+    #[default]
+    None = 0,
+    /// One LZ4 block.
+    Lz4 = 1,
+    /// One Zstandard frame without its magic.
+    Zstd = 2,
+}
+
+impl Codec {
+    /// The codec of a number in a block header, if this library knows it.
+    pub const fn from_number(number: u8) -> Option<Codec> {
+        match number {
+            0 => Some(Codec::None),
+            1 => Some(Codec::Lz4),
+            2 => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+
+    /// The codec as the conformance protocol spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Codec::None => "none",
+            Codec::Lz4 => "lz4",
+            Codec::Zstd => "zstd",
+        }
+    }
+}
+
+/// Compresses block after block.
+pub(crate) struct Compressor {
+    codec: Codec,
+    zstd: Option<CCtx<'static>>,
+    /// Where a compressed block is put; only ever grows.
+    scratch: Vec<u8>,
+}
+
+impl Compressor {
+    /// A compressor of a codec; `level` counts for Zstandard only.
+    pub(crate) fn new(codec: Codec, level: i32) -> Result<Self> {
+        let zstd = match codec {
+            Codec::Zstd => Some(zstd_compressor(level)?),
+            Codec::None | Codec::Lz4 => None,
+        };
+        Ok(Compressor { codec, zstd, scratch: Vec::new() })
+    }
+
+    /// The compressed bytes of `plain` and their codec number, or nothing when compression does not shrink it (BLK-6).
+    pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<(u8, &[u8])> {
+        // One byte less than the plain size: what does not fit did not shrink.
+        let room = plain.len().checked_sub(1).filter(|room| *room > 0)?;
+        if self.codec == Codec::None {
+            return None;
+        }
+        if self.scratch.len() < room {
+            self.scratch.resize(room, 0);
+        }
+        let target = &mut self.scratch[..room];
+        let size = match &mut self.zstd {
+            Some(context) => context.compress2(target, plain).ok()?,
+            None => lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()?,
+        };
+        Some((self.codec as u8, &self.scratch[..size]))
+    }
+}
+
+fn zstd_compressor(level: i32) -> Result<CCtx<'static>> {
+    let failed = |what: &str| Error::bare(Code::Io, "a Zstandard compressor", what.to_string());
+    let mut context = CCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
+    for parameter in [
+        CParameter::Format(FrameFormat::Magicless),
+        CParameter::CompressionLevel(level),
+        // The block header has the plain size; without it the frame is as short as can be (COD-5).
+        CParameter::ContentSizeFlag(false),
+        CParameter::ChecksumFlag(false),
+        CParameter::DictIdFlag(false),
+    ] {
+        context.set_parameter(parameter).map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+    }
+    Ok(context)
+}
+
+/// Decompresses block after block.
+#[derive(Default)]
+pub(crate) struct Decompressor {
+    zstd: Option<DCtx<'static>>,
+}
+
+impl Decompressor {
+    /// Check 12 of BLK-7: the plain payload of a block at `offset` whose other checks were passed. An uncompressed
+    /// payload is not copied.
+    pub(crate) fn decode(
+        &mut self,
+        header: &BlockHeader,
+        stored: Bytes,
+        offset: u64,
+        max_window_size: u64,
+    ) -> Result<Bytes> {
+        if header.codec == CODEC_NONE {
+            return Ok(stored);
+        }
+        let payload_offset = offset + BlockHeader::SIZE as u64;
+        let is_zstd = header.codec == Codec::Zstd as u8;
+        if is_zstd {
+            zstd_frame::check(&stored, header.plain_size, max_window_size, payload_offset)?;
+        }
+        let mut plain = vec![0; header.plain_size as usize];
+        let decoded = if is_zstd { self.unfold_zstd(&stored, &mut plain)? } else { unfold_lz4(&stored, &mut plain) };
+        match decoded {
+            Ok(size) if size == plain.len() => Ok(Bytes::from(plain)),
+            result => Err(Error::at(
+                Code::MalformedBlock,
+                payload_offset,
+                format!("a payload that decodes to {} bytes", plain.len()),
+                match result {
+                    Ok(size) => format!("{size} bytes"),
+                    Err(text) => format!("one that does not decode: {text}"),
+                },
+            )),
+        }
+    }
+
+    fn unfold_zstd(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<std::result::Result<usize, String>> {
+        let failed = |what: &str| Error::bare(Code::Io, "a Zstandard decompressor", what.to_string());
+        let context = match &mut self.zstd {
+            Some(context) => context,
+            empty => {
+                let mut context = DCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
+                context
+                    .set_parameter(DParameter::Format(FrameFormat::Magicless))
+                    .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+                empty.insert(context)
+            }
+        };
+        let result = context.decompress(plain, stored).map_err(|code| zstd_safe::get_error_name(code).to_string());
+        if result.is_err() {
+            // What a failed call left behind must not meet the next block.
+            context.reset(ResetDirective::SessionOnly).map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+        }
+        Ok(result)
+    }
+}
+
+fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
+    // The C library counts in ints; a block that large cannot be one of its.
+    if plain.len() > i32::MAX as usize {
+        return Err("larger than an LZ4 block can be".into());
+    }
+    lzzzz::lz4::decompress(stored, plain).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(codec: u8, stored: usize, plain: usize) -> BlockHeader {
+        BlockHeader {
+            stored_size: stored as u32,
+            plain_size: plain as u32,
+            partition: 0,
+            sequence: 0,
+            kind: 0,
+            codec,
+            reserved: 0,
+            checksum: 0,
+        }
+    }
+
+    fn decode(codec: u8, stored: &[u8], plain: usize) -> Result<Bytes> {
+        let stored = Bytes::copy_from_slice(stored);
+        Decompressor::default().decode(&header(codec, stored.len(), plain), stored, 1000, 8 << 20)
+    }
+
+    #[test]
+    fn what_is_compressed_is_decoded() {
+        let plain: Vec<u8> = (0..100_000u32).map(|i| (i / 100) as u8).collect();
+        for codec in [Codec::Lz4, Codec::Zstd] {
+            let mut compressor = Compressor::new(codec, 1).unwrap();
+            for size in [100_000, 1000, 77] {
+                let (number, stored) = compressor.compress(&plain[..size]).unwrap();
+                assert_eq!(number, codec as u8);
+                let stored = stored.to_vec();
+                assert_eq!(decode(number, &stored, size).unwrap(), plain[..size]);
+                for wrong in [size - 1, size + 1] {
+                    let error = decode(number, &stored, wrong).unwrap_err();
+                    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(1024)));
+                }
+                assert_eq!(decode(number, &stored[..stored.len() - 1], size).unwrap_err().code, Code::MalformedBlock);
+            }
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_failed_decodes_the_next_block() {
+        let plain = vec![7; 5000];
+        let mut compressor = Compressor::new(Codec::Zstd, 19).unwrap();
+        let stored = compressor.compress(&plain).unwrap().1.to_vec();
+        let mut bad = stored.clone();
+        bad[6] ^= 0xFF;
+        let mut decoder = Decompressor::default();
+        for _ in 0..3 {
+            let header = header(2, stored.len(), plain.len());
+            let _ = decoder.decode(&header, Bytes::from(bad.clone()), 0, 8 << 20);
+            assert_eq!(decoder.decode(&header, Bytes::from(stored.clone()), 0, 8 << 20).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_not_compressed() {
+        for codec in [Codec::None, Codec::Lz4, Codec::Zstd] {
+            let mut compressor = Compressor::new(codec, 3).unwrap();
+            for plain in [&b""[..], b"a", b"ab", b"0123456789abcdef"] {
+                assert!(compressor.compress(plain).is_none());
+            }
+        }
+    }
+}

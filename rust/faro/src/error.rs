@@ -1,0 +1,242 @@
+//! The closed set of error codes and the error type (spec, ERR-1 to ERR-3).
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What kind of fault an [`Error`] is (ERR-1). The set is closed in version 1 of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The system refused: missing, unreadable, no space, a failed sync.
+    Io,
+    /// The file does not begin with the magic.
+    NotFaro,
+    /// The file is of another major version.
+    UnsupportedVersion,
+    /// A feature bit, file kind or metadata kind that this library does not know.
+    UnsupportedFeature,
+    /// A codec number that this library does not know.
+    UnsupportedCodec,
+    /// No tail: the file is still being written, or its writer died.
+    Unfinished,
+    /// Bytes that must be there are not.
+    Truncated,
+    /// A checksum does not match: damage.
+    Checksum,
+    /// A file header that verifies and breaks a rule.
+    MalformedHeader,
+    /// A block that verifies and breaks a rule, or does not fit its place.
+    MalformedBlock,
+    /// A message that is not structurally valid.
+    MalformedMessage,
+    /// Index, blocks, tail or statistics contradict each other.
+    InconsistentIndex,
+    /// The data and the index file do not belong together.
+    MismatchedPair,
+    /// The file or record asks for more than the caller allows.
+    LimitExceeded,
+    /// The caller's mistake.
+    InvalidArgument,
+}
+
+impl Code {
+    /// All codes, in the order of the specification.
+    pub const ALL: [Code; 15] = [
+        Code::Io,
+        Code::NotFaro,
+        Code::UnsupportedVersion,
+        Code::UnsupportedFeature,
+        Code::UnsupportedCodec,
+        Code::Unfinished,
+        Code::Truncated,
+        Code::Checksum,
+        Code::MalformedHeader,
+        Code::MalformedBlock,
+        Code::MalformedMessage,
+        Code::InconsistentIndex,
+        Code::MismatchedPair,
+        Code::LimitExceeded,
+        Code::InvalidArgument,
+    ];
+
+    /// The code as every implementation spells it, for example `not-faro`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Code::Io => "io",
+            Code::NotFaro => "not-faro",
+            Code::UnsupportedVersion => "unsupported-version",
+            Code::UnsupportedFeature => "unsupported-feature",
+            Code::UnsupportedCodec => "unsupported-codec",
+            Code::Unfinished => "unfinished",
+            Code::Truncated => "truncated",
+            Code::Checksum => "checksum",
+            Code::MalformedHeader => "malformed-header",
+            Code::MalformedBlock => "malformed-block",
+            Code::MalformedMessage => "malformed-message",
+            Code::InconsistentIndex => "inconsistent-index",
+            Code::MismatchedPair => "mismatched-pair",
+            Code::LimitExceeded => "limit-exceeded",
+            Code::InvalidArgument => "invalid-argument",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Code {
+    type Err = Error;
+
+    /// Reads a code as [`Code::as_str`] spells it; any other text is `invalid-argument`.
+    fn from_str(text: &str) -> Result<Self> {
+        Code::ALL
+            .into_iter()
+            .find(|code| code.as_str() == text)
+            .ok_or_else(|| Error::argument("an error code of the specification", format!("{text:?}")))
+    }
+}
+
+/// Which file of an output a fault is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The data file of a pair.
+    Data,
+    /// The index file of a pair.
+    Index,
+    /// The one file of a single output.
+    Single,
+}
+
+impl Role {
+    /// The role as the conformance protocol spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::Data => "data",
+            Role::Index => "index",
+            Role::Single => "single",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A fault: what, where, what was expected and what was found (ERR-2).
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// What kind of fault.
+    pub code: Code,
+    /// The file it is in.
+    pub file: Option<PathBuf>,
+    /// Which file of the output that is.
+    pub role: Option<Role>,
+    /// Absolute byte offset in the file.
+    pub offset: Option<u64>,
+    /// What should have been there, for a human.
+    pub expected: String,
+    /// What was there, for a human.
+    pub found: String,
+    /// The system's own error, with code [`Code::Io`]. Shared, so that a failed writer can repeat its error.
+    pub source: Option<Arc<io::Error>>,
+}
+
+/// What the functions of this library return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A fault at an offset; the file is told later by who knows it.
+    pub(crate) fn at(code: Code, offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Error {
+            code,
+            file: None,
+            role: None,
+            offset: Some(offset),
+            expected: expected.into(),
+            found: found.into(),
+            source: None,
+        }
+    }
+
+    /// A fault without file and offset.
+    pub(crate) fn bare(code: Code, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Error { offset: None, ..Error::at(code, 0, expected, found) }
+    }
+
+    /// The caller's mistake.
+    pub(crate) fn argument(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Error::bare(Code::InvalidArgument, expected, found)
+    }
+
+    /// What the system said when it was asked to do `what`.
+    pub(crate) fn io(what: &str, path: &Path, role: Option<Role>, source: io::Error) -> Self {
+        Error {
+            file: Some(path.to_path_buf()),
+            role,
+            source: Some(Arc::new(source)),
+            ..Error::bare(Code::Io, format!("to {what}"), "")
+        }
+        .with_source_text()
+    }
+
+    fn with_source_text(mut self) -> Self {
+        if let Some(source) = &self.source {
+            self.found = source.to_string();
+        }
+        self
+    }
+
+    /// Names the file, unless it is named already.
+    pub(crate) fn in_file(mut self, role: Role, path: &Path) -> Self {
+        if self.file.is_none() {
+            self.file = Some(path.to_path_buf());
+            self.role = Some(role);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.as_str())?;
+        if let Some(file) = &self.file {
+            write!(f, " in {}", file.display())?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, " at offset {offset}")?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_spelled_back() {
+        for code in Code::ALL {
+            assert_eq!(code.as_str().parse::<Code>().unwrap(), code);
+        }
+        assert_eq!("Io".parse::<Code>().unwrap_err().code, Code::InvalidArgument);
+    }
+
+    #[test]
+    fn an_error_says_what_and_where() {
+        let error = Error::at(Code::Checksum, 64, "1234", "5678").in_file(Role::Data, Path::new("a.data"));
+        assert_eq!(error.to_string(), "checksum in a.data at offset 64: expected 1234, found 5678");
+    }
+}

@@ -1,0 +1,321 @@
+//! The 64 bytes at the start of every file (spec, HDR).
+
+use crate::checksum::crc32c;
+use crate::error::{Code, Error, Result};
+use crate::{VERSION_MAJOR, VERSION_MINOR};
+
+/// The first 8 bytes of every file.
+pub const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
+/// The most partitions of a file, and the bound of their numbers.
+pub const MAX_PARTITIONS: u32 = 1 << 28;
+/// Reader feature `selective`: sequences may have gaps, region messages have `first_block` (VER-3).
+pub const FEATURE_SELECTIVE: u32 = 1;
+/// The reader features that this library knows.
+pub const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE;
+/// The writer features that this library knows: none are registered yet (VER-4).
+pub const KNOWN_WRITER_FEATURES: u32 = 0;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FileKind {
+    /// The data file of a pair.
+    Data = 1,
+    /// The index file of a pair.
+    Index = 2,
+    /// Data and index in one file.
+    Single = 3,
+}
+
+/// What the plain payloads of data blocks are (FRM-1 to FRM-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Framing {
+    /// A byte stream of the engine's.
+    Opaque = 0,
+    /// Whole records, each with its length before it.
+    Records = 1,
+    /// One encapsulated Arrow IPC record batch message each.
+    Arrow = 2,
+}
+
+impl Framing {
+    /// The framing as the conformance protocol spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Framing::Opaque => "opaque",
+            Framing::Records => "records",
+            Framing::Arrow => "arrow",
+        }
+    }
+}
+
+/// The header of a file. The magic, the major version, the reserved field and the checksum are not kept: they are
+/// checked by [`FileHeader::parse`] and written by [`FileHeader::encode`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileHeader {
+    /// What the file is.
+    pub kind: FileKind,
+    /// Minor version of the format: which fields messages may have (VER-2).
+    pub version_minor: u8,
+    /// What the plain payloads of data blocks are.
+    pub framing: Framing,
+    /// P, the count of partitions, 1 to [`MAX_PARTITIONS`].
+    pub partition_count: u32,
+    /// Bit set of what a reader must know.
+    pub reader_features: u32,
+    /// Bit set of what whoever rewrites the file must know.
+    pub writer_features: u32,
+    /// The producer's number; all ones in a merged file.
+    pub producer: u64,
+    /// Attempt of the producer, or generation of the merge.
+    pub attempt: u32,
+    /// Number of the file's first partition.
+    pub first_partition: u32,
+    /// 16 random bytes, a UUID's; the two files of a pair bear the same.
+    pub file_id: [u8; 16],
+}
+
+fn u32_at(bytes: &[u8; FileHeader::SIZE], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+impl FileHeader {
+    /// Bytes of a header.
+    pub const SIZE: usize = 64;
+
+    /// The header as it stands in a file, its checksum included.
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[0..8].copy_from_slice(&MAGIC);
+        bytes[8] = self.kind as u8;
+        bytes[9] = VERSION_MAJOR;
+        bytes[10] = self.version_minor;
+        bytes[11] = self.framing as u8;
+        bytes[12..16].copy_from_slice(&self.partition_count.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.reader_features.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.writer_features.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.producer.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.attempt.to_le_bytes());
+        bytes[36..40].copy_from_slice(&self.first_partition.to_le_bytes());
+        bytes[40..56].copy_from_slice(&self.file_id);
+        let checksum = crc32c(&[&bytes[..60]]);
+        bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Checks and reads a header (HDR-1). `start` is what the file has of its first 64 bytes.
+    pub fn parse(start: &[u8]) -> Result<Self> {
+        let of_magic = &start[..start.len().min(MAGIC.len())];
+        if *of_magic != MAGIC[..of_magic.len()] {
+            return Err(Error::at(Code::NotFaro, 0, format!("the magic {MAGIC:02X?}"), what_instead(of_magic)));
+        }
+        let Some(bytes) = start.first_chunk::<{ Self::SIZE }>() else {
+            return Err(Error::at(
+                Code::Truncated,
+                start.len() as u64,
+                "a file header of 64 bytes",
+                format!("a file of {} bytes", start.len()),
+            ));
+        };
+        let (stored, computed) = (u32_at(bytes, 60), crc32c(&[&bytes[..60]]));
+        if stored != computed {
+            return Err(Error::at(
+                Code::Checksum,
+                0,
+                format!("the file header's checksum {stored:08X}"),
+                format!("bytes whose checksum is {computed:08X}"),
+            ));
+        }
+        check(bytes[9] == VERSION_MAJOR, Code::UnsupportedVersion, 9, "major version 1", || bytes[9].to_string())?;
+        let unknown = u32_at(bytes, 16) & !KNOWN_READER_FEATURES;
+        check(unknown == 0, Code::UnsupportedFeature, 16, "reader features that this library knows", || {
+            format!("the unknown bits {unknown:#X}; a newer version of this library may know them")
+        })?;
+        let kind = match bytes[8] {
+            1 => FileKind::Data,
+            2 => FileKind::Index,
+            3 => FileKind::Single,
+            4 => return Err(Error::at(Code::UnsupportedFeature, 8, "file kind 1, 2 or 3", "4, a manifest")),
+            other => return Err(Error::at(Code::MalformedHeader, 8, "file kind 1, 2 or 3", other.to_string())),
+        };
+        let framing = match bytes[11] {
+            0 => Framing::Opaque,
+            1 => Framing::Records,
+            2 => Framing::Arrow,
+            other => return Err(Error::at(Code::MalformedHeader, 11, "framing 0, 1 or 2", other.to_string())),
+        };
+        let (partition_count, first_partition) = (u32_at(bytes, 12), u32_at(bytes, 36));
+        let malformed = Code::MalformedHeader;
+        let in_range = (1..=MAX_PARTITIONS).contains(&partition_count);
+        check(in_range, malformed, 12, "1 to 2^28 partitions", || partition_count.to_string())?;
+        let fits = u64::from(first_partition) + u64::from(partition_count) <= u64::from(MAX_PARTITIONS);
+        check(fits, malformed, 36, "partition numbers below 2^28", || {
+            format!("{partition_count} partitions from {first_partition} on")
+        })?;
+        let reserved = u32_at(bytes, 56);
+        check(reserved == 0, malformed, 56, "zero in the reserved field", || reserved.to_string())?;
+
+        let mut file_id = [0; 16];
+        file_id.copy_from_slice(&bytes[40..56]);
+        let mut producer = [0; 8];
+        producer.copy_from_slice(&bytes[24..32]);
+        Ok(FileHeader {
+            kind,
+            version_minor: bytes[10],
+            framing,
+            partition_count,
+            reader_features: u32_at(bytes, 16),
+            writer_features: u32_at(bytes, 20),
+            producer: u64::from_le_bytes(producer),
+            attempt: u32_at(bytes, 32),
+            first_partition,
+            file_id,
+        })
+    }
+
+    /// Whether the file has the reader feature `selective`.
+    pub fn is_selective(&self) -> bool {
+        self.reader_features & FEATURE_SELECTIVE != 0
+    }
+
+    /// Whether messages of the file may have fields that this library does not know (MSG-12).
+    pub fn is_newer_minor(&self) -> bool {
+        self.version_minor > VERSION_MINOR
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> std::ops::Range<u32> {
+        self.first_partition..self.first_partition + self.partition_count
+    }
+
+    /// Checks that two headers are of one pair (FIL-3). The fault is one of the data file.
+    pub(crate) fn check_pair(index: &FileHeader, data: &FileHeader) -> Result<()> {
+        let fields: [(&str, u64, u128, u128); 9] = [
+            ("file_id", 40, u128::from_be_bytes(index.file_id), u128::from_be_bytes(data.file_id)),
+            ("partition_count", 12, index.partition_count.into(), data.partition_count.into()),
+            ("first_partition", 36, index.first_partition.into(), data.first_partition.into()),
+            ("producer", 24, index.producer.into(), data.producer.into()),
+            ("attempt", 32, index.attempt.into(), data.attempt.into()),
+            ("framing", 11, index.framing as u128, data.framing as u128),
+            ("reader_features", 16, index.reader_features.into(), data.reader_features.into()),
+            ("writer_features", 20, index.writer_features.into(), data.writer_features.into()),
+            ("version_minor", 10, index.version_minor.into(), data.version_minor.into()),
+        ];
+        for (name, offset, expected, found) in fields {
+            check(expected == found, Code::MismatchedPair, offset, &format!("the index file's {name}, {expected:X}"), || {
+                format!("{found:X}: the two files are not of one output")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses to rewrite a file with a writer feature that this library does not know (HDR-4).
+    pub(crate) fn check_writer_features(&self) -> Result<()> {
+        let unknown = self.writer_features & !KNOWN_WRITER_FEATURES;
+        check(unknown == 0, Code::UnsupportedFeature, 20, "writer features that this library knows", || {
+            format!("the unknown bits {unknown:#X}")
+        })
+    }
+}
+
+fn check(holds: bool, code: Code, offset: u64, expected: &str, found: impl FnOnce() -> String) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::at(code, offset, expected, found())) }
+}
+
+/// Says what stands in the magic's place, and guesses why.
+fn what_instead(bytes: &[u8]) -> String {
+    let text_mode = bytes.starts_with(b"\x89FARO\n\x1A") || bytes.starts_with(b"\x89FARO\r\n\n") || {
+        bytes.starts_with(b"\x89FARO\r\r\n")
+    };
+    let stripped = bytes.starts_with(b"\x09FARO");
+    let hint = if text_mode {
+        ": the file was damaged by a transfer in text mode, which changes line ends"
+    } else if stripped {
+        ": the file was damaged by a transfer that clears the eighth bit"
+    } else {
+        ""
+    };
+    format!("{bytes:02X?}{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> FileHeader {
+        FileHeader {
+            kind: FileKind::Single,
+            version_minor: 0,
+            framing: Framing::Records,
+            partition_count: 8,
+            reader_features: 0,
+            writer_features: 0,
+            producer: 7,
+            attempt: 1,
+            first_partition: 3,
+            file_id: *b"0123456789abcdef",
+        }
+    }
+
+    fn resealed(change: impl FnOnce(&mut [u8; 64])) -> [u8; 64] {
+        let mut bytes = header().encode();
+        change(&mut bytes);
+        let checksum = crc32c(&[&bytes[..60]]);
+        bytes[60..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    fn fault(bytes: &[u8]) -> (Code, u64) {
+        let error = FileHeader::parse(bytes).unwrap_err();
+        (error.code, error.offset.unwrap())
+    }
+
+    #[test]
+    fn what_is_encoded_is_parsed() {
+        assert_eq!(FileHeader::parse(&header().encode()).unwrap(), header());
+    }
+
+    #[test]
+    fn each_check_has_its_code_and_offset() {
+        assert_eq!(fault(&[]), (Code::Truncated, 0));
+        assert_eq!(fault(&MAGIC[..5]), (Code::Truncated, 5));
+        assert_eq!(fault(b"\x89FAR\x00"), (Code::NotFaro, 0));
+        assert_eq!(fault(&resealed(|_| ())[..63]), (Code::Truncated, 63));
+        assert_eq!(fault(&resealed(|b| b[9] = 2)), (Code::UnsupportedVersion, 9));
+        assert_eq!(fault(&resealed(|b| b[16] = 3)), (Code::UnsupportedFeature, 16));
+        assert_eq!(fault(&resealed(|b| b[8] = 4)), (Code::UnsupportedFeature, 8));
+        assert_eq!(fault(&resealed(|b| b[8] = 5)), (Code::MalformedHeader, 8));
+        assert_eq!(fault(&resealed(|b| b[11] = 3)), (Code::MalformedHeader, 11));
+        assert_eq!(fault(&resealed(|b| b[12] = 0)), (Code::MalformedHeader, 12));
+        assert_eq!(fault(&resealed(|b| b[15] = 0x11)), (Code::MalformedHeader, 12));
+        assert_eq!(fault(&resealed(|b| b[39] = 0xFF)), (Code::MalformedHeader, 36));
+        assert_eq!(fault(&resealed(|b| b[59] = 1)), (Code::MalformedHeader, 56));
+        assert!(FileHeader::parse(&resealed(|b| b[16] = 1)).unwrap().is_selective());
+    }
+
+    #[test]
+    fn every_changed_byte_is_reported() {
+        let good = header().encode();
+        for at in 0..good.len() {
+            let mut bad = good;
+            bad[at] ^= 0x20;
+            let expected = if at < 8 { Code::NotFaro } else { Code::Checksum };
+            assert_eq!(fault(&bad), (expected, 0));
+        }
+    }
+
+    #[test]
+    fn text_mode_damage_is_named() {
+        let error = FileHeader::parse(b"\x89FARO\n\x1A\x03").unwrap_err();
+        assert!(error.found.contains("text mode"), "{error}");
+    }
+
+    #[test]
+    fn the_first_field_that_differs_is_named() {
+        let index = header();
+        let data = FileHeader { attempt: 9, version_minor: 3, ..header() };
+        let error = FileHeader::check_pair(&index, &data).unwrap_err();
+        assert_eq!((error.code, error.offset), (Code::MismatchedPair, Some(32)));
+    }
+}

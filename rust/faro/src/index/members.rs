@@ -1,0 +1,57 @@
+//! Who reads a shared extent.
+
+use std::sync::Arc;
+
+/// The partitions that read a shared extent. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Members {
+    first_partition: u32,
+    partition_count: u32,
+    /// One bit per partition; absent: every partition.
+    bits: Option<Arc<[u8]>>,
+}
+
+impl Members {
+    pub(crate) fn new(first_partition: u32, partition_count: u32, bits: Option<Arc<[u8]>>) -> Self {
+        Members { first_partition, partition_count, bits }
+    }
+
+    /// Whether every partition of the file is a member, written as such: the members field is absent.
+    pub fn is_all(&self) -> bool {
+        self.bits.is_none()
+    }
+
+    /// Whether a partition is a member.
+    pub fn contains(&self, partition: u32) -> bool {
+        match partition.checked_sub(self.first_partition) {
+            Some(at) if at < self.partition_count => self.bits.as_ref().is_none_or(|bits| has_bit(bits, at)),
+            _ => false,
+        }
+    }
+
+    /// The members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.partition_count)
+            .filter(|at| self.bits.as_ref().is_none_or(|bits| has_bit(bits, *at)))
+            .map(|at| self.first_partition + at)
+    }
+
+    /// How many members there are.
+    pub fn count(&self) -> u32 {
+        match &self.bits {
+            None => self.partition_count,
+            // At most 2^28 bits.
+            Some(bits) => bits.iter().map(|byte| byte.count_ones()).sum(),
+        }
+    }
+
+    /// Whether a partition from `from` on and below `to` is a member. Both count from the file's first partition.
+    pub(crate) fn any_in(&self, from: u32, to: u32) -> bool {
+        from < to && self.bits.as_ref().is_none_or(|bits| (from..to).any(|at| has_bit(bits, at)))
+    }
+}
+
+/// Bit `at` of a bit set, counted from the lowest of the first byte.
+fn has_bit(bits: &[u8], at: u32) -> bool {
+    bits.get(at as usize / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
+}

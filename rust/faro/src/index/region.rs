@@ -1,0 +1,337 @@
+//! One region whose message was found to obey REG-2 to REG-9.
+
+use super::{LARGEST_REGION, LEAST_REGION, Members};
+use crate::block::ANY_PARTITION;
+use crate::error::{Code, Error, Result};
+use crate::header::FileHeader;
+use crate::message::{Region, Run};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Contiguous blocks in the data (or single) file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Absolute offset of the first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+impl Extent {
+    /// Absolute offset behind the last byte.
+    pub fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+}
+
+/// One own extent of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Whose it is.
+    pub partition: u32,
+    /// Where its blocks are; of length 0 when the partition has none here.
+    pub extent: Extent,
+    /// In files with the reader feature `selective`: sequence of the first block.
+    pub first_block: Option<u32>,
+}
+
+/// One shared extent of a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedSlot {
+    /// Where its blocks are.
+    pub extent: Extent,
+    /// Who reads it.
+    pub members: Members,
+}
+
+/// Where a region's blocks must be (REG-3).
+pub(crate) struct DataPlace {
+    /// Where they begin.
+    pub offset: u64,
+    /// Where they end, unless only the message knows.
+    pub end: Option<u64>,
+}
+
+/// A region of a file: what each partition reads from it. It takes a few bytes per slot, and a lookup takes none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionIndex {
+    region: Region,
+    first_partition: u32,
+    partition_count: u32,
+    shared: Vec<SharedSlot>,
+}
+
+impl RegionIndex {
+    /// Checks REG-2 to REG-9: `inconsistent-index` at `offset`, the message's first byte.
+    pub(crate) fn new(
+        mut region: Region,
+        header: &FileHeader,
+        number: u32,
+        place: &DataPlace,
+        offset: u64,
+    ) -> Result<Self> {
+        check(&region, header, number, place)
+            .map_err(|found| Error::at(Code::InconsistentIndex, offset, "a region message that fits its file", found))?;
+        let (first_partition, partition_count) = (header.first_partition, header.partition_count);
+        let mut at = region.data_offset + 8 * u64::from(region.offsets.last().copied().unwrap_or(0));
+        let mut shared = Vec::with_capacity(region.shared.len());
+        for extent in std::mem::take(&mut region.shared) {
+            let length = 8 * u64::from(extent.length);
+            let members = Members::new(first_partition, partition_count, extent.members.map(Arc::from));
+            shared.push(SharedSlot { extent: Extent { offset: at, length }, members });
+            at += length;
+        }
+        Ok(RegionIndex { region, first_partition, partition_count, shared })
+    }
+
+    /// The region's number.
+    pub fn sequence(&self) -> u32 {
+        self.region.sequence
+    }
+
+    /// Where the region's blocks are.
+    pub fn extent(&self) -> Extent {
+        Extent { offset: self.region.data_offset, length: self.region.data_length }
+    }
+
+    /// Whether slots are named (sparse) or there is one for each partition (dense).
+    pub fn is_sparse(&self) -> bool {
+        self.region.partitions.is_some()
+    }
+
+    /// Dense regions: the partition of slot 0, counted from the file's first.
+    pub fn rotation(&self) -> u32 {
+        self.region.rotation
+    }
+
+    /// The runs of a merged file, in the order of the extents; none in other files.
+    pub fn runs(&self) -> &[Run] {
+        self.region.runs.as_deref().unwrap_or_default()
+    }
+
+    /// How many slots the region has.
+    pub fn slot_count(&self) -> usize {
+        self.region.offsets.len() - 1
+    }
+
+    /// A slot by its place, which is below [`RegionIndex::slot_count`].
+    pub fn slot(&self, at: usize) -> Slot {
+        let (from, to) = (self.region.offsets[at], self.region.offsets[at + 1]);
+        let partition = match &self.region.partitions {
+            Some(partitions) => partitions[at],
+            // Below 2^29, so the sum does not wrap.
+            None => self.first_partition + (self.region.rotation + at as u32) % self.partition_count,
+        };
+        Slot {
+            partition,
+            extent: Extent {
+                offset: self.region.data_offset + 8 * u64::from(from),
+                length: 8 * u64::from(to - from),
+            },
+            first_block: self.region.first_block.as_ref().map(|first| first[at]),
+        }
+    }
+
+    /// All slots in order, also those of dense regions that have no blocks.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        (0..self.slot_count()).map(|at| self.slot(at))
+    }
+
+    /// The shared extents in order.
+    pub fn shared(&self) -> &[SharedSlot] {
+        &self.shared
+    }
+
+    /// The own extent of a partition, when it has blocks in this region.
+    pub fn own_extent(&self, partition: u32) -> Option<Extent> {
+        self.slot_of(partition).map(|at| self.slot(at).extent).filter(|extent| extent.length > 0)
+    }
+
+    /// What a partition reads from this region, in order (PRT-1): its own extent, then the shared ones.
+    pub fn extents_of(&self, partition: u32) -> impl Iterator<Item = Extent> + '_ {
+        let shared = self.shared.iter().filter(move |shared| shared.members.contains(partition));
+        self.own_extent(partition).into_iter().chain(shared.map(|shared| shared.extent))
+    }
+
+    /// Bytes that a partition reads from this region, block headers and padding included.
+    pub fn stored_bytes(&self, partition: u32) -> u64 {
+        self.extents_of(partition).map(|extent| extent.length).sum()
+    }
+
+    fn slot_of(&self, partition: u32) -> Option<usize> {
+        let at = partition.checked_sub(self.first_partition).filter(|at| *at < self.partition_count)?;
+        match &self.region.partitions {
+            Some(partitions) => partitions.binary_search(&partition).ok(),
+            None => Some(((at + self.partition_count - self.region.rotation) % self.partition_count) as usize),
+        }
+    }
+
+    /// The slots of the partitions of a range, in slot order: two runs, since a rotation may split a range.
+    pub(crate) fn slot_runs(&self, wanted: &Range<u32>) -> [Range<usize>; 2] {
+        if wanted.is_empty() {
+            return [0..0, 0..0];
+        }
+        if let Some(partitions) = &self.region.partitions {
+            let at = |number: u32| partitions.partition_point(|partition| *partition < number);
+            return [at(wanted.start)..at(wanted.end), 0..0];
+        }
+        let count = self.partition_count as usize;
+        let length = (wanted.end - wanted.start) as usize;
+        let start = self.slot_of(wanted.start).unwrap_or(count);
+        if start + length <= count { [start..start + length, 0..0] } else { [0..start + length - count, start..count] }
+    }
+
+    /// Whether a partition of a range reads a shared extent.
+    pub(crate) fn shared_is_wanted(&self, at: usize, wanted: &Range<u32>) -> bool {
+        let from = wanted.start - self.first_partition;
+        self.shared[at].members.any_in(from, wanted.end - self.first_partition)
+    }
+
+    /// Roughly the bytes of memory that this takes.
+    pub(crate) fn memory_size(&self) -> u64 {
+        let words = |vector: &Option<Vec<u32>>| vector.as_ref().map_or(0, |vector| 4 * vector.len());
+        let region = &self.region;
+        let numbers = 4 * region.offsets.len() + words(&region.partitions) + words(&region.first_block);
+        let set = self.partition_count.div_ceil(8) as usize;
+        let shared = self.shared.iter().map(|shared| 64 + if shared.members.is_all() { 0 } else { set }).sum::<usize>();
+        (size_of::<Self>() + numbers + shared + 16 * self.runs().len()) as u64
+    }
+}
+
+/// What is wrong with a region message, for a human.
+type Verdict = std::result::Result<(), String>;
+
+fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -> Verdict {
+    if region.sequence != number {
+        return Err(format!("sequence {} in region {number}", region.sequence));
+    }
+    check_place(region, place)?;
+    check_slots(region, header)?;
+    check_shared(region, header.partition_count)?;
+    if let Some(runs) = &region.runs {
+        check_runs(region, header, runs)?;
+    }
+    match (&region.first_block, header.is_selective()) {
+        (None, false) => Ok(()),
+        (Some(_), false) => Err("first_block in a file that is not selective".into()),
+        (None, true) => Err("no first_block in a selective file".into()),
+        (Some(first), true) => check_first_block(region, first),
+    }
+}
+
+/// REG-3.
+fn check_place(region: &Region, place: &DataPlace) -> Verdict {
+    let (offset, length) = (region.data_offset, region.data_length);
+    if length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&length) {
+        return Err(format!("a data length of {length}"));
+    }
+    if offset != place.offset {
+        return Err(format!("data at {offset} in place of {}", place.offset));
+    }
+    match (offset.checked_add(length), place.end) {
+        (None, _) => Err(format!("a data length of {length} behind {offset}")),
+        (Some(end), Some(expected)) if end != expected => {
+            Err(format!("data that ends at {end} in place of {expected}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// REG-4 and REG-5.
+fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
+    let slots = region.partitions.as_ref().map_or(header.partition_count as usize, Vec::len);
+    if region.offsets.len() != slots + 1 {
+        return Err(format!("{} offsets for {slots} slots", region.offsets.len()));
+    }
+    if region.offsets[0] != 0 {
+        return Err(format!("a first offset of {}", region.offsets[0]));
+    }
+    let strictly = region.partitions.is_some();
+    if let Some(pair) = region.offsets.windows(2).find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0])) {
+        return Err(format!("offset {} behind {}", pair[1], pair[0]));
+    }
+    let Some(partitions) = &region.partitions else {
+        return match region.rotation < header.partition_count {
+            true => Ok(()),
+            false => Err(format!("a rotation of {} in {} partitions", region.rotation, header.partition_count)),
+        };
+    };
+    if region.rotation != 0 {
+        return Err(format!("a rotation of {} in a sparse region", region.rotation));
+    }
+    if let Some(pair) = partitions.windows(2).find(|pair| pair[1] <= pair[0]) {
+        return Err(format!("partition {} behind {}", pair[1], pair[0]));
+    }
+    let range = header.partitions();
+    match partitions.first().into_iter().chain(partitions.last()).find(|partition| !range.contains(partition)) {
+        Some(partition) => Err(format!("partition {partition} in a file of {} to {}", range.start, range.end - 1)),
+        None => Ok(()),
+    }
+}
+
+/// REG-6 and REG-7.
+fn check_shared(region: &Region, partition_count: u32) -> Verdict {
+    // Each length is below 2^32 and there are fewer than 2^32 of them: the sum does not wrap.
+    let mut units = u64::from(region.offsets[region.offsets.len() - 1]);
+    for extent in &region.shared {
+        if extent.length < 3 {
+            return Err(format!("a shared extent of {} units", extent.length));
+        }
+        units += u64::from(extent.length);
+        let Some(members) = &extent.members else { continue };
+        if members.len() != partition_count.div_ceil(8) as usize {
+            return Err(format!("{} bytes of members for {partition_count} partitions", members.len()));
+        }
+        let used = partition_count % 8;
+        if used != 0 && members[members.len() - 1] >> used != 0 {
+            return Err(format!("members beyond the {partition_count} partitions"));
+        }
+    }
+    match units * 8 == region.data_length {
+        true => Ok(()),
+        false => Err(format!("extents of {} bytes in a region of {}", units * 8, region.data_length)),
+    }
+}
+
+/// REG-8.
+fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
+    let mut rest = runs.iter();
+    let mut tile = |partition: u32, length: u32| -> Verdict {
+        let mut left = length;
+        while left > 0 {
+            match rest.next() {
+                Some(run) if run.partition == partition && run.length > 0 && run.length <= left => left -= run.length,
+                Some(run) => {
+                    return Err(format!("a run of {} units of partition {:X}", run.length, run.partition));
+                }
+                None => return Err("runs that end before the extents do".into()),
+            }
+        }
+        Ok(())
+    };
+    for (at, pair) in region.offsets.windows(2).enumerate() {
+        let partition = match &region.partitions {
+            Some(partitions) => partitions[at],
+            None => header.first_partition + (region.rotation + at as u32) % header.partition_count,
+        };
+        tile(partition, pair[1] - pair[0])?;
+    }
+    for extent in &region.shared {
+        tile(ANY_PARTITION, extent.length)?;
+    }
+    match rest.next() {
+        None => Ok(()),
+        Some(_) => Err("runs behind the last extent".into()),
+    }
+}
+
+/// REG-9, in a selective file.
+fn check_first_block(region: &Region, first: &[u32]) -> Verdict {
+    if first.len() != region.offsets.len() - 1 {
+        return Err(format!("{} first blocks for {} slots", first.len(), region.offsets.len() - 1));
+    }
+    match region.offsets.windows(2).zip(first).find(|(pair, first)| pair[0] == pair[1] && **first != 0) {
+        Some((_, first)) => Err(format!("first block {first} of a slot without blocks")),
+        None => Ok(()),
+    }
+}

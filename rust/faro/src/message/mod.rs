@@ -1,0 +1,244 @@
+//! The messages of the index: owned values, read from and written as FlatBuffers (spec, MSG, CAN and the tables of REG,
+//! FTR and SCH).
+//!
+//! `parse` refuses what is not structurally valid before any accessor sees it; whether the values make sense is the
+//! business of the index. `build` gives the canonical bytes.
+
+mod build;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use crate::VERSION_MINOR;
+use crate::error::{Code, Error, Result};
+use crate::generated;
+use flatbuffers::{Follow, Vector, Verifiable, VerifierOptions};
+use verify::TableType;
+
+const REGION_IDENTIFIER: &str = "FRRG";
+const FOOTER_IDENTIFIER: &str = "FRFT";
+const SCHEMA_IDENTIFIER: &str = "FRSC";
+
+/// Blocks that are stored once and read by several partitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedExtent {
+    /// In units of 8 bytes.
+    pub length: u32,
+    /// Bit set, one bit per partition; absent: every partition.
+    pub members: Option<Vec<u8>>,
+}
+
+/// The blocks of one producer inside a merged file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The producer's number.
+    pub producer: u64,
+    /// Partition of the run's extent; `u32::MAX` in a shared extent.
+    pub partition: u32,
+    /// In units of 8 bytes.
+    pub length: u32,
+}
+
+/// What one region holds and where (REG-1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// The region's number.
+    pub sequence: u32,
+    /// Where the region's blocks begin, in bytes.
+    pub data_offset: u64,
+    /// Bytes of the region's blocks.
+    pub data_length: u64,
+    /// One more than slots, in units of 8 bytes from `data_offset`.
+    pub offsets: Vec<u32>,
+    /// Dense regions: the partition of slot 0, counted from the file's first.
+    pub rotation: u32,
+    /// Absent: dense. Present: sparse, the partition of each slot.
+    pub partitions: Option<Vec<u32>>,
+    /// Extents behind the own extents.
+    pub shared: Vec<SharedExtent>,
+    /// Merged files: whose blocks these are; absent in others.
+    pub runs: Option<Vec<Run>>,
+    /// With the reader feature `selective`: sequence of the first block of each slot.
+    pub first_block: Option<Vec<u32>>,
+}
+
+/// One region in the footer's directory (FTR-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionEntry {
+    /// Where the region message's block begins, in bytes.
+    pub message_offset: u64,
+    /// Its stored size in bytes.
+    pub message_size: u32,
+    /// Reserved, zero.
+    pub flags: u32,
+    /// Where the region's blocks begin, in bytes.
+    pub data_offset: u64,
+    /// Bytes of the region's blocks.
+    pub data_length: u64,
+}
+
+/// What a scheduler wants to know without touching the data (FTR-4). Partition p has `stored[p] + stored_to_all`, and
+/// so on, where p counts from the file's first partition; an absent vector is all zeros.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes of the extents, block headers and padding included.
+    pub stored: Option<Vec<u64>>,
+    /// Plain bytes of the data blocks.
+    pub plain: Option<Vec<u64>>,
+    /// Records in the data blocks.
+    pub records: Option<Vec<u64>>,
+    /// Stored bytes that every partition reads.
+    pub stored_to_all: u64,
+    /// Plain bytes that every partition reads.
+    pub plain_to_all: u64,
+    /// Records that every partition reads.
+    pub records_to_all: u64,
+}
+
+/// A key and its value, both text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: String,
+}
+
+/// What ends a finished index or single file (FTR-1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footer {
+    /// The directory: one entry per region, in order.
+    pub regions: Vec<RegionEntry>,
+    /// Bytes of the data file; in a single file, the footer block's offset.
+    pub data_size: u64,
+    /// Absent when none were kept.
+    pub statistics: Option<Statistics>,
+    /// Sorted by key.
+    pub properties: Vec<Property>,
+    /// The writing program, as its caller named it.
+    pub created_by: Option<String>,
+}
+
+/// The schema of a file with Arrow framing (SCH-1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// One encapsulated Arrow IPC schema message.
+    pub arrow: Vec<u8>,
+}
+
+impl Region {
+    /// Reads a region message of a file with this minor version; `offset` is where the message begins, for errors.
+    ///
+    /// # Errors
+    /// `malformed-message` at `offset` when the message is not structurally valid.
+    pub fn parse(message: &[u8], version_minor: u8, offset: u64) -> Result<Self> {
+        let root = root::<generated::Region<'_>>(message, REGION_IDENTIFIER, &tables::REGION, version_minor, offset)?;
+        let shared = root.shared().map(|shared| {
+            let extent = |extent: generated::SharedExtent<'_>| SharedExtent {
+                length: extent.length(),
+                members: extent.members().map(|members| members.bytes().to_vec()),
+            };
+            shared.iter().map(extent).collect()
+        });
+        let runs = root.runs().map(|runs| {
+            let run = |run: &generated::Run| Run {
+                producer: run.producer(),
+                partition: run.partition(),
+                length: run.length(),
+            };
+            runs.iter().map(run).collect()
+        });
+        Ok(Region {
+            sequence: root.sequence(),
+            data_offset: root.data_offset(),
+            data_length: root.data_length(),
+            offsets: u32s(root.offsets()),
+            rotation: root.rotation(),
+            partitions: root.partitions().map(u32s),
+            shared: shared.unwrap_or_default(),
+            runs,
+            first_block: root.first_block().map(u32s),
+        })
+    }
+}
+
+impl Footer {
+    /// Reads a footer message of a file with this minor version; `offset` is where the message begins, for errors.
+    ///
+    /// # Errors
+    /// `malformed-message` at `offset` when the message is not structurally valid.
+    pub fn parse(message: &[u8], version_minor: u8, offset: u64) -> Result<Self> {
+        let root = root::<generated::Footer<'_>>(message, FOOTER_IDENTIFIER, &tables::FOOTER, version_minor, offset)?;
+        let regions = root.regions().map(|entries| {
+            let entry = |entry: &generated::RegionEntry| RegionEntry {
+                message_offset: entry.message_offset(),
+                message_size: entry.message_size(),
+                flags: entry.flags(),
+                data_offset: entry.data_offset(),
+                data_length: entry.data_length(),
+            };
+            entries.iter().map(entry).collect()
+        });
+        let statistics = root.statistics().map(|statistics| Statistics {
+            stored: statistics.stored().map(u64s),
+            plain: statistics.plain().map(u64s),
+            records: statistics.records().map(u64s),
+            stored_to_all: statistics.stored_to_all(),
+            plain_to_all: statistics.plain_to_all(),
+            records_to_all: statistics.records_to_all(),
+        });
+        let properties = root.properties().map(|properties| {
+            let property = |property: generated::Property<'_>| Property {
+                key: property.key().to_string(),
+                value: property.value().to_string(),
+            };
+            properties.iter().map(property).collect()
+        });
+        Ok(Footer {
+            regions: regions.unwrap_or_default(),
+            data_size: root.data_size(),
+            statistics,
+            properties: properties.unwrap_or_default(),
+            created_by: root.created_by().map(str::to_string),
+        })
+    }
+}
+
+impl Schema {
+    /// Reads a schema message of a file with this minor version; `offset` is where the message begins, for errors.
+    ///
+    /// # Errors
+    /// `malformed-message` at `offset` when the message is not structurally valid.
+    pub fn parse(message: &[u8], version_minor: u8, offset: u64) -> Result<Self> {
+        let root = root::<generated::Schema<'_>>(message, SCHEMA_IDENTIFIER, &tables::SCHEMA, version_minor, offset)?;
+        Ok(Schema { arrow: root.arrow().bytes().to_vec() })
+    }
+}
+
+/// The root of a message that our own walk and the FlatBuffers library's verifier both found valid.
+fn root<'a, T: Follow<'a> + Verifiable + 'a>(
+    message: &'a [u8],
+    identifier: &str,
+    of: &'static TableType,
+    version_minor: u8,
+    offset: u64,
+) -> Result<T::Inner> {
+    let fault = |found: String| {
+        Error::at(Code::MalformedMessage, offset, format!("a structurally valid {} message", of.name), found)
+    };
+    verify::verify(message, identifier.as_bytes(), of, version_minor > VERSION_MINOR).map_err(fault)?;
+    // Our walk bounds the work already, and more closely than these limits could.
+    let options = VerifierOptions { max_tables: usize::MAX, max_apparent_size: usize::MAX, ..VerifierOptions::default() };
+    flatbuffers::root_with_opts::<T>(&options, message).map_err(|error| fault(error.to_string()))
+}
+
+fn u32s(vector: Vector<'_, u32>) -> Vec<u32> {
+    let (numbers, _) = vector.bytes().as_chunks::<4>();
+    numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+fn u64s(vector: Vector<'_, u64>) -> Vec<u64> {
+    let (numbers, _) = vector.bytes().as_chunks::<8>();
+    numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
+}

@@ -1,0 +1,92 @@
+//! A file that is read at positions, and that knows its role, so that errors can name it.
+
+use crate::error::{Code, Error, Result, Role};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An open file of an output. Reads are positioned, so any number of threads may share one.
+#[derive(Debug)]
+pub(crate) struct Source {
+    file: File,
+    path: PathBuf,
+    role: Role,
+}
+
+impl Source {
+    /// Opens a file for reading: `io` when that fails.
+    pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io("open the file", path, Some(role), e))?;
+        Ok(Source { file, path: path.to_path_buf(), role })
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size of the file now, in bytes.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let metadata = self.file.metadata().map_err(|e| self.io("ask for the size of the file", e))?;
+        Ok(metadata.len())
+    }
+
+    /// Says that a fault is in this file.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        error.in_file(self.role, &self.path)
+    }
+
+    fn io(&self, what: &str, error: io::Error) -> Error {
+        Error::io(what, &self.path, Some(self.role), error)
+    }
+
+    /// Reads from `offset` on until `buffer` is full or the file ends; returns how many bytes it got.
+    pub(crate) fn read_up_to(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match read_at(&self.file, &mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.io("read the file", e)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Fills `buffer` from `offset` on. A file that ends before that shrank since it was opened: `truncated` at its
+    /// size (BLK-8).
+    pub(crate) fn read_exact(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let filled = self.read_up_to(offset, buffer)?;
+        if filled < buffer.len() {
+            let size = self.size()?;
+            return Err(self.blame(Error::at(
+                Code::Truncated,
+                size,
+                format!("{} bytes at offset {offset}", buffer.len()),
+                format!("a file of {size} bytes, smaller than when it was opened"),
+            )));
+        }
+        Ok(())
+    }
+
+    /// The bytes from `offset` on. The caller has checked `length` against a limit and the size of the file.
+    pub(crate) fn read_vec(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.read_exact(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}

@@ -1,0 +1,84 @@
+//! The last 24 bytes of a finished index or single file (spec, TAIL).
+
+use crate::checksum::crc32c;
+use crate::error::{Code, Error, Result};
+use crate::header::MAGIC;
+
+/// The file magic with every byte complemented: the last bytes of a finished file.
+pub(crate) const TAIL_MAGIC: [u8; 8] = {
+    let mut bytes = MAGIC;
+    let mut at = 0;
+    while at < bytes.len() {
+        bytes[at] = !bytes[at];
+        at += 1;
+    }
+    bytes
+};
+
+/// Where the footer of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// Where the footer block begins.
+    pub footer_offset: u64,
+    /// Stored size of the footer block.
+    pub footer_size: u32,
+}
+
+impl Tail {
+    /// Bytes of a tail.
+    pub(crate) const SIZE: usize = 24;
+
+    pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[0..8].copy_from_slice(&self.footer_offset.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.footer_size.to_le_bytes());
+        bytes[16..24].copy_from_slice(&TAIL_MAGIC);
+        let checksum = crc32c(&[&bytes[0..12], &bytes[16..24]]);
+        bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Whether the bytes end with the tail's magic.
+    pub(crate) fn has_magic(bytes: &[u8; Self::SIZE]) -> bool {
+        bytes[16..24] == TAIL_MAGIC
+    }
+
+    /// Reads a tail at `offset` whose magic was checked: `checksum` when it is damaged.
+    pub(crate) fn parse(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self> {
+        let stored = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+        let computed = crc32c(&[&bytes[0..12], &bytes[16..24]]);
+        if stored != computed {
+            return Err(Error::at(
+                Code::Checksum,
+                offset,
+                format!("the tail's checksum {stored:08X}"),
+                format!("bytes whose checksum is {computed:08X}"),
+            ));
+        }
+        let mut footer_offset = [0; 8];
+        footer_offset.copy_from_slice(&bytes[0..8]);
+        Ok(Tail {
+            footer_offset: u64::from_le_bytes(footer_offset),
+            footer_size: u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_read_back_and_damage_is_seen() {
+        let tail = Tail { footer_offset: 4096, footer_size: 100 };
+        let bytes = tail.encode();
+        assert_eq!(bytes[16..], [0x76, 0xB9, 0xBE, 0xAD, 0xB0, 0xF2, 0xF5, 0xE5]);
+        assert!(Tail::has_magic(&bytes));
+        assert_eq!(Tail::parse(&bytes, 0).unwrap(), tail);
+        for at in 0..16 {
+            let mut bad = bytes;
+            bad[at] ^= 1;
+            assert_eq!(Tail::parse(&bad, 7).unwrap_err().code, Code::Checksum);
+        }
+    }
+}
