@@ -49,7 +49,6 @@ def invalid_lz4(cat: Catalog) -> None:
         ("too-long", good, size - 1), ("too-short", good, size + 1), ("twice", good + b"\x00", size),
         ("byte-behind", good + b"\x50", size), ("cut", good[:-1], size), ("cut-in-match", good[:12], size),
         ("only-token", b"\xf0", 100), ("length-without-end", b"\xff" * 20, 300),
-        ("distance-0", lz4_sequence(b"abcd", 0, 50) + lz4_sequence(b"final"), 59),
         ("distance-before-start", lz4_sequence(b"abcd", 5, 50) + lz4_sequence(b"final"), 59),
         ("ends-with-match", lz4_sequence(b"abcd", 4, 96), 100),
         ("last-literals-4", lz4_sequence(b"abcd", 4, 92) + lz4_sequence(b"last"), 100),

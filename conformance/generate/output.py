@@ -135,7 +135,7 @@ class _Maker:
         self.sequences: dict[int, int] = {}
         self.directory: list[tuple[int, int, int, int, int]] = []
 
-    def metadata(self, kind: int, payload: bytes, **other: Any) -> int:
+    def metadata(self, kind: int, payload: bytes, /, **other: Any) -> int:
         at = len(self.log)
         block = Block(payload, **{"kind": kind, **other})
         self.log += block.encode(NOBODY, len(self.built.metadata))

@@ -1,0 +1,380 @@
+"""Cases of the tail, the footer, region messages and the schema: TAIL, OPN, FTR, REG, SCH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from . import base
+from .catalog import Catalog, fault
+from .message import Fields, canonical
+from .output import Built, Output, Region, Shared, arrow_message, build
+from .raw import NOBODY, OPAQUE, Block, Header, pad8, patch, seal_block, tail, u32
+
+Change = Callable[[Fields], None]
+
+
+def setting(**values: Any) -> Change:
+    """A change that sets fields."""
+    return lambda fields: fields.update(values)
+
+
+def tails(cat: Catalog) -> None:
+    """OPN-2, 1 to 5."""
+    for paired in (False, True):
+        built = build(base.small(paired=paired))
+        role, more = built.index, "-paired" if paired else ""
+        whole = built.files[role]
+        size, at = len(whole), built.tail
+
+        def case(name: str, title: str, new: bytes, code: str, offset: int, row: int, built: Built = built,
+                 role: str = role, more: str = more) -> None:  # fmt: skip
+            cat.refused(f"opn-2-{row}-{name}{more}", "OPN-2 TAIL-1", title, {**built.files, role: new},
+                        fault(code, role, offset))  # fmt: skip
+
+        for cut in (1, 8, 24, 25, size - 64 - 23, size - 64 - 24, size - 64):
+            title = f"{cut} bytes are missing at the end"
+            case(f"cut-{cut}", title, whole[:-cut], "unfinished", size - cut, 1)
+        case("byte-behind", "a byte behind the tail", whole + b"\0", "unfinished", size + 1, 1)
+        case("zeros-behind", "a page of zeros behind the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
+        case("file-magic", "the file's magic in place of the tail's", patch(whole, at + 16, whole[:8]), "unfinished", size, 1)
+        case("magic-byte", "one byte of the tail's magic is wrong", patch(whole, size - 1, b"\0"), "unfinished", size, 1)
+        only = whole[:64] + whole[at:][8:]
+        case("no-room", "the end of a tail with less than 24 bytes for it", only, "unfinished", len(only), 1)
+        case("checksum", "the tail's checksum does not match", patch(whole, at + 12, u32(7)), "checksum", at, 2)
+        case("flip-offset", "the tail's footer_offset is damaged", patch(whole, at + 7, b"\x01"), "checksum", at, 2)
+        footer, stored = built.footer, at - built.footer - 24
+        fields = built.files[role]
+        message = int.from_bytes(fields[footer : footer + 4], "little")
+        wrongs = [
+            ("offset-0", 0, message), ("offset-56", 56, message), ("offset-odd", footer + 4, message - 4),
+            ("offset-wraps", (1 << 64) - 24, at), ("offset-most", (1 << 64) - 1, message),
+            ("offset-behind", at, message), ("size-less", footer, stored - 8), ("size-more", footer, stored + 8),
+            ("size-most", footer, 0xFFFFFFFF), ("offset-of-region", built.messages[-1], message),
+        ]  # fmt: skip
+        for name, offset, length in wrongs:
+            case(name, f"the tail leads elsewhere: {name}", whole[:at] + tail(offset, length), "inconsistent-index", at, 3)
+        leads = whole[:at] + tail(built.messages[-1], at - built.messages[-1] - 24)
+        case("region-not-footer", "the tail leads to a region message", leads, "malformed-block",
+             built.messages[-1] + 16, 4)  # fmt: skip
+        both = whole[:at] + tail(3, 3, checksum_xor=1)
+        case("order-2-3", "the tail leads elsewhere and its checksum does not match", both, "checksum", at, 2)
+    output = base.small()
+    built = build(output)
+    whole, at = built.files["single"], built.footer
+    rows: list[tuple[str, dict[str, Any], str, int]] = [
+        ("02-stored-size", {"stored_size": 0xFFFF}, "malformed-block", 0), ("04-checksum", {"checksum_xor": 1}, "checksum", 0),
+        ("05-reserved", {"reserved": 1}, "malformed-block", 18), ("06a-kind", {"kind": 131}, "unsupported-feature", 16),
+        ("06a-kind-191", {"kind": 191}, "unsupported-feature", 16), ("06b-region", {"kind": 128}, "malformed-block", 16),
+        ("06b-schema", {"kind": 130}, "malformed-block", 16), ("06b-skippable", {"kind": 192}, "malformed-block", 16),
+        ("06b-data", {"kind": 0}, "malformed-block", 16), ("07a-codec", {"codec": 9}, "unsupported-codec", 17),
+        ("07b-codec", {"codec": 1, "plain_size": 4000}, "malformed-block", 17),
+        ("08a-plain", {"plain_size": 1}, "malformed-block", 4), ("09-partition", {"partition": 0}, "inconsistent-index", 8),
+    ]  # fmt: skip
+    for name, fields, code, offset in rows:
+        clause = "OPN-2 BLK-7" + (" BLK-5" if "codec" in name else "") + (" BLK-4" if "partition" in name else "")
+        new = build(replace(output, footer_block=fields))
+        cat.refused(f"opn-2-4-footer-{name}", clause, f"the footer block fails check {name[:2]}", new.files,
+                    fault(code, "single", at + offset))  # fmt: skip
+    # Canonical messages fill their blocks; three zero bytes behind one are valid, and leave five of padding.
+    built = build(replace(output, encode_footer=lambda fields: canonical("Footer", fields) + bytes(3)))
+    padded = patch(built.files["single"], built.tail - 1, b"\x01")
+    cat.refused("opn-2-4-footer-11-padding", "OPN-2 BLK-7 BLK-1", "the footer's padding is not zero", {"single": padded},
+                fault("malformed-block", "single", built.tail - 1))  # fmt: skip
+    shorter = built.files["single"]
+    size = _stored(built)
+    shorter = seal_block(patch(shorter, built.footer, u32(size - 1) + u32(size - 1)), built.footer, size - 1)
+    cat.refused("opn-2-5-footer-size", "OPN-2", "the footer block is a byte shorter than the tail says", {"single": shorter},
+                fault("inconsistent-index", "single", built.footer))  # fmt: skip
+    small = len(canonical("Footer", build(base.small()).footer_fields))
+    cat.valid("lim-1-message-at", "LIM-1", "max_message_size is just the footer's", base.small(),
+              request={"limits": {"max_message_size": max(small, _largest(base.small()))}})  # fmt: skip
+    cat.refused("opn-2-4-footer-limit", "OPN-2 LIM-1 BLK-7", "the footer is above max_message_size",
+                build(base.small()).files, fault("limit-exceeded", "single", at),
+                request={"limits": {"max_message_size": small - 1}})  # fmt: skip
+    cat.valid("lim-1-regions-at", "LIM-1", "max_regions is just enough", output, request={"limits": {"max_regions": 2}})
+    cat.refused("opn-2-7-regions", "OPN-2 LIM-1", "one region more than max_regions", build(output).files,
+                fault("limit-exceeded", "single", at + 24), request={"limits": {"max_regions": 1}})  # fmt: skip
+
+
+def _stored(built: Built) -> int:
+    return int.from_bytes(built.files[built.index][built.footer : built.footer + 4], "little")
+
+
+def _largest(output: Output) -> int:
+    return max(len(canonical("Region", fields)) for fields in build(output).fields)
+
+
+def footers(cat: Catalog) -> None:
+    """FTR-2 to FTR-5, by footers that are well made and say something wrong."""
+
+    def entry(number: int, **values: Any) -> Change:
+        names = ("message_offset", "message_size", "flags", "data_offset", "data_length")
+
+        def change(fields: Fields) -> None:
+            regions = list(fields["regions"])
+            old = dict(zip(names, regions[number], strict=True))
+            new = {n: (v(old[n]) if callable(v) else v) for n, v in values.items()}
+            regions[number] = tuple((old | new).values())
+            fields["regions"] = regions
+
+        return change
+
+    def twice(fields: Fields) -> None:
+        fields["regions"] = [fields["regions"][0], *fields["regions"]]
+
+    def swapped(fields: Fields) -> None:
+        fields["regions"] = fields["regions"][::-1]
+
+    def keys(*names: str) -> Change:
+        return setting(properties=[{"key": name, "value": "v"} for name in names])
+
+    def numbers(name: str, count: int) -> Change:
+        return setting(statistics={name: [24] * count})
+
+    common: list[tuple[str, str, Change]] = [
+        ("flags", "FTR-2", entry(0, flags=1)), ("flags-high", "FTR-2", entry(1, flags=1 << 31)),
+        ("message-offset-4", "FTR-2", entry(1, message_offset=lambda v: v + 4)),
+        ("message-offset-0", "FTR-2", entry(0, message_offset=0)),
+        ("message-offset-most", "FTR-2 INT-4", entry(1, message_offset=(1 << 64) - 8)),
+        ("message-size-past-footer", "FTR-2", entry(1, message_size=lambda v: v + 8)),
+        ("message-size-most", "FTR-2 INT-4", entry(1, message_size=0xFFFFFFFF)),
+        ("message-overlap", "FTR-2", entry(0, message_size=lambda v: pad8(v) + 256)),
+        ("twice", "FTR-2 FTR-3", twice), ("swapped", "FTR-2 FTR-3", swapped),
+        ("data-offset-less", "FTR-3 REG-3", entry(0, data_offset=lambda v: v - 8)),
+        ("data-offset-more", "FTR-3 REG-3", entry(1, data_offset=lambda v: v + 8)),
+        ("data-offset-wraps", "FTR-3 INT-4", entry(1, data_offset=(1 << 64) - 8)),
+        ("data-length-less", "FTR-3 REG-3", entry(1, data_length=lambda v: v - 8)),
+        ("data-length-more", "FTR-3 REG-3", entry(0, data_length=lambda v: v + 8)),
+        ("data-length-odd", "FTR-3 REG-3", entry(1, data_length=lambda v: v - 4)),
+        ("data-length-0", "FTR-3 REG-3", entry(0, data_length=0)),
+        ("data-length-most", "FTR-3 INT-4", entry(1, data_length=(1 << 64) - 8)),
+        ("data-size-less", "FTR-3", lambda f: f.update(data_size=f["data_size"] - 8)),
+        ("data-size-more", "FTR-3", lambda f: f.update(data_size=f["data_size"] + 8)),
+        ("data-size-0", "FTR-3", setting(data_size=0)),
+        ("no-entries", "FTR-3", lambda f: f.pop("regions")),
+        ("stored-3", "FTR-4", numbers("stored", 3)), ("stored-5", "FTR-4", numbers("stored", 5)),
+        ("plain-3", "FTR-4", numbers("plain", 3)), ("records-0", "FTR-4", numbers("records", 0)),
+        ("keys-descend", "FTR-5", keys("b", "a")), ("keys-equal", "FTR-5", keys("a", "a")),
+        ("keys-utf-16-order", "FTR-5", keys("\U0001f600", "\uff5e")), ("keys-empty-last", "FTR-5", keys("a", "")),
+        ("keys-prefix", "FTR-5", keys("ab", "a")),
+    ]  # fmt: skip
+    for name, clause, change in common:
+        for paired in (False, True):
+            if name in ("no-entries", "message-overlap") and not paired:
+                continue  # in a single file other checks of the same clause would do
+            output = base.small(paired=paired)
+            built = build(replace(output, change_footer=change))
+            if name == "data-length-odd" and not paired:
+                continue
+            at = built.footer + 24
+            cat.refused(f"{clause.split()[0].lower()}-{name}{'-paired' if paired else ''}", clause + " OPN-2",
+                        f"a footer that says what is not so: {name}", built.files,
+                        fault("inconsistent-index", built.index, at))  # fmt: skip
+    cat.valid("ftr-5-keys", "FTR-5", "keys in the order of their bytes, not of UTF-16",
+              replace(base.small(), properties={"": "empty", "a": "", "ab": "2", "\uff5e": "3", "\U0001f600": "4"}))  # fmt: skip
+    control = {"\x1b[31m": "\x07\x00 controls \u202e", "line\nend": "\t"}
+    cat.valid("sec-4-control-characters", "SEC-4 FTR-5", "control characters are text", replace(base.small(), properties=control))
+    for paired in (False, True):
+        more = "-paired" if paired else ""
+        output = Output(Header(), [], paired=paired, change_footer=setting(data_size=72))
+        built = build(output)
+        cat.refused(f"ftr-3-no-regions-data-size{more}", "FTR-3", "a file without regions claims data", built.files,
+                    fault("inconsistent-index", built.index, built.footer + 24))  # fmt: skip
+    built = build(base.small(paired=True))
+    data = built.files["data"]
+    for cut in (1, 8, 100, len(data) - 64):
+        cat.refused(f"opn-1-7-data-cut-{cut}", "OPN-1 FIL-1", f"the data file is {cut} bytes short",
+                    {**built.files, "data": data[:-cut]}, fault("truncated", "data", len(data) - cut))  # fmt: skip
+    for more in (1, 8, 1000):
+        cat.refused(f"opn-1-8-data-longer-{more}", "OPN-1 FIL-1", f"the data file is {more} bytes longer than it may be",
+                    {**built.files, "data": data + bytes(more)}, fault("inconsistent-index", "data", len(data)))  # fmt: skip
+    shortened = build(replace(base.small(paired=True), change_footer=setting(data_size=64)))
+    cat.refused("opn-1-order-6-8", "OPN-1 FTR-3", "the footer is wrong and so is the data file's size",
+                {"index": shortened.files["index"], "data": data + b"x"},
+                fault("inconsistent-index", "index", shortened.footer + 24))  # fmt: skip
+
+
+def regions(cat: Catalog) -> None:
+    """REG-2 to REG-9, by messages that are well made and say something wrong."""
+
+    def case(name: str, clause: str, change: Change, paired: bool = False, output: Output | None = None, number: int = 0) -> None:
+        output = output or base.small(paired=paired)
+        output.regions[number].change = change
+        built = build(output)
+        # The directory says what is right: only the message differs.
+        right = [(f[0], f[1], f[2], d, n) for f, (d, n) in zip(built.footer_fields.get("regions", []), _places(built), strict=True)]
+        output.change_footer = setting(regions=right)
+        built = build(output)
+        cat.bad_region(f"{clause.split()[0].lower()}-{name}", clause + " REG-10", f"a region message that says what is not so: {name}",
+                       built, fault("inconsistent-index", built.index, built.messages[number] + 24))  # fmt: skip
+
+    def add_to(name: str, at: int, by: int) -> Change:
+        def change(fields: Fields) -> None:
+            values = list(fields[name])
+            values[at] += by
+            fields[name] = values
+
+        return change
+
+    def lengths(*by: int) -> Change:
+        def change(fields: Fields) -> None:
+            for extent, more in zip(fields["shared"], by, strict=True):
+                extent["length"] += more
+
+        return change
+
+    def wrapping(fields: Fields) -> None:
+        total = sum(extent["length"] for extent in fields["shared"])
+        fields["shared"][0]["length"] = 0xFFFFFFFD
+        fields["shared"][1]["length"] = total + 3
+
+    case("sequence", "REG-2", setting(sequence=1))
+    case("sequence-most", "REG-2", setting(sequence=0xFFFFFFFF))
+    case("sequence-again", "REG-2", setting(sequence=0), number=1)
+    for paired in (False, True):
+        more = "-paired" if paired else ""
+        case(f"data-offset{more}", "REG-3", lambda f: f.update(data_offset=f["data_offset"] + 8), paired)
+        case(f"data-offset-0{more}", "REG-3", setting(data_offset=0), paired)
+        case(f"data-length{more}", "REG-3", lambda f: f.update(data_length=f["data_length"] - 8), paired)
+        case(f"data-length-0{more}", "REG-3", setting(data_length=0), paired, number=1)
+        case(f"data-length-most{more}", "REG-3 INT-4", setting(data_length=(1 << 64) - 8), paired)
+    case("offsets-less", "REG-4", lambda f: f.update(offsets=f["offsets"][:-1]))
+    case("offsets-more", "REG-4", lambda f: f.update(offsets=f["offsets"] + f["offsets"][-1:]))
+    case("offsets-empty", "REG-4", setting(offsets=[]))
+    case("offsets-first", "REG-4", add_to("offsets", 0, 1))
+    case("offsets-descend", "REG-4", lambda f: f.update(offsets=[0, 20, 10, 15, f["offsets"][-1]]))
+    case("offsets-most", "REG-4", lambda f: f.update(offsets=[0, 0xFFFFFFFF, 1, 2, f["offsets"][-1]]))
+    case("offsets-sum-less", "REG-6", add_to("offsets", -1, -1))
+    case("offsets-sum-more", "REG-6", add_to("offsets", -1, 1))
+    case("shared-less", "REG-6", lengths(0, -1))
+    case("shared-wraps", "REG-6 INT-4", wrapping)
+    case("shared-length-2", "REG-6", lambda f: f.update(shared=[{"length": f["shared"][0]["length"] - 2}, {"length": 2}, f["shared"][1]]))
+    case("shared-length-0", "REG-6", lambda f: f.update(shared=[*f["shared"], {"length": 0}]))
+    case("members-short", "REG-7", lambda f: f["shared"][1].update(members=b""))
+    case("members-long", "REG-7", lambda f: f["shared"][1].update(members=b"\x0a\x00"))
+    case("members-bit-4", "REG-7", lambda f: f["shared"][1].update(members=b"\x1a"))
+    case("members-bit-7", "REG-7", lambda f: f["shared"][1].update(members=b"\x8a"))
+    case("rotation", "REG-5", setting(rotation=4))
+    case("rotation-most", "REG-5", setting(rotation=0xFFFFFFFF))
+    case("rotation-sparse", "REG-5", setting(rotation=1), number=1)
+    case("partitions-short", "REG-4 REG-5", setting(partitions=[]), number=1)
+    for name, numbers in (("outside", [4]), ("most", [NOBODY])):
+        case(f"partitions-{name}", "REG-5", setting(partitions=numbers), number=1)
+    sparse = {2: [base.text("two")], 5: [base.text("five")], 7: [base.text("seven")]}
+    for name, numbers in (("equal", [2, 5, 5]), ("descend", [5, 2, 7]), ("below", [0, 5, 7]), ("above", [2, 5, 21]), ("more", [2, 5, 7, 8]), ("less", [2, 5])):
+        case(f"sparse-{name}", "REG-5 REG-4", setting(partitions=numbers),
+             output=Output(Header(partition_count=20, first_partition=1), [Region(dict(sparse))]))  # fmt: skip
+    empty = Output(Header(partition_count=20), [Region(dict(sparse))])
+    case("sparse-empty-slot", "REG-5", lambda f: f.update(partitions=[2, 3, 5, 7], offsets=[*f["offsets"][:2], *f["offsets"][1:]]), output=empty)
+    case("first-block-not-selective", "REG-9", setting(first_block=[0, 0, 0, 0]))
+    for name, values in (("absent", None), ("short", [0, 0]), ("long", [0, 0, 0, 0, 0]), ("empty-slot", [0, 7, 0, 0])):
+        case(f"first-block-{name}", "REG-9", setting(first_block=values), output=base.small(reader_features=1))
+    runs_cases(case)
+
+
+def _places(built: Built) -> list[tuple[int, int]]:
+    """Where the regions' data really is."""
+    places = []
+    for number, message in enumerate(built.messages):
+        mine = [(offset, offset + block.size) for _, offset, block in built.region_blocks(number)]
+        places.append((mine[0][0], mine[-1][1] - mine[0][0]))
+        assert built.index == "index" or mine[-1][1] == message
+    return places
+
+
+def runs_cases(case: Callable[..., None]) -> None:
+    """REG-8."""
+
+    def output() -> Output:
+        own = {0: [Block(b"a" * 8), Block(b"b" * 8)], 1: [Block(b"c" * 8)]}
+        shared = [Shared([Block(b"d" * 8)]), Shared([Block(b"e" * 8)], [0])]
+        return Output(Header(partition_count=2, framing=OPAQUE, producer=(1 << 64) - 1), [Region(own, shared)])
+
+    right = [(1, 0, 4), (2, 0, 4), (1, 1, 4), (3, NOBODY, 4), (4, NOBODY, 4)]
+    wrongs = [
+        ("empty", []), ("missing-last", right[:-1]), ("missing-shared", right[:3]), ("one-more", [*right, (5, NOBODY, 3)]),
+        ("length-0", [*right[:2], (9, 0, 0), *right[2:]]), ("crosses-own", [(1, 0, 4), (2, 0, 8), *right[3:]]),
+        ("crosses-into-shared", [*right[:2], (1, 1, 8), right[4]]), ("crosses-shared", [*right[:3], (3, NOBODY, 8)]),
+        ("partition", [(1, 1, 4), *right[1:]]), ("partition-nobody", [(1, NOBODY, 4), *right[1:]]),
+        ("shared-partition", [*right[:3], (3, 0, 4), right[4]]), ("short", [(1, 0, 3), *right[1:]]),
+        ("wraps", [(1, 0, 0xFFFFFFFF), (2, 0, 9), *right[2:]]), ("order", [right[2], *right[:2], *right[3:]]),
+    ]  # fmt: skip
+    for name, runs in wrongs:
+        case(f"runs-{name}", "REG-8", setting(runs=runs), output=output())
+
+
+def lookups(cat: Catalog) -> None:
+    """REG-10: the region message's block."""
+    rows: list[tuple[str, dict[str, Any], str, int]] = [
+        ("04-checksum", {"checksum_xor": 2}, "checksum", 0), ("05-reserved", {"reserved": 256}, "malformed-block", 18),
+        ("06a-kind", {"kind": 131}, "unsupported-feature", 16), ("06a-kind-191", {"kind": 191}, "unsupported-feature", 16),
+        ("06b-data", {"kind": 0}, "malformed-block", 16), ("06b-63", {"kind": 63}, "malformed-block", 16),
+        ("07a-codec", {"codec": 77}, "unsupported-codec", 17), ("07b-codec", {"codec": 2, "plain_size": 9999}, "malformed-block", 17),
+        ("08a-plain", {"plain_size": 3}, "malformed-block", 4), ("09-partition", {"partition": 1}, "inconsistent-index", 8),
+    ]  # fmt: skip
+    for paired in (False, True):
+        for name, fields, code, at in rows:
+            output = base.small(paired=paired)
+            output.regions[1].block = fields
+            built = build(output)
+            clause = "REG-10 BLK-7" + (" BLK-5" if "codec" in name else "")
+            cat.bad_region(f"reg-10-{name}{'-paired' if paired else ''}", clause, f"a region message's block fails check {name[:2]}",
+                           built, fault(code, built.index, built.messages[1] + at))  # fmt: skip
+    for kind in (129, 130, 192):
+        output = base.small()
+        output.regions[1].block = {"kind": kind}
+        built = build(output)
+        cat.bad_region(f"reg-10-06b-{kind}", "REG-10 BLK-7", f"kind {kind} where the directory has a region message", built,
+                       fault("malformed-block", "single", built.messages[1] + 16))  # fmt: skip
+    built = build(base.small())
+    largest = _largest(base.small())
+    footer = len(canonical("Footer", built.footer_fields))
+    if footer >= largest:
+        raise ValueError("the footer would be refused first")
+    cat.bad_region("reg-10-03-limit", "REG-10 LIM-1", "a region message above max_message_size", built,
+                       fault("limit-exceeded", "single", built.messages[0]), request={"limits": {"max_message_size": largest - 1}})  # fmt: skip
+
+
+def schemas(cat: Catalog) -> None:
+    """SCH-1 to SCH-3."""
+    good = arrow_message(b"an Arrow schema would stand here")
+    batch = arrow_message(b"a batch")
+    rows: list[tuple[str, dict[str, Any], str, int]] = [
+        ("04-checksum", {"checksum_xor": 1}, "checksum", 0), ("05-reserved", {"reserved": 1}, "malformed-block", 18),
+        ("06a-131", {"kind": 131}, "unsupported-feature", 16), ("06b-region", {"kind": 128}, "malformed-block", 16),
+        ("06b-skippable", {"kind": 192}, "malformed-block", 16), ("07b-codec", {"codec": 2, "plain_size": 999}, "malformed-block", 17),
+        ("09-partition", {"partition": 0}, "inconsistent-index", 8), ("10-sequence", {"sequence": 1}, "inconsistent-index", 12),
+    ]  # fmt: skip
+    for paired in (False, True):
+        for name, fields, code, at in rows:
+            built = build(replace(base.arrow([batch], good, paired), schema_block=fields))
+            cat.refused(f"sch-1-{name}{'-paired' if paired else ''}", "SCH-1 BLK-7", f"the schema's block fails check {name[:3]}",
+                        built.files, fault(code, built.index, 64 + at), features=["arrow"])  # fmt: skip
+    for name, arrow in (("empty", b""), ("short", good[:7]), ("no-marker", b"\0" + good[1:]), ("length", good[:4] + u32(1 << 20) + good[8:]),
+                        ("length-odd", good[:4] + u32(12) + good[8:]), ("length-0", good[:4] + u32(0) + good[8:])):  # fmt: skip
+        built = build(base.arrow([batch], arrow))
+        cat.refused(f"sch-1-arrow-{name}", "SCH-1 FRM-4", f"the schema is no encapsulated message: {name}", built.files,
+                    fault("malformed-message", "single", 88), features=["arrow"])  # fmt: skip
+    built = build(replace(base.arrow([batch], good), schema=None))
+    at = built.blocks[0][2]
+    assert at == 64
+    cat.refused("sch-1-absent", "SCH-1 BLK-7", "framing arrow, and a partition block where the schema must be", built.files,
+                fault("malformed-block", "single", 64 + 16), features=["arrow"])  # fmt: skip
+    built = build(replace(base.arrow([], good), schema=None, regions=[]))
+    cat.refused("sch-1-absent-empty", "SCH-1 BLK-7", "framing arrow, without regions and schema", built.files,
+                fault("malformed-block", "single", 64 + 16), features=["arrow"])  # fmt: skip
+    cat.refused("opn-1-order-7-9", "OPN-1 SCH-1", "the data file is short and the schema is damaged",
+                _short_data(build(replace(base.arrow([batch], good, True), schema_block={"reserved": 1}))),
+                fault("truncated", "data", 64), features=["arrow"])  # fmt: skip
+
+
+def _short_data(built: Built) -> dict[str, bytes]:
+    return {**built.files, "data": built.files["data"][:64]}
+
+
+def add(cat: Catalog) -> None:
+    """All of them."""
+    for part in (tails, footers, regions, lookups, schemas):
+        part(cat)
