@@ -71,6 +71,7 @@ class Child:
                 start_new_session=True,
             )
         except OSError as error:
+            self.kill()
             hint = f" (made by: {self.testee.build})" if self.testee.build else ""
             raise CannotStartError(f"{self.testee.name}: {error}{hint}") from error
         for pipe in (self._process.stdin, self._process.stdout):

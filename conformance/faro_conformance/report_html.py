@@ -77,7 +77,7 @@ def _totals(run: Run) -> str:
 
 
 def _problems(run: Run) -> str:
-    lines = [*run.errors, *(f"not started: {name}: {fault}" for name, fault in run.not_started.items())]
+    lines = [*run.errors, *(f"not started: {fault}" for fault in run.not_started.values())]
     return "".join(f'<p class="fail problem">{escape(line)}</p>' for line in lines)
 
 

@@ -20,8 +20,8 @@ _LINE = 100
 class Terminal:
     """One character a result, then the failures, then one line of totals a testee."""
 
-    def __init__(self, out: TextIO = sys.stdout, verbose: bool = False) -> None:
-        self._out = out
+    def __init__(self, out: TextIO | None = None, verbose: bool = False) -> None:
+        self._out = sys.stdout if out is None else out
         self._verbose = verbose
         self._column = 0
 
@@ -48,8 +48,8 @@ class Terminal:
                     print(f"    {_printable(str(failure))}", file=self._out)
         for error in run.errors:
             print(f"ERROR {error}", file=self._out)
-        for name, fault in run.not_started.items():
-            print(f"NOT STARTED {name}: {_printable(fault)}", file=self._out)
+        for fault in run.not_started.values():
+            print(f"NOT STARTED {_printable(fault)}", file=self._out)
         self._skips(run)
         for name, totals in run.totals().items():
             print(f"{name}: {totals}", file=self._out)
