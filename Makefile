@@ -16,9 +16,10 @@ help: ## Show the targets
 setup: .venv/stamp ## Make the Python environment in .venv (Rust and Java need none)
 
 # Made anew when what it holds changes, so that it holds nothing else.
-.venv/stamp: python/pyproject.toml python/requirements-dev.txt
+.venv/stamp: python/pyproject.toml python/requirements-dev.txt conformance/pyproject.toml conformance/requirements.txt
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt --editable 'python[arrow]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt -r conformance/requirements.txt \
+		--editable 'python[arrow]' --editable conformance
 	touch $@
 
 .PHONY: schema
@@ -29,11 +30,21 @@ schema: ## Generate the code of all languages from schema/faro.fbs
 schema-check: ## Fail if the generated code does not fit the schema
 	schema/generate --check
 
+.PHONY: kaitai
+kaitai: ## Generate the Kaitai parser from schema/faro.ksy
+	schema/kaitai/generate
+
+.PHONY: kaitai-check
+kaitai-check: ## Fail if the Kaitai parser does not fit its description
+	schema/kaitai/generate --check
+
 .PHONY: lint
 lint: .venv/stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance tests skeleton_testee.py && $(BIN)/mypy
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
@@ -47,5 +58,23 @@ test-java: ## Test the Java library
 test-python: .venv/stamp ## Test the Python library
 	cd python && $(BIN)/pytest --quiet
 
+.PHONY: test-runner
+test-runner: .venv/stamp ## Test the conformance runner itself
+	cd conformance && $(BIN)/pytest --quiet
+
+.PHONY: testees
+testees: .venv/stamp ## Build what the conformance runner runs
+	cd rust && $(CARGO) build --locked --release --package faro-testee
+	$(MVN) package -DskipTests
+
+.PHONY: conformance
+conformance: testees ## Run the conformance cases, and a sample of the sweeps, with all implementations
+	conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
+	conformance/run sweep
+
+.PHONY: sweep
+sweep: testees ## Run the sweeps whole: every value of every byte
+	conformance/run sweep --all
+
 .PHONY: test
-test: schema-check lint test-rust test-java test-python ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner conformance ## Everything that has to pass
