@@ -1,0 +1,53 @@
+package dev.faro.testee;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** The hash over the blocks that were read, as the protocol lays it down. */
+final class Content {
+    private final MessageDigest digest = newDigest();
+    private final ByteBuffer head = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
+    private long blocks;
+
+    /** Takes in a block of a partition that is read by itself. */
+    void add(int kind, ByteBuffer payload) {
+        head.clear().put((byte) kind).putInt(payload.remaining());
+        add(payload);
+    }
+
+    /**
+     * Takes in a block of a range.
+     *
+     * @param partition its number, or -1 for a shared block
+     */
+    void add(int partition, int kind, ByteBuffer payload) {
+        head.clear().putInt(partition).put((byte) kind).putInt(payload.remaining());
+        add(payload);
+    }
+
+    private void add(ByteBuffer payload) {
+        digest.update(head.flip());
+        digest.update(payload.duplicate());
+        blocks++;
+    }
+
+    long blocks() {
+        return blocks;
+    }
+
+    /** The hash in hexadecimal; no block may follow. */
+    String sha256() {
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    private static MessageDigest newDigest() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JVM has SHA-256", e);
+        }
+    }
+}
