@@ -113,28 +113,36 @@ class Sorter:
             raise RefusedError("invalid-argument")
         if framing == ARROW and kind == KIND_DATA and not starts_like_arrow(payload):
             raise RefusedError("invalid-argument")
-        alone = framing == ARROW or kind != KIND_DATA
-        if (alone and len(payload) > self.most) or (framing == RECORDS and not alone and 4 + len(payload) > self.most):
+        block = framing == ARROW or kind != KIND_DATA
+        if (block and len(payload) > self.most) or (framing == RECORDS and not block and 4 + len(payload) > self.most):
             raise RefusedError("limit-exceeded")
-        charge = len(payload) + 12
-        if self.open.charge + charge > self.buffer_size or (self.ordered and own and self.open.shared):
+        alone = self.charge(payload, members, own, begins=True)
+        here = self.charge(payload, members, own, begins=not own and self.known_extent(members) is None)
+        oversized = alone > self.buffer_size
+        if oversized or self.open.charge + here > self.buffer_size or (self.ordered and own and self.open.shared):
             self.close()
+        begins = not own and self.known_extent(members) is None
+        self.open.charge += self.charge(payload, members, own, begins)
         if own:
             self.open.own.setdefault((targets or [0])[0], []).append((kind, payload))
         else:
-            self.shared_extent(members).append((kind, payload))
-        self.open.charge += charge
-        if charge > self.buffer_size:
+            if begins:
+                self.open.shared.append((members, []))
+            records = self.known_extent(members)
+            assert records is not None
+            records.append((kind, payload))
+        if oversized:
             self.close()
 
-    def shared_extent(self, members: Members) -> list[tuple[int, bytes]]:
-        """The shared extent that a record for *members* goes to, SRT-4."""
+    def charge(self, payload: bytes, members: Members, own: bool, begins: bool) -> int:
+        """What a record takes of the buffer, SRT-1."""
+        bits = -(-self.count // 8) if begins and not own and members is not None else 0
+        return len(payload) + 12 + bits
+
+    def known_extent(self, members: Members) -> list[tuple[int, bytes]] | None:
+        """The records of the open shared extent that a record for *members* goes to, SRT-4."""
         looked_at = self.open.shared[-1:] if self.ordered else self.open.shared
-        for known, records in looked_at:
-            if known == members:
-                return records
-        self.open.shared.append((members, []))
-        return self.open.shared[-1][1]
+        return next((records for known, records in looked_at if known == members), None)
 
     def close(self) -> None:
         """Closes the open region, SRT-3 and SRT-7."""
