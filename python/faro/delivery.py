@@ -1,0 +1,260 @@
+"""What a partition, a range or everything reads: blocks in order, checked (PRT), and what their payloads hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TypeVar
+
+import numpy as np
+
+from faro.block import (
+    NO_PARTITION,
+    PARTITION_KINDS,
+    Block,
+    check_block,
+    check_padding,
+    check_partition,
+    check_sequence,
+    decode,
+)
+from faro.error import invalid
+from faro.framing import check_framing, strip_lengths
+from faro.gather import Bytes, Ints
+from faro.header import FRAMING_RECORDS, FileHeader
+from faro.index import Extent, Region
+from faro.limits import Limits
+from faro.opening import Files
+from faro.source import Window
+
+Self = TypeVar("Self", bound="PartitionReader")
+
+
+class Sequences:
+    """Where the streams of blocks stand that one walk reads (PRT-4)."""
+
+    def __init__(self, *, from_start: bool = True, all_shared: bool = False) -> None:
+        """Begin a walk.
+
+        Args:
+            from_start: whether it begins at region 0, so that first sequences are known.
+            all_shared: whether it reads all shared blocks of the file, as ``check`` does.
+        """
+        self.from_start = from_start
+        self.all_shared = all_shared
+        self.next_own: dict[int, int] = {}
+        self.last_shared = -1
+
+
+def read_extent(
+    window: Window,
+    extent: Extent,
+    sequences: Sequences,
+    limits: Limits,
+    *,
+    selective: bool,
+    verify: bool,
+    plain: bool = True,
+) -> Iterator[Block]:
+    """Yield the blocks of an extent, each checked by BLK-7.
+
+    Args:
+        window: the file that holds the extent.
+        extent: its bounds and its partition.
+        sequences: where the streams stand; moved on.
+        limits: the reader's limits.
+        selective: whether sequences may have gaps.
+        verify: whether checksums are verified.
+        plain: whether payloads are decoded.
+    """
+    place = window.file.place
+    own = extent.partition != NO_PARTITION
+    exactly: int | None = None
+    above = -1 if own else sequences.last_shared
+    if own:
+        start = 0 if sequences.from_start else None
+        exactly = extent.first_block if selective else sequences.next_own.get(extent.partition, start)
+    elif sequences.all_shared and not selective:
+        exactly = sequences.last_shared + 1
+    at = extent.begin
+    while at < extent.end:
+        block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
+        check_partition(block, extent.partition, place)
+        check_sequence(block, place, exactly=exactly, above=above)
+        check_padding(block, window)
+        above = block.sequence
+        exactly = None if selective else above + 1
+        if own:
+            sequences.next_own[extent.partition] = above + 1
+        else:
+            sequences.last_shared = above
+        at = block.end
+        yield decode(block, limits, place) if plain else block
+
+
+class PartitionReader(ABC):
+    """What a reader of a finished output and a follower have in common.
+
+    Several threads may read from one at the same time; each iterator belongs to one thread.
+    """
+
+    def __init__(self, files: Files, header: FileHeader, limits: Limits, verify: bool) -> None:
+        """Take open files whose headers have been checked."""
+        self._files = files
+        self._limits = limits
+        self._verify = verify
+        self.header = header
+        """The header of the index or single file."""
+
+    @property
+    @abstractmethod
+    def region_count(self) -> int:
+        """How many committed regions are known."""
+
+    @abstractmethod
+    def region(self, number: int) -> Region:
+        """Return a region, its message checked (REG-10)."""
+
+    @property
+    def partitions(self) -> range:
+        """The absolute numbers of the file's partitions."""
+        return range(self.header.first_partition, self.header.end_partition)
+
+    def _check_range(self, low: int, high: int) -> None:
+        if not self.header.first_partition <= low <= high <= self.header.end_partition:
+            raise invalid(f"partitions of {self.partitions}", f"[{low}, {high})")
+
+    def _check_partition(self, partition: int) -> None:
+        if partition not in self.partitions:
+            raise invalid(f"a partition of {self.partitions}", partition)
+
+    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+        """Yield the blocks that a partition reads, in order (PRT-1 to PRT-4).
+
+        Args:
+            partition: its absolute number.
+            from_region: the region to begin with.
+
+        Raises:
+            FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
+        """
+        self._check_partition(partition)
+        return self._blocks(partition, from_region)
+
+    def _blocks(self, partition: int, from_region: int) -> Iterator[Block]:
+        sequences = Sequences(from_start=from_region == 0)
+        for number in range(from_region, self.region_count):
+            region = self.region(number)
+            own = region.own(partition)
+            if own is not None:
+                yield from self._extent(own, sequences)
+            for extent in region.shared_of(partition):
+                yield from self._extent(extent, sequences)
+
+    def _extent(self, extent: Extent, sequences: Sequences, window: Window | None = None) -> Iterator[Block]:
+        return read_extent(
+            window or Window(self._files.data, extent.end),
+            extent,
+            sequences,
+            self._limits,
+            selective=self.header.selective,
+            verify=self._verify,
+        )
+
+    def range_blocks(self, low: int, high: int) -> Iterator[Block]:
+        """Yield the blocks of the partitions ``low`` to ``high`` - 1, region by region (PRT-5).
+
+        A shared block comes once; its ``members`` are those of the range that read it, None if all do.
+        """
+        self._check_range(low, high)
+        return self._range_blocks(low, high)
+
+    def all_blocks(self) -> Iterator[Block]:
+        """Yield the blocks of all partitions; see :meth:`range_blocks`."""
+        return self.range_blocks(self.header.first_partition, self.header.end_partition)
+
+    def _range_blocks(self, low: int, high: int) -> Iterator[Block]:
+        if low == high:
+            return
+        sequences = Sequences()
+        for number in range(self.region_count):
+            region = self.region(number)
+            window: Window | None = None
+            for extent in region.own_range(low, high):
+                if window is None or window.end != extent.run_end:
+                    window = Window(self._files.data, extent.run_end)
+                yield from self._extent(extent, sequences, window)
+            for shared in range(region.shared_count):
+                members = region.members_of_range(shared, low, high)
+                if members is None or members.size:
+                    for block in self._extent(region.shared(shared), sequences):
+                        yield block._replace(members=members)
+
+    def record_spans(self, partition: int) -> Iterator[tuple[Block, Ints, Ints]]:
+        """Yield each data block of a partition with where its records begin and their lengths (FRM-2).
+
+        The records stand in the block's payload: zero-copy, no Python object for each.
+        """
+        if self.header.framing != FRAMING_RECORDS:
+            raise invalid("framing records", self.header.framing)
+        return self._record_spans(self.blocks(partition))
+
+    def _record_spans(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, Ints, Ints]]:
+        for block in blocks:
+            if block.is_data:
+                spans = check_framing(block, self.header.framing, self._files.data.place)
+                if spans is not None:
+                    yield block, *spans
+
+    def records(self, partition: int) -> Iterator[memoryview]:
+        """Yield the data records of a partition one by one; events are passed over."""
+        for block, begins, lengths in self.record_spans(partition):
+            payload = memoryview(block.payload)
+            for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True):
+                yield payload[begin:end]
+
+    def record_arrays(self, partition: int) -> tuple[Bytes, Ints]:
+        """Return all data records of a partition as one buffer.
+
+        Returns:
+            The records one after another, shape (bytes,), and where each begins, shape (records + 1,).
+        """
+        parts: list[Bytes] = []
+        offsets: list[Ints] = [np.zeros(1, np.int64)]
+        done = 0
+        for block, begins, lengths in self.record_spans(partition):
+            data, ends = strip_lengths(block.payload, begins, lengths)
+            parts.append(data)
+            offsets.append(ends[1:] + done)
+            done += data.size
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint8), np.concatenate(offsets)
+
+    def payload(self, partition: int) -> bytes:
+        """Return the plain payloads of a partition's data blocks, one after another (FRM-1)."""
+        return b"".join(block.payload for block in self.blocks(partition) if block.is_data)
+
+    def stored_bytes(self, partition: int) -> int:
+        """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
+        self._check_partition(partition)
+        total = 0
+        for number in range(self.region_count):
+            region = self.region(number)
+            own = region.own(partition)
+            total += own.end - own.begin if own is not None else 0
+            total += sum(extent.end - extent.begin for extent in region.shared_of(partition))
+        return total
+
+    def close(self) -> None:
+        """Close the files; iterators that are still open fail with ``invalid-argument``."""
+        self._files.close()
+
+    def __enter__(self: Self) -> Self:
+        """Return the reader itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the files."""
+        self.close()

@@ -1,0 +1,275 @@
+"""Opening a finished output (OPN-1, OPN-2, FTR-2 to FTR-5, SCH-1) and looking up its regions (REG-10)."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from faro.block import (
+    BLOCK_HEADER_SIZE,
+    KIND_FOOTER,
+    KIND_REGION,
+    KIND_SCHEMA,
+    NO_PARTITION,
+    Block,
+    check_block,
+    check_padding,
+    check_partition,
+    check_sequence,
+    pad8,
+)
+from faro.checksum import crc32c
+from faro.error import Code, FaroError, Place
+from faro.header import (
+    FRAMING_ARROW,
+    HEADER_SIZE,
+    KIND_DATA,
+    KIND_INDEX,
+    KIND_SINGLE,
+    MAGIC,
+    PAIR_FIELDS,
+    FileHeader,
+)
+from faro.index import MAX_REGION, MIN_REGION, Entry, Region, check_region
+from faro.limits import Limits
+from faro.message import FooterMessage, parse_footer, parse_region, parse_schema
+from faro.source import SourceFile, Window, check_kind
+
+TAIL_SIZE = 24
+TAIL_MAGIC = bytes(byte ^ 0xFF for byte in MAGIC)
+_TAIL = struct.Struct("<QII8s")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The open files of an output; for a single file, ``data`` is ``index``."""
+
+    index: SourceFile
+    data: SourceFile
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are two files."""
+        return self.data is not self.index
+
+    @property
+    def data_kind(self) -> int:
+        """The kind of the file that holds the blocks: 1 or 3."""
+        return KIND_DATA if self.paired else KIND_SINGLE
+
+    def close(self) -> None:
+        """Close both."""
+        self.index.close()
+        self.data.close()
+
+
+def encode_tail(footer_offset: int, footer_size: int) -> bytes:
+    """Return the 24 bytes that end a finished file (TAIL-1)."""
+    head = struct.pack("<QI", footer_offset, footer_size)
+    return head + crc32c(TAIL_MAGIC, crc32c(head)).to_bytes(4, "little") + TAIL_MAGIC
+
+
+def parse_tail(raw: bytes) -> tuple[int, int, bool]:
+    """Return a tail's footer_offset and footer_size, and whether its checksum matches."""
+    footer_offset, footer_size, checksum, magic = _TAIL.unpack(raw)
+    return footer_offset, footer_size, crc32c(magic, crc32c(raw[:12])) == checksum
+
+
+def open_files(data: str | None, index: str | None, single: str | None) -> tuple[Files, FileHeader]:
+    """Open an output's files and check their headers (OPN-1, checks 1 to 5).
+
+    Args:
+        data: the path of the data file, with ``index``.
+        index: the path of the index file.
+        single: the path of the single file, instead of the two others.
+
+    Returns:
+        The files, and the header of the index or single file.
+
+    Raises:
+        FaroError: the first check that fails.
+    """
+    opened: list[SourceFile] = []
+    try:
+        if single is not None:
+            opened.append(SourceFile(single, "single"))
+            header = check_kind(opened[0].header(), KIND_SINGLE, opened[0].place)
+            return Files(opened[0], opened[0]), header
+        opened.append(SourceFile(index or "", "index"))
+        header = check_kind(opened[0].header(), KIND_INDEX, opened[0].place)
+        opened.append(SourceFile(data or "", "data"))
+        place = opened[1].place
+        other = check_kind(opened[1].header(), KIND_DATA, place)
+        for name, offset in PAIR_FIELDS:
+            mine, its = getattr(header, name), getattr(other, name)
+            if mine != its:
+                raise place.error(Code.MISMATCHED_PAIR, offset, f"{name} {mine!r} of the index file", repr(its))
+        return Files(opened[0], opened[1]), header
+    except FaroError:
+        for file in opened:
+            file.close()
+        raise
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What opening a finished output finds."""
+
+    footer: FooterMessage
+    footer_offset: int
+    footer_sequence: int
+    schema: bytes | None
+    """The encapsulated Arrow schema message, with framing arrow."""
+
+
+def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
+    """Make the checks 6 to 9 of OPN-1."""
+    index, place = files.index, files.index.place
+    size = index.size
+    tail_at = size - TAIL_SIZE
+    raw = index.read_exactly(tail_at, TAIL_SIZE) if tail_at >= HEADER_SIZE else b""
+    if raw[16:] != TAIL_MAGIC:
+        raise place.error(Code.UNFINISHED, size, "a tail at the end of the file", raw[16:].hex(" "))
+    footer_offset, footer_size, matches = parse_tail(raw)
+    if not matches:
+        raise place.error(Code.CHECKSUM, tail_at, "a tail whose checksum matches")
+    leads = footer_offset >= HEADER_SIZE and footer_offset % 8 == 0
+    if not leads or footer_offset + BLOCK_HEADER_SIZE + pad8(footer_size) != tail_at:
+        found = f"footer_offset {footer_offset}, footer_size {footer_size}"
+        raise place.error(Code.INCONSISTENT_INDEX, tail_at, "a footer block that ends at the tail", found)
+    window = Window(index, tail_at)
+    block = metadata_block(window, footer_offset, tail_at, frozenset((KIND_FOOTER,)), limits, None)
+    if len(block.stored) != footer_size:
+        raise place.error(
+            Code.INCONSISTENT_INDEX, footer_offset, f"stored_size {footer_size} of the tail", len(block.stored)
+        )
+    footer = read_footer(block, files, header, limits)
+    if files.paired:
+        data = files.data
+        if data.size < footer.data_size:
+            raise data.place.error(Code.TRUNCATED, data.size, f"{footer.data_size} bytes", data.size)
+        check_data_end(data, footer.data_size)
+    schema = None
+    if header.framing == FRAMING_ARROW:
+        schema = read_schema(Window(index, tail_at), tail_at, header, limits)
+    return Opened(footer, footer_offset, block.sequence, schema)
+
+
+def check_data_end(data: SourceFile, data_size: int) -> None:
+    """Make check 8 of OPN-1: nothing stands behind the last region of a data file."""
+    if data.size > data_size:
+        raise data.place.error(Code.INCONSISTENT_INDEX, data_size, f"{data_size} bytes", data.size)
+
+
+def metadata_block(
+    window: Window, offset: int, end: int, kinds: frozenset[int], limits: Limits, sequence: int | None
+) -> Block:
+    """Check a metadata block by BLK-7; its sequence too, unless that is None."""
+    block = check_block(window, offset, end, kinds, limits, metadata=True)
+    check_partition(block, NO_PARTITION, window.file.place)
+    if sequence is not None:
+        check_sequence(block, window.file.place, exactly=sequence)
+    check_padding(block, window)
+    return block
+
+
+def read_footer(block: Block, files: Files, header: FileHeader, limits: Limits) -> FooterMessage:
+    """Make the checks 6 to 8 of OPN-2 of a footer block."""
+    place = files.index.place
+    footer = parse_footer(block, place, header.version_minor)
+    if footer.regions.size > limits.max_regions:
+        raise place.error(
+            Code.LIMIT_EXCEEDED,
+            block.offset + BLOCK_HEADER_SIZE,
+            f"at most {limits.max_regions} regions",
+            footer.regions.size,
+        )
+    _check_footer(footer, block.offset, header, place, paired=files.paired)
+    return footer
+
+
+def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader, place: Place, *, paired: bool) -> None:
+    """Check the rules FTR-2 to FTR-5."""
+
+    def require(condition: bool | np.bool_, rule: str) -> None:
+        if not condition:
+            raise place.error(Code.INCONSISTENT_INDEX, footer_offset + BLOCK_HEADER_SIZE, rule)
+
+    regions = footer.regions
+    require(not regions["flags"].any(), "FTR-2: flags that are zero")
+    # Held below the file's size first, so that no sum below can wrap.
+    require((regions["message_offset"] <= footer_offset).all(), "FTR-2: region messages before the footer")
+    at = regions["message_offset"].astype(np.int64)
+    ends = at + BLOCK_HEADER_SIZE + ((regions["message_size"].astype(np.int64) + 7) & ~7)
+    require(not (at % 8).any() and (at >= HEADER_SIZE).all(), "FTR-2: message offsets")
+    require((at[1:] >= ends[:-1]).all() and (ends <= footer_offset).all(), "FTR-2: region messages in order")
+    require((regions["data_length"] <= MAX_REGION).all(), "FTR-3: largest data_length")
+    lengths = regions["data_length"].astype(np.int64)
+    require(not (lengths % 8).any() and (lengths >= MIN_REGION).all(), "FTR-3: data_length")
+    if paired:
+        begins = HEADER_SIZE + np.cumsum(lengths) - lengths
+        require((regions["data_offset"] == begins.astype(np.uint64)).all(), "FTR-3: regions that tile the data file")
+        data_size = HEADER_SIZE + int(lengths.sum())
+        require(footer.data_size == data_size, f"FTR-3: data_size {data_size}")
+    else:
+        require((regions["data_offset"] <= footer_offset).all(), "FTR-3: blocks before the footer")
+        begins = regions["data_offset"].astype(np.int64)
+        require(not (begins % 8).any() and (begins >= HEADER_SIZE).all(), "FTR-3: data_offset")
+        require((begins[1:] >= ends[:-1]).all(), "FTR-3: blocks behind the message before")
+        require((begins + lengths == at).all(), "FTR-3: blocks that end at their message")
+        require(footer.data_size == footer_offset, f"FTR-3: data_size {footer_offset}")
+    if footer.statistics is not None:
+        for vector in (footer.statistics.stored, footer.statistics.plain, footer.statistics.records):
+            require(
+                vector is None or vector.size == header.partition_count,
+                f"FTR-4: vectors of {header.partition_count} values",
+            )
+    keys = [key.encode() for key, _ in footer.properties]
+    require(all(a < b for a, b in itertools.pairwise(keys)), "FTR-5: ascending keys of properties")
+
+
+def read_schema(window: Window, end: int, header: FileHeader, limits: Limits) -> bytes:
+    """Check the schema block (SCH-1) and return the Arrow message in it."""
+    place = window.file.place
+    block = metadata_block(window, HEADER_SIZE, end, frozenset((KIND_SCHEMA,)), limits, 0)
+    arrow = parse_schema(block, place, header.version_minor)
+    fault = encapsulation_fault(arrow)
+    if fault is not None:
+        raise place.error(
+            Code.MALFORMED_MESSAGE, HEADER_SIZE + BLOCK_HEADER_SIZE, "an encapsulated Arrow message", fault
+        )
+    return bytes(arrow)
+
+
+def encapsulation_fault(message: memoryview | bytes) -> str | None:
+    """Return what breaks FRM-4 in an encapsulated Arrow message, or None."""
+    if len(message) < 8:
+        return f"{len(message)} bytes"
+    if message[:4] != b"\xff\xff\xff\xff":
+        return f"first bytes {bytes(message[:4]).hex(' ')}"
+    length = int.from_bytes(message[4:8], "little", signed=True)
+    if length < 8 or length % 8 or 8 + length > len(message):
+        return f"metadata length {length} of {len(message)} bytes"
+    return None
+
+
+def directory_entry(footer: FooterMessage, number: int) -> Entry:
+    """Return a region's entry of the directory."""
+    message_offset, message_size, _, data_offset, data_length = footer.regions[number].item()
+    return Entry(number, message_offset, message_size, data_offset, data_length)
+
+
+def load_region(files: Files, header: FileHeader, limits: Limits, entry: Entry) -> Region:
+    """Look up a region message and check it (REG-10)."""
+    file, at = files.index, entry.message_offset
+    end = at + BLOCK_HEADER_SIZE + pad8(entry.message_size)
+    block = metadata_block(Window(file, end), at, end, frozenset((KIND_REGION,)), limits, None)
+    if len(block.stored) != entry.message_size:
+        raise file.place.error(
+            Code.INCONSISTENT_INDEX, at, f"stored_size {entry.message_size} of the directory", len(block.stored)
+        )
+    message = parse_region(block, file.place, header.version_minor)
+    return check_region(message, header, entry, file.place, files.data_kind)

@@ -1,0 +1,244 @@
+"""One region on its way to the file: its blocks, extents, message and statistics.
+
+Sequences move on only when the region is committed, so a region that is given up leaves no trace (WRT-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
+from faro.canonical import build_region
+from faro.codec import CODEC_NONE, compress
+from faro.error import Code as ErrorCode
+from faro.error import FaroError, invalid
+from faro.index import MAX_REGION
+from faro.message import Statistics, U64s
+from faro.options import CODECS, WriterOptions
+
+_PIECE = 1 << 20
+"""Bytes that are handed to the file at once."""
+
+
+@dataclass
+class BuiltExtent:
+    """An extent of the region that is being built."""
+
+    partition: int
+    """Absolute, or NO_PARTITION."""
+    members: bytes | None
+    """Of a shared extent, None for all."""
+    length: int = 0
+    """Bytes, headers and padding included."""
+    plain: int = 0
+    records: int = 0
+    blocks: int = 0
+
+
+@dataclass
+class Streams:
+    """What a writer carries from region to region: sequences and sums (BLK-3, FTR-4)."""
+
+    options: WriterOptions
+    next_own: dict[int, int] = field(default_factory=dict)
+    next_shared: int = 0
+    vectors: dict[str, U64s] = field(default_factory=dict)
+    """By the statistic's name, shape (partition_count,); made when first needed."""
+    to_all: dict[str, int] = field(default_factory=lambda: {"stored": 0, "plain": 0, "records": 0})
+
+    def count(self, name: str, extents: list[BuiltExtent], values: list[int]) -> None:
+        """Add one statistic of each extent to what its readers have."""
+        if not self.options.statistics:
+            return
+        own = [(e.partition, v) for e, v in zip(extents, values, strict=True) if e.partition != NO_PARTITION and v]
+        if own:
+            index, amounts = np.array(own, np.int64).T
+            # A partition has one extent of its own in a region: no index comes twice.
+            self._vector(name)[index - self.options.first_partition] += amounts.astype(np.uint64)
+        for extent, value in zip(extents, values, strict=True):
+            if extent.partition == NO_PARTITION and value:
+                if extent.members is None:
+                    self.to_all[name] += value
+                else:
+                    bits = np.unpackbits(np.frombuffer(extent.members, np.uint8), bitorder="little")
+                    self._vector(name)[: bits.size] += np.uint64(value) * bits[: self.options.partition_count]
+
+    def _vector(self, name: str) -> U64s:
+        if name not in self.vectors:
+            self.vectors[name] = np.zeros(self.options.partition_count, np.uint64)
+        return self.vectors[name]
+
+    def statistics(self) -> Statistics | None:
+        """Return the footer's statistics, or None if none are kept."""
+        if not self.options.statistics:
+            return None
+        return Statistics(
+            self.vectors.get("stored"),
+            self.vectors.get("plain"),
+            self.vectors.get("records"),
+            stored_to_all=self.to_all["stored"],
+            plain_to_all=self.to_all["plain"],
+            records_to_all=self.to_all["records"],
+        )
+
+
+class RegionBuilder:
+    """Takes blocks in the order in which they will stand; own extents first (SRT-7)."""
+
+    def __init__(self, streams: Streams, sink: Callable[[list[Any]], None] | None) -> None:
+        """Begin a region.
+
+        Args:
+            streams: the writer's; unchanged until :meth:`commit`.
+            sink: takes the blocks' bytes as they come; None to keep them in :attr:`parts`.
+        """
+        self._streams = streams
+        self._options = streams.options
+        self._sink = sink
+        self._pending = 0
+        self._sequence = 0
+        self._next_shared = streams.next_shared
+        self.parts: list[Any] = []
+        """Pieces of bytes not yet handed to the sink."""
+        self.extents: list[BuiltExtent] = []
+        self.length = 0
+        """Bytes of the region's blocks so far."""
+
+    def own(self, partition: int) -> None:
+        """Begin the own extent of a partition."""
+        self._close_extent()
+        self.extents.append(BuiltExtent(partition, None))
+        self._sequence = self._streams.next_own.get(partition, 0)
+
+    def shared(self, members: bytes | None) -> None:
+        """Begin a shared extent."""
+        self._close_extent()
+        self.extents.append(BuiltExtent(NO_PARTITION, members))
+        self._sequence = self._next_shared
+
+    def _close_extent(self) -> None:
+        if self.extents and self.extents[-1].partition == NO_PARTITION:
+            self._next_shared += self.extents[-1].blocks
+
+    def plain(self, kind: int, payload: Any, records: int) -> None:  # noqa: ANN401 - bytes or an array of them
+        """Add a block to the extent that was begun last, compressing it if that makes it smaller (BLK-6)."""
+        codec = CODECS[self._options.codec]
+        size = len(payload)
+        if codec != CODEC_NONE and kind == KIND_DATA:
+            packed = compress(codec, self._options.level, payload)
+            if len(packed) < size:
+                self.stored(kind, codec, size, packed, records)
+                return
+        self.stored(kind, CODEC_NONE, size, payload, records)
+
+    def stored(self, kind: int, codec: int, plain_size: int, payload: Any, records: int) -> None:  # noqa: ANN401
+        """Add a block as it is."""
+        extent = self.extents[-1]
+        size = len(payload)
+        length = BLOCK_HEADER_SIZE + pad8(size)
+        if self.length + length > MAX_REGION:
+            raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
+        header = encode_header(payload, plain_size, extent.partition, self._sequence + extent.blocks, kind, codec)
+        self.parts.append(header)
+        if size:
+            self.parts.append(payload)
+        if size & 7:
+            self.parts.append(PADDING[size & 7])
+        extent.blocks += 1
+        extent.length += length
+        extent.records += records
+        if kind == KIND_DATA:
+            extent.plain += plain_size
+        self.length += length
+        self._pending += length
+        if self._pending >= _PIECE:
+            self.drain()
+
+    def drain(self) -> None:
+        """Hand what is pending to the sink, if there is one."""
+        if self._sink is not None:
+            self._sink(self.parts)
+            self.parts = []
+        self._pending = 0
+
+    def message(self, sequence: int, data_offset: int, *, wrapped: bool = False) -> bytes:
+        """Return the region message (SRT-8).
+
+        Args:
+            sequence: the region's number.
+            data_offset: where its blocks begin.
+            wrapped: whether own extents wrapped around, as rotation asks: such a region is dense.
+        """
+        options = self._options
+        kept = [extent for extent in self.extents if extent.blocks]
+        own = [extent for extent in kept if extent.partition != NO_PARTITION]
+        lengths = np.array([extent.length // 8 for extent in own], np.int64)
+        partitions = np.array([extent.partition for extent in own], np.int64)
+        shared = [(extent.length // 8, extent.members) for extent in kept if extent.partition == NO_PARTITION]
+        rotation = 0
+        named = None
+        if is_sparse(len(own), options.partition_count) and not wrapped:
+            named = partitions.astype(np.uint32)
+            offsets = np.zeros(len(own) + 1, np.int64)
+            np.cumsum(lengths, out=offsets[1:])
+        else:
+            rotation = options.rotation
+            offsets = np.zeros(options.partition_count + 1, np.int64)
+            offsets[1 + (partitions - options.first_partition - rotation) % options.partition_count] = lengths
+            np.cumsum(offsets, out=offsets)
+        return build_region(
+            sequence=sequence,
+            data_offset=data_offset,
+            data_length=self.length,
+            offsets=offsets.astype(np.uint32),
+            rotation=rotation,
+            partitions=named,
+            shared=shared,
+        )
+
+    def commit(self) -> None:
+        """Move the writer's sequences and sums on; the region stands in the file."""
+        self._close_extent()
+        streams = self._streams
+        for extent in self.extents:
+            if extent.partition != NO_PARTITION and extent.blocks:
+                streams.next_own[extent.partition] = streams.next_own.get(extent.partition, 0) + extent.blocks
+        streams.next_shared = self._next_shared
+        streams.count("stored", self.extents, [extent.length for extent in self.extents])
+        streams.count("plain", self.extents, [extent.plain for extent in self.extents])
+        streams.count("records", self.extents, [extent.records for extent in self.extents])
+
+
+def is_sparse(own: int, partition_count: int) -> bool:
+    """Whether a region in which ``own`` partitions have extents is sparse (SRT-8)."""
+    return 2 * own + 1 < partition_count
+
+
+def member_bits(partitions: Any, options: WriterOptions) -> bytes | None:  # noqa: ANN401 - a sequence or an array
+    """Return the bit set of a set of partitions; None when it holds all of the file (SRT-5).
+
+    Args:
+        partitions: absolute numbers, in any order, repeated or not.
+        options: the writer's.
+
+    Raises:
+        FaroError: ``invalid-argument`` if the set is empty or leaves the file (WRT-1).
+    """
+    try:
+        numbers = np.asarray(list(partitions) if not isinstance(partitions, np.ndarray) else partitions)
+    except (TypeError, ValueError, OverflowError) as fault:
+        raise invalid("a set of partitions", repr(partitions)) from fault
+    if not numbers.size or numbers.dtype.kind not in "iu":
+        raise invalid("a set of partitions that is not empty", repr(partitions))
+    if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
+        raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}", repr(partitions))
+    index = np.unique(numbers.astype(np.int64) - options.first_partition)
+    if index.size == options.partition_count:
+        return None
+    packed = np.zeros((options.partition_count + 7) // 8, np.uint8)
+    np.bitwise_or.at(packed, index >> 3, (1 << (index & 7)).astype(np.uint8))
+    return packed.tobytes()

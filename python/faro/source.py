@@ -1,0 +1,141 @@
+"""A file that is read: positioned reads of one descriptor, and a window that walks over it.
+
+Positioned reads share no position, so threads may read one file at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+from faro.error import Code, FaroError, Place, invalid
+from faro.header import HEADER_SIZE, FileHeader, parse_header
+
+Bytes = npt.NDArray[np.uint8]
+
+WINDOW = 4 << 20
+"""Bytes that a walk over neighbouring blocks reads at once."""
+
+_READ = 1 << 30  # One system call reads less than 2 GiB.
+
+
+class SourceFile:
+    """An open file, read by offset. Closing it twice is allowed."""
+
+    def __init__(self, path: str | os.PathLike[str], role: str) -> None:
+        """Open a file for reading.
+
+        Raises:
+            FaroError: ``io`` if it cannot be opened.
+        """
+        name = os.fspath(path)
+        self.place = Place(role, name)
+        self._descriptor = -1
+        self._lock = threading.Lock()
+        try:
+            self._descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+            self.size = os.fstat(self._descriptor).st_size
+        except OSError as fault:
+            self.close()
+            raise self.place.io(fault, "to open the file") from fault
+        except ValueError as fault:  # A path with a zero character.
+            raise invalid("a path", repr(name)) from fault
+
+    def refresh(self) -> int:
+        """Return the file's size now, in bytes, and keep it as :attr:`size`."""
+        try:
+            self.size = os.fstat(self._open()).st_size
+        except OSError as fault:
+            raise self.place.io(fault, "the size of the file") from fault
+        return self.size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return ``length`` bytes from an absolute offset, or fewer at the end of the file."""
+        descriptor = self._open()
+        try:
+            raw = os.pread(descriptor, min(length, _READ), offset)
+            if len(raw) == length or not raw:
+                return raw
+            parts = [raw]
+            done = len(raw)
+            while done < length:
+                raw = os.pread(descriptor, min(length - done, _READ), offset + done)
+                if not raw:
+                    break
+                parts.append(raw)
+                done += len(raw)
+        except OSError as fault:
+            raise self.place.io(fault, f"to read {length} bytes at {offset}") from fault
+        return b"".join(parts)
+
+    def read_exactly(self, offset: int, length: int) -> bytes:
+        """Return ``length`` bytes that were there when the file was opened.
+
+        Raises:
+            FaroError: ``truncated`` at the file's size now if the file has shrunk since (BLK-8).
+        """
+        raw = self.read(offset, length)
+        if len(raw) < length:
+            now = self.refresh()
+            raise self.place.error(Code.TRUNCATED, now, f"{offset + length} bytes", f"{now} bytes")
+        return raw
+
+    def header(self) -> FileHeader:
+        """Check and return the file's header (HDR-1)."""
+        return parse_header(self.read(0, min(self.size, HEADER_SIZE)), self.size, self.place)
+
+    def close(self) -> None:
+        """Close the descriptor; later reads fail with ``invalid-argument``."""
+        with self._lock:
+            descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _open(self) -> int:
+        if self._descriptor < 0:
+            raise invalid("an open file", "a closed one")
+        return self._descriptor
+
+
+class Window:
+    """Bytes of a file around the place where a walk stands; each byte is read once if the walk goes forward.
+
+    Memory: the window, or the one block that is larger.
+    """
+
+    def __init__(self, file: SourceFile, end: int, size: int = WINDOW) -> None:
+        """Make an empty window over the bytes of ``file`` below the absolute offset ``end``."""
+        self.file = file
+        self.end = end
+        self._size = size
+        self._base = 0
+        self.data: bytes = b""
+        self.array: Bytes = np.frombuffer(b"", np.uint8)
+
+    def locate(self, offset: int, length: int) -> int:
+        """Make ``length`` bytes at an absolute offset available and return where in :attr:`data` they begin.
+
+        The caller has checked that they end at or before :attr:`end`.
+        """
+        at = offset - self._base
+        if at < 0 or at + length > len(self.data):
+            want = min(max(length, self._size), self.end - offset)
+            self.data = self.file.read_exactly(offset, want)
+            self.array = np.frombuffer(self.data, np.uint8)
+            self._base = offset
+            return 0
+        return at
+
+
+def check_kind(header: FileHeader, kind: int, place: Place) -> FileHeader:
+    """Return the header if it is of the expected kind of file (OPN-1, checks 2 and 4)."""
+    if header.kind != kind:
+        names = {1: "a data file", 2: "an index file", 3: "a single file"}
+        raise place.error(Code.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
+    return header
+
+
+__all__ = ["WINDOW", "Bytes", "FaroError", "SourceFile", "Window", "check_kind"]

@@ -1,0 +1,407 @@
+"""Writing an output: calls in, regions to files, commit, finish, abort (WRT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from faro.block import KIND_DATA, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, PARTITION_KINDS, encode_metadata
+from faro.canonical import build_footer, build_schema
+from faro.error import Code, FaroError, invalid
+from faro.gather import Bytes, Ints
+from faro.header import FRAMING_ARROW, FRAMING_RECORDS
+from faro.header import KIND_DATA as DATA_FILE
+from faro.message import ENTRY
+from faro.opening import encapsulation_fault, encode_tail
+from faro.options import FRAMINGS, WriterOptions, check_text
+from faro.output import OutputFile, sync_folder
+from faro.region_builder import RegionBuilder, Streams, member_bits
+from faro.region_writer import RegionWriter
+from faro.sort_buffer import CHARGE, SortBuffer
+
+Self = TypeVar("Self", bound="Writer")
+
+
+class Writer:
+    """Writes one output. Use it in a ``with`` statement: it finishes at the end, and aborts on an exception.
+
+    One thread at a time may use a writer.
+    """
+
+    def __init__(self, name: str, options: WriterOptions) -> None:
+        """Create the files of ``name`` without extension (FIL-4), under temporary names unless followed.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        self.options = options
+        self._framing = FRAMINGS[options.framing]
+        self._buffer = SortBuffer(options)
+        self._streams = Streams(options)
+        self._properties: dict[str, str] = {}
+        self._directory: list[tuple[int, int, int, int, int]] = []
+        self._failure: FaroError | None = None
+        self._ended = ""
+        self._region: RegionWriter | None = None
+        self._files: list[OutputFile] = []
+        temporary = None if options.follow else f".{options.file_id.hex()[:8]}.tmp"
+        names = ((".faro", "single"),) if options.layout == "single" else ((".data", "data"), (".index", "index"))
+        try:
+            for extension, role in names:
+                path = name + extension
+                self._files.append(OutputFile(path, role, temporary, overwrite=options.overwrite))
+            self._data, self._index = self._files[0], self._files[-1]
+            header = options.header
+            if len(self._files) == 2:
+                self._data.append([header.with_kind(DATA_FILE).encode()])
+            self._index.append([header.encode()])
+            self._metadata = 0
+            if options.schema is not None:
+                self._append_message(KIND_SCHEMA, build_schema(options.schema))
+        except BaseException:
+            self._discard()
+            raise
+
+    # Calls.
+
+    def write(self, partition: int, record: Any, kind: int = KIND_DATA, *, rows: int = 1) -> None:  # noqa: ANN401
+        """Write a record, or an event, for one partition.
+
+        Args:
+            partition: its absolute number.
+            record: any contiguous buffer; with framing arrow an encapsulated message.
+            kind: 0, or an event's: 1 or 64 to 127.
+            rows: with framing arrow, the rows of the message, for the statistics.
+
+        Raises:
+            FaroError: ``invalid-argument`` (WRT-1), ``limit-exceeded`` (WRT-3); whatever closing a region raises.
+        """
+        self._usable()
+        options = self.options
+        try:
+            inside = options.first_partition <= partition < options.end_partition
+            stream = int(partition) - options.first_partition
+        except (TypeError, ValueError):
+            inside = False
+        if not inside or isinstance(partition, float):
+            raise invalid(f"a partition from {options.first_partition} to {options.end_partition - 1}", partition)
+        record, length = self._record(record, kind)
+        buffer = self._buffer
+        charge = length + CHARGE
+        if buffer.count and (buffer.charged + charge > options.buffer_size or (options.ordered and buffer.has_shared)):
+            self._close_region()
+        buffer.push(stream, kind, record, length, self._rows(rows), charge)
+        if charge > options.buffer_size:
+            self._close_region()
+
+    def broadcast(self, record: Any, kind: int = KIND_DATA, *, rows: int = 1) -> None:  # noqa: ANN401
+        """Write a record, or an event, once for every partition; see :meth:`write`."""
+        self._usable()
+        self._share(None, record, kind, rows)
+
+    def multicast(
+        self,
+        partitions: Sequence[int] | npt.NDArray[Any],
+        record: Any,  # noqa: ANN401
+        kind: int = KIND_DATA,
+        *,
+        rows: int = 1,
+    ) -> None:
+        """Write a record, or an event, once for a set of partitions, in any order; see :meth:`write`."""
+        self._usable()
+        self._share(member_bits(partitions, self.options), record, kind, rows)
+
+    def _share(self, members: bytes | None, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
+        record, length = self._record(record, kind)
+        rows = self._rows(rows)
+        buffer, capacity = self._buffer, self.options.buffer_size
+        # A set of members is kept until the region is closed, so it is charged where it is kept (SRT-1).
+        own = length + CHARGE + (len(members) if members is not None else 0)
+        stream = buffer.shared_stream(members)
+        charge = own if stream is None else length + CHARGE
+        if buffer.count and (buffer.charged + charge > capacity or own > capacity):
+            self._close_region()
+            stream, charge = None, own
+        if stream is None:
+            stream = buffer.begin_shared(members)
+        buffer.push(stream, kind, record, length, rows, charge)
+        if own > capacity:
+            self._close_region()
+
+    def write_batch(
+        self,
+        partitions: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        data: Any,  # noqa: ANN401 - any contiguous buffer
+    ) -> None:
+        """Write many data records, as :meth:`write` would one after another, without a Python step for each.
+
+        Args:
+            partitions: shape (n,), absolute numbers.
+            offsets: shape (n + 1,), where in ``data`` each record begins and the last ends, in bytes, ascending.
+            data: the records, any contiguous buffer.
+
+        Raises:
+            FaroError: as :meth:`write`; a batch with a record that is refused is refused whole.
+        """
+        self._usable()
+        if self._framing == FRAMING_ARROW:
+            raise invalid("framing opaque or records", "framing arrow")
+        streams, ends, raw = self._batch(partitions, offsets, data)
+        if not streams.size:
+            return
+        buffer, options = self._buffer, self.options
+        lengths = ends[1:] - ends[:-1]
+        if self._framing == FRAMING_RECORDS:
+            self._fits(int(lengths.max()) + 4)
+        if options.ordered and buffer.has_shared:
+            self._close_region()
+        charges = np.append(0, np.cumsum(lengths + CHARGE))
+        at = 0
+        while at < streams.size:
+            room = options.buffer_size - buffer.charged
+            to = int(np.searchsorted(charges, int(charges[at]) + room, side="right")) - 1
+            if to == at and buffer.count:
+                self._close_region()
+                continue
+            large = to == at
+            to = at + 1 if large else to
+            piece = raw[int(ends[at]) : int(ends[to])]
+            buffer.push_batch(streams[at:to], lengths[at:to], piece)
+            if large:
+                self._close_region()
+            at = to
+
+    def write_arrow_column(self, partitions: npt.NDArray[Any], column: Any) -> None:  # noqa: ANN401
+        """Write the values of an Arrow binary or string array as records; see :meth:`write_batch`.
+
+        Args:
+            partitions: shape (n,), absolute numbers.
+            column: a pyarrow array of type binary, string or their large variants, without nulls.
+        """
+        from faro.arrow_columns import binary_buffers
+
+        offsets, data = binary_buffers(column)
+        self.write_batch(partitions, offsets, data)
+
+    def flush(self) -> None:
+        """Close the region now; does nothing when it holds no record (SRT-3)."""
+        self._usable()
+        self._close_region()
+
+    def region(self) -> RegionWriter:
+        """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
+
+        The writer takes no other call, but :meth:`abort`, until that region has ended.
+        """
+        self._usable()
+        self._close_region()
+        self._region = RegionWriter(RegionBuilder(self._streams, None), self.options, self._end_region)
+        return self._region
+
+    def property(self, key: str, value: str) -> None:
+        """Add a property to the footer; each key once."""
+        self._usable()
+        check_text("key", key)
+        check_text("value", value)
+        if key in self._properties:
+            raise invalid("a key that was not used before", repr(key))
+        self._properties[key] = value
+
+    def finish(self) -> None:
+        """Close the region, write footer and tail, publish the files."""
+        self._usable()
+        self._close_region()
+        self._guarded(self._finish)
+        self._ended = "finished"
+
+    def abort(self) -> None:
+        """Give up and leave nothing; does nothing once the writer has finished."""
+        if not self._ended:
+            self._ended = "aborted"
+            self._discard()
+
+    # What the calls have in common.
+
+    def _usable(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._ended:
+            raise invalid("an open writer", f"one that has {self._ended}")
+        if self._region is not None:
+            raise invalid("the end of the region that region() began")
+
+    def _rows(self, rows: int) -> int:
+        return rows if self._framing == FRAMING_ARROW else 1
+
+    def _fits(self, size: int) -> None:
+        if size > self.options.max_plain_size:
+            raise FaroError(Code.LIMIT_EXCEEDED, f"a block of at most {self.options.max_plain_size} bytes", str(size))
+
+    def _record(self, record: Any, kind: int) -> tuple[Any, int]:  # noqa: ANN401
+        """Check a record and its kind; return it as bytes-like with its length in bytes."""
+        if kind not in PARTITION_KINDS:
+            raise invalid("kind 0, 1 or 64 to 127", kind)
+        if not isinstance(record, (bytes, bytearray)):
+            record = as_bytes(record)
+        length = len(record)
+        if kind != KIND_DATA:
+            self._fits(length)
+        elif self._framing == FRAMING_RECORDS:
+            self._fits(length + 4)
+        elif self._framing == FRAMING_ARROW:
+            fault = encapsulation_fault(record)
+            if fault is not None:
+                raise invalid("an encapsulated Arrow message", fault)
+            self._fits(length)
+        return record, length
+
+    def _batch(
+        self,
+        partitions: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        data: Any,  # noqa: ANN401
+    ) -> tuple[Ints, Ints, Bytes]:
+        """Check a batch; return streams, offsets and bytes."""
+        numbers, bounds = np.asarray(partitions), np.asarray(offsets)
+        raw = np.frombuffer(as_bytes(data), np.uint8)
+        if numbers.ndim != 1 or bounds.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise invalid("arrays of integers")
+        if bounds.size != numbers.size + 1 or bounds.dtype.kind not in "iu":
+            raise invalid(f"{numbers.size + 1} integer offsets", bounds.size)
+        if not numbers.size:
+            return np.zeros(0, np.int64), np.zeros(1, np.int64), raw
+        first, end = self.options.first_partition, self.options.end_partition
+        if int(numbers.min()) < first or int(numbers.max()) >= end:
+            raise invalid(f"partitions from {first} to {end - 1}", f"{numbers.min()} to {numbers.max()}")
+        if int(bounds[0]) < 0 or int(bounds[-1]) > raw.size or (bounds[1:] < bounds[:-1]).any():
+            raise invalid(f"ascending offsets in {raw.size} bytes")
+        return numbers.astype(np.int64) - first, bounds.astype(np.int64), raw
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        """Do what cannot be taken back: any error makes the writer fail for good (WRT-6)."""
+        try:
+            action()
+        except FaroError as fault:
+            self._failure = fault
+            raise
+        except BaseException as fault:
+            self._failure = FaroError(Code.IO, "the writer to go on", repr(fault))
+            raise
+
+    # Regions.
+
+    def _close_region(self) -> None:
+        if self._buffer.count:
+            self._guarded(self._drain)
+
+    def _drain(self) -> None:
+        begin = self._data.position
+        builder = RegionBuilder(self._streams, self._data.append)
+        self._buffer.drain(builder)
+        builder.drain()
+        self._buffer.clear()
+        self._commit(builder, begin, wrapped=False)
+
+    def _end_region(self, builder: RegionBuilder | None, wrapped: bool) -> None:
+        """Take the region of a region writer, or none if that was given up."""
+        self._region = None
+        if builder is not None:
+            self._usable()
+            self._guarded(lambda: self._append_region(builder, wrapped))
+
+    def _append_region(self, builder: RegionBuilder, wrapped: bool) -> None:
+        begin = self._data.position
+        self._data.append(builder.parts)
+        self._commit(builder, begin, wrapped=wrapped)
+
+    def _commit(self, builder: RegionBuilder, begin: int, *, wrapped: bool) -> None:
+        """Write the region message behind the region's blocks (WRT-5)."""
+        durable = self.options.durability == "commit"
+        if builder.length:
+            if durable:
+                self._data.sync()
+            message = builder.message(len(self._directory), begin, wrapped=wrapped)
+            at = self._append_message(KIND_REGION, message)
+            if durable:
+                self._index.sync()
+            self._directory.append((at, len(message), 0, begin, builder.length))
+        builder.commit()
+
+    def _append_message(self, kind: int, message: bytes) -> int:
+        """Append a metadata block to the index or single file; return where it begins."""
+        if len(message) >= 2**32:
+            raise FaroError(Code.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
+        at = self._index.position
+        self._index.append([encode_metadata(kind, self._metadata, message)])
+        self._metadata += 1
+        return at
+
+    def _finish(self) -> None:
+        index, data = self._index, self._data
+        message = build_footer(
+            regions=np.array(self._directory, ENTRY),
+            data_size=data.position,
+            statistics=self._streams.statistics(),
+            properties=self._properties,
+            created_by=self.options.created_by,
+        )
+        at = self._append_message(KIND_FOOTER, message)
+        index.append([encode_tail(at, len(message))])
+        durable = self.options.durability == "commit"
+        if durable:
+            for file in self._files:
+                file.sync()
+        if not self.options.follow:
+            # Of both before the first is published, so that a refusal leaves the names as they were.
+            for file in self._files:
+                file.check_free()
+        for file in self._files:
+            file.publish()
+        if durable:
+            sync_folder(index.place)
+
+    def _discard(self) -> None:
+        for file in self._files:
+            file.discard()
+        self._buffer.clear()
+
+    def __enter__(self: Self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Finish, unless that was done; abort on an exception."""
+        if kind is not None:
+            self.abort()
+        elif not self._ended:
+            try:
+                self.finish()
+            except BaseException:
+                self.abort()
+                raise
+
+    def __del__(self) -> None:
+        """Remove the temporary files of a writer that was dropped; files that may be followed stay."""
+        if getattr(self, "_ended", "x"):
+            return
+        if self.options.follow:
+            for file in self._files:
+                file.close()
+        else:
+            self.abort()
+
+
+def as_bytes(data: Any) -> memoryview:  # noqa: ANN401
+    """Return any contiguous buffer as bytes; ``invalid-argument`` if it is none."""
+    try:
+        view = memoryview(data)
+        return view.cast("B") if view.nbytes else memoryview(b"")
+    except (TypeError, ValueError) as fault:
+        raise invalid("a contiguous buffer of bytes", type(data).__name__) from fault
