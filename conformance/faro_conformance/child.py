@@ -66,7 +66,6 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 bufsize=0,
-                cwd=self._folder,
                 env={**os.environ, **self.testee.environment},
                 start_new_session=True,
             )

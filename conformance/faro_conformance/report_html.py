@@ -126,7 +126,7 @@ def _chapter(run: Run, chapter: str, results: list[Result]) -> str:
     head = "".join(f'<th class="mark">{escape(name)}' for name in run.testees)
     return (
         f'<section><h3>{escape(chapter)} <small class="{"pass" if passed == len(cases) else "fail"}">{passed} of '
-        f"{len(cases)}</small></h3><table class='cases'><thead><tr><th>case<th>clauses<th>{head}</tr></thead>"
+        f"{len(cases)}</small></h3><table class='cases'><thead><tr><th>case<th class="clauses">clauses<th class="op">{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"
     )
 
@@ -145,10 +145,11 @@ def _row(run: Run, case: str, by_testee: dict[str, Result]) -> str:
     details = "".join(f"<div><b>{escape(r.testee)}</b>: {_explanation(r)}</div>" for r in wrong)
     if details:
         details = f"<details><summary>what happened</summary>{details}</details>"
+    clauses = ", ".join(f"<span>{escape(clause)}</span>" for clause in first.clauses)
     return (
         f'<tr data-wrong="{int(bool(wrong))}"><td><code>{escape(case)}</code>'
         f'<div class="title">{escape(first.title)}</div>'
-        f"{details}</td><td>{escape(', '.join(first.clauses))}</td>"
+        f"{details}</td><td class='clauses'>{clauses}</td>"
         f"<td class='op'>{escape(first.op)}</td>{''.join(cells)}</tr>"
     )
 

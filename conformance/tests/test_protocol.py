@@ -120,7 +120,13 @@ def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
             request = {"path": "out", "options": {}, "calls": [], **request}
         if case["op"] == "check":
             request.setdefault("level", "decode")
-        if case["op"] != "follow":
+        if case["op"] == "follow":
+            for step in case["steps"]:
+                request = {"id": 1, "op": "follow", "handle": "h", "action": step["action"], **step.get("request", {})}
+                if step["action"] == "open":
+                    request |= {role: "path" for role in step["files"]}
+                assert protocol.fault("request_follow", request) is None, case["id"]
+        else:
             assert protocol.fault(f"request_{case['op']}", request) is None, case["id"]
 
 
