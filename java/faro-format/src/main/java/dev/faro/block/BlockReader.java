@@ -1,0 +1,296 @@
+package dev.faro.block;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.codec.Decoder;
+import dev.faro.file.Checksum;
+import dev.faro.file.InputFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Reads and checks the blocks of one file, one at a time, in the order of BLK-7. The fields are those of the block that
+ * was read last. One per owner; not for several threads at once.
+ */
+public final class BlockReader {
+    /** Bytes of a block's header. */
+    public static final int HEADER = 24;
+    /** The partition of shared blocks and metadata: FFFFFFFF as an int. */
+    public static final int NO_PARTITION = -1;
+    /** Expect whatever partition the block bears. */
+    public static final int ANY_PARTITION = -2;
+    /** Expect whatever sequence the block bears. */
+    public static final Sequence ANY_SEQUENCE = new Sequence(-1, -1);
+
+    private final InputFile file;
+    private final Limits limits;
+    private final boolean verify;
+    private final Window window;
+    private final Checksum checksum = new Checksum();
+    private int at;
+    private long offset;
+    private int stored;
+    private int plain;
+    private int partition;
+    private long sequence;
+    private int kind;
+    private int codec;
+
+    /**
+     * What is known of a block's sequence.
+     *
+     * @param exactly its number, or -1
+     * @param above its number is above this; -1 for any number
+     */
+    public record Sequence(long exactly, long above) {
+        /** Exactly this number. */
+        public static Sequence exactly(long number) {
+            return new Sequence(number, -1);
+        }
+
+        /** Any number above this one. */
+        public static Sequence above(long number) {
+            return new Sequence(-1, number);
+        }
+
+        /** Whether a number is as expected. */
+        public boolean holds(long number) {
+            return exactly >= 0 ? number == exactly : number > above;
+        }
+
+        @Override
+        public String toString() {
+            return exactly >= 0 ? "sequence " + exactly : "a sequence above " + above;
+        }
+    }
+
+    private BlockReader(InputFile file, Limits limits, boolean verify, boolean direct) {
+        this.file = file;
+        this.limits = limits;
+        this.verify = verify;
+        this.window = new Window(file, direct);
+    }
+
+    /** For partition blocks. Without {@code verify} their checksums are passed over (INT-7). */
+    public static BlockReader ofExtents(InputFile file, Limits limits, boolean verify) {
+        return new BlockReader(file, limits, verify, true);
+    }
+
+    /** For metadata blocks, and for walks over all blocks of a file. */
+    public static BlockReader ofMetadata(InputFile file, Limits limits) {
+        return new BlockReader(file, limits, true, false);
+    }
+
+    /** {@code size} rounded up to a multiple of 8 (INT-3). */
+    public static long pad8(long size) {
+        return (size + 7) & ~7L;
+    }
+
+    /** The bytes in the file of a block that stores so many (BLK-1). */
+    public static long sizeInFile(long storedSize) {
+        return HEADER + pad8(storedSize);
+    }
+
+    /** Forgets bytes that were read ahead, since the file may have changed. */
+    public void refresh() {
+        window.clear();
+    }
+
+    /**
+     * The stored size that the block at an offset claims, unchecked.
+     *
+     * @param from where the block begins; 24 bytes from there are in the file
+     */
+    public long claimedSize(long from, long end) throws FaroException {
+        int index = window.ensure(from, HEADER, end);
+        return bytes().getInt(index) & 0xFFFFFFFFL;
+    }
+
+    /**
+     * Reads the block at {@code from} within [from, end) and makes the checks 1 to 11. In a place for both metadata
+     * and data, what is expected is expected of metadata alone (FOL-4).
+     *
+     * @param aheadEnd bytes up to here may be read in the same go
+     * @param expectedPartition its number, {@link #NO_PARTITION} or {@link #ANY_PARTITION}
+     * @throws FaroException the first check that fails, {@code truncated} or {@code io}
+     */
+    public void read(
+            long from, long end, long aheadEnd, Place place, int expectedPartition, Sequence expectedSequence)
+            throws FaroException {
+        offset = from;
+        if (end - from < HEADER) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of 24 bytes or more", (end - from) + " bytes");
+        }
+        at = window.ensure(from, HEADER, aheadEnd);
+        ByteBuffer bytes = bytes();
+        long storedSize = bytes.getInt(at) & 0xFFFFFFFFL;
+        if (sizeInFile(storedSize) > end - from) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of at most " + (end - from) + " bytes",
+                    sizeInFile(storedSize));
+        }
+        kind = bytes.get(at + 16) & 0xFF;
+        boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
+        long most = metadata ? limits.maxMessageSize() : limits.maxBlockSize();
+        if (storedSize > most) {
+            throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "a stored size of at most " + most, storedSize);
+        }
+        stored = (int) storedSize;
+        at = window.ensure(from, (int) sizeInFile(storedSize), aheadEnd);
+        if (verify || place.metadata()) {
+            checkChecksum();
+        }
+        checkFields(place);
+        partition = bytes().getInt(at + 8);
+        sequence = bytes().getInt(at + 12) & 0xFFFFFFFFL;
+        if (!place.metadata() || BlockKind.isMetadata(kind)) {
+            checkPosition(expectedPartition, expectedSequence);
+        }
+        checkPadding();
+    }
+
+    private ByteBuffer bytes() {
+        return window.buffer();
+    }
+
+    private void checkChecksum() throws FaroException {
+        ByteBuffer bytes = bytes();
+        int computed = checksum.reset().add(bytes, at, 20).add(bytes, at + HEADER, stored).value();
+        if (computed != bytes.getInt(at + 20)) {
+            throw fault(ErrorCode.CHECKSUM, 0, String.format("%08x", computed),
+                    String.format("%08x", bytes.getInt(at + 20)));
+        }
+    }
+
+    private void checkFields(Place place) throws FaroException {
+        ByteBuffer bytes = bytes();
+        if (bytes.getShort(at + 18) != 0) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 18, "zero", bytes.getShort(at + 18) & 0xFFFF);
+        }
+        kind = bytes.get(at + 16) & 0xFF;
+        if (place.metadata() && kind > BlockKind.SCHEMA && kind < BlockKind.FIRST_SKIPPABLE) {
+            throw fault(ErrorCode.UNSUPPORTED_FEATURE, 16, "a known kind of metadata", kind);
+        }
+        if (!place.allows(kind)) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 16, "a kind that may stand here", kind);
+        }
+        codec = bytes.get(at + 17) & 0xFF;
+        if (codec > Decoder.ZSTD) {
+            throw fault(ErrorCode.UNSUPPORTED_CODEC, 17, "codec 0, 1 or 2", codec);
+        }
+        if (codec != Decoder.NONE && kind != BlockKind.DATA) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 17, "codec none", codec);
+        }
+        long plainSize = bytes.getInt(at + 4) & 0xFFFFFFFFL;
+        if (codec == Decoder.NONE ? plainSize != stored : plainSize <= stored) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 4, "a plain size that fits the stored size " + stored, plainSize);
+        }
+        if (kind == BlockKind.DATA && plainSize == 0) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 4, "a data block that is not empty", 0);
+        }
+        if (!BlockKind.isMetadata(kind) && plainSize > limits.maxPlainSize()) {
+            throw fault(ErrorCode.LIMIT_EXCEEDED, 4, "a plain size of at most " + limits.maxPlainSize(), plainSize);
+        }
+        plain = (int) plainSize;
+    }
+
+    private void checkPosition(int expectedPartition, Sequence expectedSequence) throws FaroException {
+        if (expectedPartition != ANY_PARTITION && partition != expectedPartition) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, 8, "partition " + Integer.toUnsignedString(expectedPartition),
+                    Integer.toUnsignedString(partition));
+        }
+        if (!expectedSequence.holds(sequence)) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, 12, expectedSequence.toString(), sequence);
+        }
+    }
+
+    private void checkPadding() throws FaroException {
+        ByteBuffer bytes = bytes();
+        int size = (int) sizeInFile(stored);
+        for (int i = HEADER + stored; i < size; i++) {
+            if (bytes.get(at + i) != 0) {
+                throw fault(ErrorCode.MALFORMED_BLOCK, i, "padding of zero bytes", bytes.get(at + i) & 0xFF);
+            }
+        }
+    }
+
+    /** A fault of the block read last, at a distance from its beginning. */
+    public FaroException fault(ErrorCode code, long distance, String expected, Object found) {
+        return file.fault(code, offset + distance, expected, found);
+    }
+
+    /** The file that is read. */
+    public InputFile file() {
+        return file;
+    }
+
+    /** Where the block begins. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Where the next block begins. */
+    public long end() {
+        return offset + sizeInFile(stored);
+    }
+
+    /** Bytes of the payload as stored. */
+    public int storedSize() {
+        return stored;
+    }
+
+    /** Bytes of the payload when decompressed. */
+    public int plainSize() {
+        return plain;
+    }
+
+    /** The partition that the block bears, or {@link #NO_PARTITION}. */
+    public int partition() {
+        return partition;
+    }
+
+    /** The block's number in its stream. */
+    public long sequence() {
+        return sequence;
+    }
+
+    /** The block's kind, see {@link BlockKind}. */
+    public int kind() {
+        return kind;
+    }
+
+    /** The number of the block's codec. */
+    public int codec() {
+        return codec;
+    }
+
+    /** The payload as stored, a view of memory that the next read changes; little-endian. */
+    public ByteBuffer storedPayload() {
+        return bytes().slice(at + HEADER, stored).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * The plain payload, check 12: for codec none the view of {@link #storedPayload}, else memory of the decoder that
+     * its next use changes.
+     *
+     * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD)
+     */
+    public ByteBuffer plainPayload(Decoder decoder) throws FaroException {
+        ByteBuffer payload = storedPayload();
+        if (codec == Decoder.NONE) {
+            return payload;
+        }
+        try {
+            return decoder.decode(codec, payload, plain, limits.maxWindowSize());
+        } catch (Decoder.Refusal e) {
+            ErrorCode code = e.beyondLimit() ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.MALFORMED_BLOCK;
+            throw fault(code, HEADER, "a payload that decodes to " + plain + " bytes", e.getMessage());
+        }
+    }
+
+    /** The message that the block carries, in memory of its own; little-endian. */
+    public ByteBuffer message() {
+        ByteBuffer copy = ByteBuffer.allocate(stored).order(ByteOrder.LITTLE_ENDIAN);
+        return copy.put(0, bytes(), at + HEADER, stored);
+    }
+}

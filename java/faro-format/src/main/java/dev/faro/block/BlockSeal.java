@@ -1,0 +1,28 @@
+package dev.faro.block;
+
+import dev.faro.file.Checksum;
+import java.nio.ByteBuffer;
+
+/** Writes the header and the padding around a payload that stands in its place. One per owner. */
+public final class BlockSeal {
+    private final Checksum checksum = new Checksum();
+
+    /**
+     * Makes a block of the payload that stands at {@code at + 24} in a little-endian buffer, which has room for the
+     * padding.
+     *
+     * @return the block's bytes in the file
+     */
+    public int seal(ByteBuffer bytes, int at, int storedSize, int plainSize, int partition, long sequence, int kind,
+            int codec) {
+        bytes.putInt(at, storedSize).putInt(at + 4, plainSize).putInt(at + 8, partition).putInt(at + 12, (int) sequence);
+        bytes.put(at + 16, (byte) kind).put(at + 17, (byte) codec).putShort(at + 18, (short) 0);
+        int size = (int) BlockReader.sizeInFile(storedSize);
+        for (int i = BlockReader.HEADER + storedSize; i < size; i++) {
+            bytes.put(at + i, (byte) 0);
+        }
+        checksum.reset().add(bytes, at, 20).add(bytes, at + BlockReader.HEADER, storedSize);
+        bytes.putInt(at + 20, checksum.value());
+        return size;
+    }
+}

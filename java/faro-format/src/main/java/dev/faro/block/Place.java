@@ -1,0 +1,35 @@
+package dev.faro.block;
+
+/**
+ * Where a block stands, which says what kinds it may have (BLK-7, check 6).
+ *
+ * @param data whether data and events are allowed
+ * @param region whether region messages are allowed
+ * @param footer whether footer messages are allowed
+ * @param schema whether schema messages are allowed
+ * @param skippable whether metadata that may be skipped is allowed
+ */
+public record Place(boolean data, boolean region, boolean footer, boolean schema, boolean skippable) {
+    /** An own or shared extent. */
+    public static final Place EXTENT = new Place(true, false, false, false, false);
+    /** Where a region message must stand. */
+    public static final Place REGION = new Place(false, true, false, false, false);
+    /** Where a footer message must stand. */
+    public static final Place FOOTER = new Place(false, false, true, false, false);
+    /** Where a schema message must stand. */
+    public static final Place SCHEMA = new Place(false, false, false, true, false);
+
+    /** Whether metadata may stand here. */
+    boolean metadata() {
+        return region || footer || schema || skippable;
+    }
+
+    boolean allows(int kind) {
+        return switch (kind) {
+            case BlockKind.REGION -> region;
+            case BlockKind.FOOTER -> footer;
+            case BlockKind.SCHEMA -> schema;
+            default -> kind >= BlockKind.FIRST_SKIPPABLE ? skippable : data && BlockKind.isPartitionKind(kind);
+        };
+    }
+}

@@ -1,0 +1,126 @@
+package dev.faro.codec;
+
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.github.luben.zstd.ZstdException;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import net.jpountz.lz4.LZ4Exception;
+import net.jpountz.lz4.LZ4Factory;
+import net.jpountz.lz4.LZ4SafeDecompressor;
+
+/**
+ * Decompresses payloads (COD), keeping its context and the memory of its result. One per owner; not for several threads
+ * at once.
+ */
+public final class Decoder {
+    /** The payload as it is. */
+    public static final int NONE = 0;
+    /** One LZ4 block. */
+    public static final int LZ4 = 1;
+    /** One Zstandard frame without its magic number. */
+    public static final int ZSTD = 2;
+
+    private static final Cleaner CLEANER = Cleaner.create();
+    /** Largest exponent of a window that libzstd takes. */
+    private static final int MOST_WINDOW_LOG = 31;
+
+    private ZstdDecompressCtx zstd;
+    private int windowLog;
+    private ByteBuffer result = ByteBuffer.allocateDirect(0);
+
+    /** A payload that does not decode. */
+    public static final class Refusal extends Exception {
+        private static final long serialVersionUID = 1;
+        private final boolean beyondLimit;
+
+        Refusal(boolean beyondLimit, String found) {
+            super(found, null, false, false);
+            this.beyondLimit = beyondLimit;
+        }
+
+        /** Whether the payload may be right, but asks for more than a limit. */
+        public boolean beyondLimit() {
+            return beyondLimit;
+        }
+    }
+
+    /**
+     * Decompresses a payload, which must be used up and give exactly {@code plainSize} bytes (COD-1).
+     *
+     * @param stored a direct little-endian buffer from 0 to its limit
+     * @param maxWindow the largest window of a Zstandard frame in bytes
+     * @return memory of this decoder, which its next use changes; little-endian
+     */
+    public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow) throws Refusal {
+        if (codec == ZSTD) {
+            ZstdFrame.check(stored, plainSize, maxWindow);
+        }
+        if (result.capacity() < plainSize) {
+            result = ByteBuffer.allocateDirect(plainSize).order(ByteOrder.LITTLE_ENDIAN);
+        }
+        ByteBuffer target = result.slice(0, plainSize).order(ByteOrder.LITTLE_ENDIAN);
+        if (codec == LZ4) {
+            decodeLz4(stored, target);
+        } else {
+            decodeZstd(stored.duplicate(), target, maxWindow);
+        }
+        return target.clear();
+    }
+
+    private static void decodeLz4(ByteBuffer stored, ByteBuffer target) throws Refusal {
+        int size = target.capacity();
+        int decoded;
+        try {
+            decoded = Lz4.DECOMPRESSOR.decompress(stored, 0, stored.limit(), target, 0, size);
+        } catch (LZ4Exception e) {
+            throw new Refusal(false, e.getMessage());
+        }
+        if (decoded != size) {
+            throw new Refusal(false, decoded + " bytes");
+        }
+    }
+
+    private void decodeZstd(ByteBuffer stored, ByteBuffer target, long maxWindow) throws Refusal {
+        int wantedLog = Math.min(MOST_WINDOW_LOG, 64 - Long.numberOfLeadingZeros(Math.max(maxWindow, 1024) - 1));
+        if (zstd == null || wantedLog != windowLog) {
+            configure(wantedLog);
+        }
+        boolean done = false;
+        try {
+            int left;
+            do {
+                left = stored.remaining() + target.remaining();
+                // Streaming, since the one-shot decoder takes blocks that regenerate more than a window allows.
+                done = zstd.decompressDirectByteBufferStream(target, stored);
+            } while (!done && stored.remaining() + target.remaining() < left);
+        } catch (ZstdException e) {
+            throw new Refusal(false, e.getMessage());
+        } finally {
+            if (!done) {
+                configure(wantedLog);
+            }
+        }
+        if (!done || stored.hasRemaining() || target.hasRemaining()) {
+            throw new Refusal(false, target.position() + " bytes, " + stored.remaining() + " left over");
+        }
+    }
+
+    /** Makes the context ready for a new frame; a reset forgets its parameters. */
+    private void configure(int wantedLog) {
+        if (zstd == null) {
+            ZstdDecompressCtx context = new ZstdDecompressCtx();
+            CLEANER.register(this, context::close);
+            zstd = context;
+        } else {
+            zstd.reset();
+        }
+        zstd.setMagicless(true).setLongMax(wantedLog);
+        windowLog = wantedLog;
+    }
+
+    /** Loaded when first needed. The C library, since ports judge the end of a block differently (COD-2). */
+    private static final class Lz4 {
+        static final LZ4SafeDecompressor DECOMPRESSOR = LZ4Factory.nativeInstance().safeDecompressor();
+    }
+}

@@ -1,0 +1,80 @@
+package dev.faro.codec;
+
+import java.nio.ByteBuffer;
+
+/** The walk over a Zstandard frame that all readers make before they decode it (COD-4). */
+final class ZstdFrame {
+    private static final int MOST_BLOCK = 128 << 10;
+
+    private ZstdFrame() {}
+
+    /**
+     * Checks a frame.
+     *
+     * @param frame little-endian, from 0 to its limit
+     */
+    static void check(ByteBuffer frame, int plainSize, long maxWindow) throws Decoder.Refusal {
+        int end = frame.limit();
+        require(end >= 1, "no frame header");
+        int descriptor = frame.get(0) & 0xFF;
+        require((descriptor & 0x1F) == 0, "reserved bits, a checksum or a dictionary");
+        boolean singleSegment = (descriptor & 0x20) != 0;
+        int sizeField = switch (descriptor >> 6) {
+            case 0 -> singleSegment ? 1 : 0;
+            case 1 -> 2;
+            case 2 -> 4;
+            default -> 8;
+        };
+        int at = 1;
+        long window = plainSize;
+        if (!singleSegment) {
+            require(end >= 2, "no window descriptor");
+            int exponent = (frame.get(1) & 0xFF) >> 3;
+            int mantissa = frame.get(1) & 7;
+            window = (1L << (10 + exponent)) + ((long) mantissa << (7 + exponent));
+            at = 2;
+        }
+        require(end - at >= sizeField, "the frame ends in its header");
+        if (sizeField > 0) {
+            require(contentSize(frame, at, sizeField) == plainSize, "another content size");
+        }
+        if (window > maxWindow) {
+            throw new Decoder.Refusal(true, "a window of " + window + " bytes where " + maxWindow + " are allowed");
+        }
+        checkBlocks(frame, at + sizeField, (int) Math.min(window, MOST_BLOCK));
+    }
+
+    private static long contentSize(ByteBuffer frame, int at, int sizeField) {
+        return switch (sizeField) {
+            case 1 -> frame.get(at) & 0xFF;
+            case 2 -> (frame.getShort(at) & 0xFFFF) + 256;
+            case 4 -> frame.getInt(at) & 0xFFFFFFFFL;
+            default -> frame.getLong(at);
+        };
+    }
+
+    private static void checkBlocks(ByteBuffer frame, int from, int mostSize) throws Decoder.Refusal {
+        int end = frame.limit();
+        int at = from;
+        boolean last = false;
+        while (!last) {
+            require(end - at >= 3, "the frame ends before its last block");
+            int header = frame.getShort(at) & 0xFFFF | (frame.get(at + 2) & 0xFF) << 16;
+            last = (header & 1) != 0;
+            int type = header >> 1 & 3;
+            int size = header >> 3;
+            require(type != 3, "a block of the reserved type");
+            require(size <= mostSize, "a block of " + size + " bytes");
+            int content = type == 1 ? 1 : size;
+            require(end - at - 3 >= content, "a block that reaches past the frame");
+            at += 3 + content;
+        }
+        require(at == end, (end - at) + " bytes behind the frame");
+    }
+
+    private static void require(boolean holds, String found) throws Decoder.Refusal {
+        if (!holds) {
+            throw new Decoder.Refusal(false, found);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+package dev.faro.file;
+
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+
+/**
+ * One file to be appended to, through one buffer that collects what callers put in place. Not for several threads.
+ *
+ * <p>A caller asks for room with {@link #reserve}, fills the buffer from the index that it is given, and says with
+ * {@link #advance} how much of that counts.
+ */
+public final class OutputFile implements Closeable {
+    /** Bytes that are collected before they are written. */
+    private static final int BUFFER = 1 << 20;
+    /** Bytes that are held back at most, see {@link #holdBack}. */
+    private static final int MOST_HELD = 1 << 30;
+
+    private final FileRole role;
+    private final Path path;
+    private final FileChannel channel;
+    private final int bufferSize;
+    private ByteBuffer buffer;
+    private int used;
+    private long written;
+    private boolean held;
+
+    private OutputFile(FileRole role, Path path, FileChannel channel, int bufferSize, long written) {
+        this.role = role;
+        this.path = path;
+        this.channel = channel;
+        this.bufferSize = bufferSize;
+        this.written = written;
+        this.buffer = allocate(bufferSize);
+    }
+
+    /**
+     * Makes a new file, refusing one that exists: names are predictable for who knows the file_id.
+     *
+     * @throws FaroException {@code io}
+     */
+    public static OutputFile create(FileRole role, Path path) throws FaroException {
+        int bufferSize = role == FileRole.INDEX ? 1 << 12 : BUFFER;
+        try {
+            Set<StandardOpenOption> options = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+            return new OutputFile(role, path, FileChannel.open(path, options), bufferSize, 0);
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "a new file", e);
+        }
+    }
+
+    /**
+     * Opens a file that is there, cuts it and appends behind the cut.
+     *
+     * @param size bytes that are kept
+     * @throws FaroException {@code io}
+     */
+    public static OutputFile cut(FileRole role, Path path, long size) throws FaroException {
+        try {
+            FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE);
+            try {
+                channel.truncate(size);
+                return new OutputFile(role, path, channel, 1 << 12, size);
+            } catch (IOException e) {
+                channel.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "a file to mend", e);
+        }
+    }
+
+    private static ByteBuffer allocate(int size) {
+        return ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** What the file is to its output. */
+    public FileRole role() {
+        return role;
+    }
+
+    /** Where the file is. */
+    public Path path() {
+        return path;
+    }
+
+    /** The offset of the next byte: what was put so far, written or not. */
+    public long position() {
+        return written + used;
+    }
+
+    /** The buffer to be filled; it changes with {@link #reserve}. Direct, little-endian. */
+    public ByteBuffer buffer() {
+        return buffer;
+    }
+
+    /**
+     * Makes room.
+     *
+     * @return the index in {@link #buffer} from which {@code size} bytes may be put
+     * @throws FaroException {@code io}
+     */
+    public int reserve(int size) throws FaroException {
+        if (size <= buffer.capacity() - used) {
+            return used;
+        }
+        long wanted = (long) used + size;
+        if (held && wanted <= MOST_HELD) {
+            grow((int) Math.min(MOST_HELD, Math.max(wanted, 2L * buffer.capacity())));
+            return used;
+        }
+        flush();
+        if (size > buffer.capacity()) {
+            buffer = allocate(size);
+        }
+        return used;
+    }
+
+    private void grow(int capacity) {
+        ByteBuffer larger = allocate(capacity);
+        larger.put(0, buffer, 0, used);
+        buffer = larger;
+    }
+
+    /** Counts the next {@code size} bytes of the buffer as put. */
+    public void advance(int size) {
+        used += size;
+    }
+
+    /**
+     * Whether to keep all bytes in memory until {@link #flush}, so that nobody who follows the file sees them; a
+     * gigabyte at most, more is written all the same.
+     */
+    public void holdBack(boolean hold) {
+        held = hold;
+    }
+
+    /**
+     * Writes what was put.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void flush() throws FaroException {
+        try {
+            ByteBuffer source = buffer.duplicate().position(0).limit(used);
+            long at = written;
+            while (source.hasRemaining()) {
+                at += channel.write(source, at);
+            }
+            written = at;
+            used = 0;
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to write " + used + " bytes at " + written, e);
+        }
+        if (buffer.capacity() > 4 * bufferSize) {
+            buffer = allocate(bufferSize);
+        }
+    }
+
+    /**
+     * Takes back everything from an offset on.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void rewind(long position) throws FaroException {
+        if (position >= written) {
+            used = (int) (position - written);
+            return;
+        }
+        try {
+            channel.truncate(position);
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to cut at " + position, e);
+        }
+        written = position;
+        used = 0;
+    }
+
+    /**
+     * Writes what was put and syncs the file to the device.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void sync() throws FaroException {
+        flush();
+        try {
+            channel.force(false);
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to sync", e);
+        }
+    }
+
+    /** Closes the file; what was not flushed is lost. */
+    @Override
+    public void close() throws FaroException {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to close", e);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.faro.index;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.block.BlockReader;
+import dev.faro.file.InputFile;
+import dev.faro.header.FileKind;
+import dev.faro.header.Header;
+import dev.faro.message.Directory;
+import dev.faro.message.Fields;
+import dev.faro.message.MessageKind;
+import dev.faro.message.TableView;
+import dev.faro.message.Verifier;
+import java.nio.ByteBuffer;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What the footer message says (FTR).
+ *
+ * @param directory the regions
+ * @param dataSize size of the data file in bytes; in a single file, the footer block's offset
+ * @param statistics or null if none were kept
+ * @param properties in the order of their keys' bytes; unchangeable
+ * @param createdBy the writing program, or null
+ */
+public record Footer(
+        Directory directory, long dataSize, Statistics statistics, Map<String, String> properties, String createdBy) {
+    private static final long MOST_DATA = 8 * 0xFFFFFFFFL;
+    /** Bytes of a RegionEntry: message_offset, message_size, flags, data_offset, data_length. */
+    private static final int ENTRY = 32;
+
+    /**
+     * Checks a footer message: checks 6 to 8 of OPN-2.
+     *
+     * @param footerOffset where its block begins
+     * @param header of the index or single file
+     * @throws FaroException {@code malformed-message}, {@code limit-exceeded} or {@code inconsistent-index}, each at
+     *     the message's first byte
+     */
+    public static Footer parse(ByteBuffer message, Header header, Limits limits, InputFile file, long footerOffset)
+            throws FaroException {
+        long offset = footerOffset + BlockReader.HEADER;
+        Verifier.check(message, MessageKind.FOOTER, header.newerMinor(), file, offset);
+        TableView table = TableView.root(message);
+        int regions = table.length(Fields.FOOTER_REGIONS);
+        if (regions > limits.maxRegions()) {
+            throw file.fault(ErrorCode.LIMIT_EXCEEDED, offset, "at most " + limits.maxRegions() + " regions", regions);
+        }
+        String fault = fault(table, header, footerOffset);
+        if (fault != null) {
+            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5", fault);
+        }
+        Directory directory = new Directory();
+        ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
+        for (int i = 0; i < regions; i++) {
+            int at = ENTRY * i;
+            directory.add(entries.getLong(at), entries.getInt(at + 8), entries.getLong(at + 16),
+                    entries.getLong(at + 24));
+        }
+        TableView statistics = table.table(Fields.FOOTER_STATISTICS);
+        return new Footer(directory, table.u64(Fields.FOOTER_DATA_SIZE),
+                statistics == null ? null : new Statistics(header.firstPartition(), statistics),
+                properties(table), table.text(Fields.FOOTER_CREATED_BY));
+    }
+
+    private static Map<String, String> properties(TableView table) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (int i = 0; i < table.length(Fields.FOOTER_PROPERTIES); i++) {
+            TableView property = table.table(Fields.FOOTER_PROPERTIES, i);
+            properties.put(property.text(Fields.PROPERTY_KEY), property.text(Fields.PROPERTY_VALUE));
+        }
+        return Collections.unmodifiableMap(properties);
+    }
+
+    private static String fault(TableView table, Header header, long footerOffset) {
+        String fault = directoryFault(table, header.kind() == FileKind.SINGLE, footerOffset);
+        if (fault == null && table.has(Fields.FOOTER_STATISTICS)) {
+            fault = statisticsFault(table.table(Fields.FOOTER_STATISTICS), header.partitionCount());
+        }
+        return fault == null ? propertiesFault(table) : fault;
+    }
+
+    /** FTR-2 and FTR-3. */
+    private static String directoryFault(TableView table, boolean single, long footerOffset) {
+        ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
+        long messagesEnd = Header.SIZE;
+        long dataEnd = Header.SIZE;
+        for (int i = 0; i < table.length(Fields.FOOTER_REGIONS); i++) {
+            int at = ENTRY * i;
+            long message = entries.getLong(at);
+            long data = entries.getLong(at + 16);
+            long length = entries.getLong(at + 24);
+            if (entries.getInt(at + 12) != 0) {
+                return "FTR-2: flags of entry " + i;
+            }
+            if (message % 8 != 0 || message < messagesEnd || message > footerOffset) {
+                return "FTR-2: message_offset of entry " + i;
+            }
+            if (length % 8 != 0 || length < BlockReader.HEADER || length > MOST_DATA) {
+                return "FTR-3: data_length of entry " + i;
+            }
+            boolean tiles = single
+                    ? data % 8 == 0 && data >= messagesEnd && data <= message && data + length == message
+                    : data == dataEnd;
+            if (!tiles) {
+                return "FTR-3: data_offset of entry " + i;
+            }
+            messagesEnd = message + BlockReader.sizeInFile(entries.getInt(at + 8) & 0xFFFFFFFFL);
+            dataEnd = data + length;
+            if (messagesEnd > footerOffset) {
+                return "FTR-2: the message of entry " + i + " reaches into the footer";
+            }
+        }
+        long dataSize = table.u64(Fields.FOOTER_DATA_SIZE);
+        return dataSize == (single ? footerOffset : dataEnd) ? null : "FTR-3: data_size " + dataSize;
+    }
+
+    /** FTR-4. */
+    private static String statisticsFault(TableView table, int partitionCount) {
+        int[] fields = {Fields.STATISTICS_STORED, Fields.STATISTICS_PLAIN, Fields.STATISTICS_RECORDS};
+        for (int field : fields) {
+            if (table.has(field) && table.length(field) != partitionCount) {
+                return "FTR-4: statistics of " + table.length(field) + " partitions";
+            }
+        }
+        return null;
+    }
+
+    /** FTR-5. */
+    private static String propertiesFault(TableView table) {
+        ByteBuffer before = null;
+        for (int i = 0; i < table.length(Fields.FOOTER_PROPERTIES); i++) {
+            ByteBuffer key = table.table(Fields.FOOTER_PROPERTIES, i).bytes(Fields.PROPERTY_KEY, 1);
+            if (before != null && compareUnsigned(before, key) >= 0) {
+                return "FTR-5: properties do not ascend at " + i;
+            }
+            before = key;
+        }
+        return null;
+    }
+
+    private static int compareUnsigned(ByteBuffer a, ByteBuffer b) {
+        int same = a.mismatch(b);
+        if (same >= 0 && same < a.limit() && same < b.limit()) {
+            return (a.get(same) & 0xFF) - (b.get(same) & 0xFF);
+        }
+        return a.limit() - b.limit();
+    }
+}

@@ -1,0 +1,150 @@
+package dev.faro.reader;
+
+import dev.faro.FaroException;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Footer;
+import dev.faro.index.Regions;
+import dev.faro.message.Directory;
+import java.io.Closeable;
+import java.nio.ByteBuffer;
+
+/**
+ * What can be read of an output, finished or growing: partitions, ranges of them, or everything. Reading is safe from
+ * several threads at once; each cursor is for one thread.
+ */
+public abstract sealed class Dataset implements Closeable permits Reader, Follower {
+    private final FileSet files;
+    private final Regions regions;
+    private final ExtentReaders readers;
+
+    Dataset(FileSet files, ReaderOptions options) {
+        this.files = files;
+        this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
+        this.readers = new ExtentReaders(files.data(), options.limits(), options.verify());
+    }
+
+    /** The regions to read, which do not change. */
+    abstract Directory directory();
+
+    /** What the footer says, or null if it was not seen yet. */
+    public abstract Footer footer();
+
+    /**
+     * The encapsulated Arrow schema message, little-endian.
+     *
+     * @return null unless the framing is arrow
+     */
+    public abstract ByteBuffer schema();
+
+    final FileSet files() {
+        return files;
+    }
+
+    final Regions regions() {
+        return regions;
+    }
+
+    final ExtentReaders readers() {
+        return readers;
+    }
+
+    /** The header of the index or single file. */
+    public final Header header() {
+        return files.header();
+    }
+
+    /** Count of the committed regions. */
+    public final int regionCount() {
+        return directory().size();
+    }
+
+    /**
+     * The blocks of a partition in order (PRT-1).
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition (PRT-2)
+     */
+    public final BlockCursor partition(int partition) throws FaroException {
+        return partition(partition, 0);
+    }
+
+    /**
+     * The blocks of a partition in order, from one of the regions on.
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition or the region
+     */
+    public final BlockCursor partition(int partition, int firstRegion) throws FaroException {
+        checkPartition(partition);
+        Directory directory = directory();
+        if (firstRegion < 0 || firstRegion > directory.size()) {
+            throw FaroException.invalidArgument("a region from 0 to " + directory.size(), firstRegion);
+        }
+        return new BlockCursor(this, directory, partition, partition + 1, firstRegion);
+    }
+
+    /**
+     * The blocks of the partitions from {@code from} to before {@code to}, region by region (PRT-5).
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have all of them
+     */
+    public final BlockCursor range(int from, int to) throws FaroException {
+        Header header = header();
+        int end = header.firstPartition() + header.partitionCount();
+        if (from < header.firstPartition() || to < from || to > end) {
+            throw FaroException.invalidArgument("a range in " + header.firstPartition() + " to " + end,
+                    from + " to " + to);
+        }
+        return new BlockCursor(this, directory(), from, to, 0);
+    }
+
+    /** The blocks of all partitions, region by region (PRT-5). */
+    public final BlockCursor all() throws FaroException {
+        return range(header().firstPartition(), header().firstPartition() + header().partitionCount());
+    }
+
+    /**
+     * The records and events of a partition in order. With framing arrow a record is an encapsulated message.
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition, or its framing has no
+     *     records
+     */
+    public final RecordCursor records(int partition) throws FaroException {
+        if (header().framing() == Framing.OPAQUE) {
+            throw FaroException.invalidArgument("framing records or arrow", header().framing());
+        }
+        return new RecordCursor(partition(partition));
+    }
+
+    /**
+     * The bytes in the file of the extents that a partition reads, headers and padding included, without reading any
+     * block of them (PRT-6).
+     *
+     * @throws FaroException {@code invalid-argument}, or what reading the region messages finds
+     */
+    public final long storedBytes(int partition) throws FaroException {
+        checkPartition(partition);
+        Footer footer = footer();
+        if (footer != null && footer.statistics() != null) {
+            return footer.statistics().stored(partition);
+        }
+        Directory directory = directory();
+        long bytes = 0;
+        for (int i = 0; i < directory.size(); i++) {
+            bytes += regions.get(directory, i).storedBytes(partition);
+        }
+        return bytes;
+    }
+
+    private void checkPartition(int partition) throws FaroException {
+        if (!header().has(partition)) {
+            throw FaroException.invalidArgument("one of " + header().partitionCount() + " partitions from "
+                    + header().firstPartition(), partition);
+        }
+    }
+
+    /** Closes the files; cursors fail from then on. */
+    @Override
+    public void close() throws FaroException {
+        files.close();
+    }
+}

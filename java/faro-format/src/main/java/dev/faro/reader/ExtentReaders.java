@@ -1,0 +1,39 @@
+package dev.faro.reader;
+
+import dev.faro.Limits;
+import dev.faro.block.BlockReader;
+import dev.faro.codec.Decoder;
+import dev.faro.file.InputFile;
+import java.util.concurrent.ArrayBlockingQueue;
+
+/** Buffers and decoders of cursors that were closed, for those that come. Safe to share between threads. */
+final class ExtentReaders {
+    private static final int KEPT = 8;
+
+    private final InputFile file;
+    private final Limits limits;
+    private final boolean verify;
+    private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
+
+    record ExtentReader(BlockReader blocks, Decoder decoder) {}
+
+    ExtentReaders(InputFile file, Limits limits, boolean verify) {
+        this.file = file;
+        this.limits = limits;
+        this.verify = verify;
+    }
+
+    ExtentReader take() {
+        ExtentReader reader = free.poll();
+        if (reader == null) {
+            return new ExtentReader(BlockReader.ofExtents(file, limits, verify), new Decoder());
+        }
+        reader.blocks().refresh();
+        return reader;
+    }
+
+    /** Keeps it, unless there are enough. */
+    void giveBack(ExtentReader reader) {
+        free.offer(reader);
+    }
+}

@@ -1,0 +1,92 @@
+package dev.faro.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.file.InputFile;
+import dev.faro.header.FileKind;
+import dev.faro.header.Header;
+import java.io.Closeable;
+import java.nio.file.Path;
+
+/**
+ * The files of one output, with their headers checked: checks 1 to 5 of OPN-1.
+ *
+ * @param header of the index or single file
+ * @param index the index file, or the single file
+ * @param data the data file, or the single file
+ */
+public record FileSet(Header header, InputFile index, InputFile data) implements Closeable {
+    /**
+     * Opens a pair.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openPair(Path dataPath, Path indexPath) throws FaroException {
+        InputFile index = InputFile.open(FileRole.INDEX, indexPath);
+        InputFile data = null;
+        try {
+            Header header = read(index, FileKind.INDEX);
+            data = InputFile.open(FileRole.DATA, dataPath);
+            read(data, FileKind.DATA).checkPair(data, header);
+            return new FileSet(header, index, data);
+        } catch (FaroException e) {
+            closeAfter(e, index);
+            closeAfter(e, data);
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a single file.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openSingle(Path path) throws FaroException {
+        InputFile file = InputFile.open(FileRole.SINGLE, path);
+        try {
+            return new FileSet(read(file, FileKind.SINGLE), file, file);
+        } catch (FaroException e) {
+            closeAfter(e, file);
+            throw e;
+        }
+    }
+
+    /**
+     * Reads the header of a file that must be of one kind.
+     *
+     * @throws FaroException the first check of HDR-1 that fails, or {@code mismatched-pair} at 8
+     */
+    public static Header read(InputFile file, FileKind kind) throws FaroException {
+        Header header = Header.read(file);
+        if (header.kind() != kind) {
+            throw file.fault(ErrorCode.MISMATCHED_PAIR, 8, "kind " + kind.number(), header.kind().number());
+        }
+        return header;
+    }
+
+    /** Closes a file because of an error that is about to be thrown. */
+    static void closeAfter(FaroException error, Closeable file) {
+        if (file != null) {
+            try {
+                file.close();
+            } catch (java.io.IOException e) {
+                error.addSuppressed(e);
+            }
+        }
+    }
+
+    /** Whether it is a single file. */
+    public boolean isSingle() {
+        return header.kind() == FileKind.SINGLE;
+    }
+
+    @Override
+    public void close() throws FaroException {
+        try {
+            index.close();
+        } finally {
+            data.close();
+        }
+    }
+}

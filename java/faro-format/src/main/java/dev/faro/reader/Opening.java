@@ -1,0 +1,97 @@
+package dev.faro.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.block.BlockReader;
+import dev.faro.block.Payloads;
+import dev.faro.block.Place;
+import dev.faro.file.InputFile;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Footer;
+import dev.faro.message.Fields;
+import dev.faro.message.MessageKind;
+import dev.faro.message.TableView;
+import dev.faro.message.Tail;
+import dev.faro.message.Verifier;
+import java.nio.ByteBuffer;
+
+/**
+ * What opening a finished output finds: checks 6 to 9 of OPN-1.
+ *
+ * @param footer what the footer says
+ * @param footerOffset where its block begins
+ * @param footerSequence the number that its block bears
+ * @param schema the encapsulated Arrow schema message, or null unless the framing is arrow
+ */
+public record Opening(Footer footer, long footerOffset, long footerSequence, ByteBuffer schema) {
+    /**
+     * Makes the checks.
+     *
+     * @throws FaroException the first that fails, or {@code io}
+     */
+    public static Opening of(FileSet files, Limits limits) throws FaroException {
+        InputFile index = files.index();
+        long tailOffset = index.size() - Tail.SIZE;
+        Tail tail = Tail.readAtEnd(index, tailOffset + Tail.SIZE);
+        long offset = tail.footerOffset();
+        // Room first, so that no sum of what the tail says can wrap.
+        boolean leads = offset >= Header.SIZE && offset <= tailOffset && offset % 8 == 0
+                && BlockReader.sizeInFile(tail.footerSize()) == tailOffset - offset;
+        if (!leads) {
+            throw index.fault(ErrorCode.INCONSISTENT_INDEX, tailOffset, "a tail that leads to the footer before it",
+                    "footer_offset " + Long.toUnsignedString(offset) + ", footer_size " + tail.footerSize());
+        }
+        BlockReader reader = BlockReader.ofMetadata(index, limits);
+        reader.read(offset, tailOffset, tailOffset, Place.FOOTER, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
+        if (reader.storedSize() != tail.footerSize()) {
+            throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a footer of " + tail.footerSize() + " bytes",
+                    reader.storedSize());
+        }
+        Footer footer = Footer.parse(reader.message(), files.header(), limits, index, offset);
+        if (!files.isSingle()) {
+            checkDataSize(files.data(), footer.dataSize());
+        }
+        ByteBuffer schema = files.header().framing() == Framing.ARROW ? schema(files, limits, tailOffset) : null;
+        return new Opening(footer, offset, reader.sequence(), schema);
+    }
+
+    private static void checkDataSize(InputFile data, long dataSize) throws FaroException {
+        long size = data.size();
+        if (size < dataSize) {
+            throw data.fault(ErrorCode.TRUNCATED, size, dataSize + " bytes", size);
+        }
+        checkDataEnd(data, dataSize);
+    }
+
+    /** Check 8 of OPN-1. */
+    static void checkDataEnd(InputFile data, long dataSize) throws FaroException {
+        long size = data.size();
+        if (size > dataSize) {
+            throw data.fault(ErrorCode.INCONSISTENT_INDEX, dataSize, dataSize + " bytes", size);
+        }
+    }
+
+    /**
+     * Checks the schema block (SCH-1).
+     *
+     * @param end of the place where it must stand
+     * @return the encapsulated Arrow message
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    static ByteBuffer schema(FileSet files, Limits limits, long end) throws FaroException {
+        BlockReader reader = BlockReader.ofMetadata(files.index(), limits);
+        reader.read(Header.SIZE, end, Header.SIZE, Place.SCHEMA, BlockReader.NO_PARTITION,
+                BlockReader.Sequence.exactly(0));
+        ByteBuffer message = reader.message();
+        Verifier.check(message, MessageKind.SCHEMA, files.header().newerMinor(), files.index(),
+                Header.SIZE + BlockReader.HEADER);
+        ByteBuffer arrow = TableView.root(message).bytes(Fields.SCHEMA_ARROW, 1);
+        if (!Payloads.isArrowMessage(arrow)) {
+            throw reader.fault(ErrorCode.MALFORMED_MESSAGE, BlockReader.HEADER, "an encapsulated Arrow message",
+                    "other bytes");
+        }
+        return arrow;
+    }
+}

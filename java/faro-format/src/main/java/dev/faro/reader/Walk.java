@@ -1,0 +1,223 @@
+package dev.faro.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.block.BlockKind;
+import dev.faro.block.BlockReader;
+import dev.faro.block.Place;
+import dev.faro.file.InputFile;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Footer;
+import dev.faro.index.Region;
+import dev.faro.message.Directory;
+import dev.faro.message.Tail;
+import java.nio.ByteBuffer;
+
+/**
+ * The walk over a file that may still grow, from one committed region to the next (FOL), for followers and for repair.
+ * It goes on where it stopped. Not for several threads.
+ */
+public final class Walk {
+    private final FileSet files;
+    private final InputFile index;
+    private final Header header;
+    private final Limits limits;
+    private final boolean repair;
+    private final BlockReader blocks;
+    private final Directory directory = new Directory();
+    private long next = Header.SIZE;
+    private long sequence;
+    private long metadataEnd = Header.SIZE;
+    private long dataEnd = Header.SIZE;
+    private boolean behindData;
+    private Footer footer;
+    private boolean finished;
+
+    /**
+     * A walk that has not begun.
+     *
+     * @param repair whether to take damage at the very end for blocks that are not yet there, and to stop behind a
+     *     footer (REP-1, REP-4)
+     */
+    public Walk(FileSet files, Limits limits, boolean repair) {
+        this.files = files;
+        this.index = files.index();
+        this.header = files.header();
+        this.limits = limits;
+        this.repair = repair;
+        this.blocks = BlockReader.ofMetadata(index, limits);
+    }
+
+    /**
+     * Checks that the schema is there, with framing arrow (FOL-1).
+     *
+     * @return the encapsulated Arrow message, or null with other framings
+     * @throws FaroException {@code unfinished} if it is not there yet, or the check that fails
+     */
+    public ByteBuffer open() throws FaroException {
+        if (header.framing() != Framing.ARROW) {
+            return null;
+        }
+        long size = index.size();
+        if (!read(size, Place.SCHEMA)) {
+            throw index.fault(ErrorCode.UNFINISHED, size, "a schema block", "the end of the file");
+        }
+        return Opening.schema(files, limits, size);
+    }
+
+    /**
+     * Goes as far as the file does.
+     *
+     * @throws FaroException the first fault; the next call finds it again
+     */
+    public void advance() throws FaroException {
+        blocks.refresh();
+        boolean more = !finished;
+        while (more) {
+            more = footer == null ? step() : !repair && checkTail();
+        }
+    }
+
+    private boolean step() throws FaroException {
+        boolean schema = header.framing() == Framing.ARROW && next == Header.SIZE;
+        Place place = new Place(files.isSingle(), true, !behindData, schema, !behindData);
+        if (!read(index.size(), place)) {
+            return false;
+        }
+        int kind = blocks.kind();
+        if (kind == BlockKind.REGION) {
+            commit();
+        } else if (kind == BlockKind.FOOTER) {
+            acceptFooter();
+        }
+        next = blocks.end();
+        behindData = !BlockKind.isMetadata(kind);
+        if (!behindData) {
+            sequence++;
+            metadataEnd = next;
+        }
+        return true;
+    }
+
+    /** Reads the block at {@link #next}, or says that it is not yet there (FOL-2). */
+    private boolean read(long size, Place place) throws FaroException {
+        if (size - next < BlockReader.HEADER) {
+            return false;
+        }
+        long claimed = blocks.claimedSize(next, size);
+        if (!files.isSingle() && claimed > limits.maxMessageSize()) {
+            throw index.fault(ErrorCode.LIMIT_EXCEEDED, next, "a message of at most " + limits.maxMessageSize(),
+                    claimed);
+        }
+        long end = next + BlockReader.sizeInFile(claimed);
+        if (end > size) {
+            return false;
+        }
+        try {
+            blocks.read(next, size, size, place, BlockReader.NO_PARTITION, BlockReader.Sequence.exactly(sequence));
+            return true;
+        } catch (FaroException e) {
+            boolean atEnd = end == size || repair && (size - end <= Tail.SIZE || isZero(next, size));
+            if (e.code() == ErrorCode.CHECKSUM && atEnd) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private boolean isZero(long from, long to) throws FaroException {
+        ByteBuffer bytes = ByteBuffer.allocate(64 << 10);
+        for (long at = from; at < to; at += bytes.limit()) {
+            index.readFully(bytes.clear().limit((int) Math.min(bytes.capacity(), to - at)), at);
+            for (int i = 0; i < bytes.limit(); i++) {
+                if (bytes.get(i) != 0) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private void commit() throws FaroException {
+        if (directory.size() >= limits.maxRegions()) {
+            throw blocks.fault(ErrorCode.LIMIT_EXCEEDED, 0, "at most " + limits.maxRegions() + " regions", "one more");
+        }
+        boolean single = files.isSingle();
+        Region.Expected expected = single
+                ? new Region.Expected(directory.size(), metadataEnd, next - metadataEnd)
+                : new Region.Expected(directory.size(), dataEnd, -1);
+        Region region = Region.parse(blocks.message(), header, expected, index, next + BlockReader.HEADER);
+        if (!single) {
+            long size = files.data().size();
+            if (size < region.dataEnd()) {
+                throw files.data().fault(ErrorCode.TRUNCATED, size, region.dataEnd() + " bytes", size);
+            }
+        }
+        dataEnd = region.dataEnd();
+        directory.add(next, blocks.storedSize(), region.dataOffset(), dataEnd - region.dataOffset());
+    }
+
+    private void acceptFooter() throws FaroException {
+        Footer parsed = Footer.parse(blocks.message(), header, limits, index, next);
+        if (!parsed.directory().same(directory)) {
+            throw blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockReader.HEADER, "a directory of the regions before",
+                    "another");
+        }
+        footer = parsed;
+    }
+
+    /** FOL-5, behind a footer. */
+    private boolean checkTail() throws FaroException {
+        long size = index.size();
+        if (size - next < Tail.SIZE) {
+            return false;
+        }
+        Tail tail = Tail.readAt(index, next);
+        if (!tail.equals(tail()) || size != next + Tail.SIZE) {
+            throw index.fault(ErrorCode.INCONSISTENT_INDEX, next, "a tail at the end that leads to the footer",
+                    tail + " and " + (size - next - Tail.SIZE) + " bytes");
+        }
+        if (!files.isSingle()) {
+            Opening.checkDataEnd(files.data(), footer.dataSize());
+        }
+        finished = true;
+        return false;
+    }
+
+    /** The tail that belongs behind the footer that was accepted last. */
+    public Tail tail() {
+        return new Tail(blocks.offset(), blocks.storedSize());
+    }
+
+    /** The regions so far; grows. */
+    public Directory directory() {
+        return directory;
+    }
+
+    /** The footer, or null if none was accepted yet. */
+    public Footer footer() {
+        return footer;
+    }
+
+    /** Whether the tail stands behind the footer. */
+    public boolean isFinished() {
+        return finished;
+    }
+
+    /** Where the last metadata block that was accepted ends. */
+    public long metadataEnd() {
+        return metadataEnd;
+    }
+
+    /** Where the data of the last committed region ends. */
+    public long dataEnd() {
+        return dataEnd;
+    }
+
+    /** The number of the next metadata block. */
+    public long sequence() {
+        return sequence;
+    }
+}
