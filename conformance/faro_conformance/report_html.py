@@ -126,7 +126,8 @@ def _chapter(run: Run, chapter: str, results: list[Result]) -> str:
     head = "".join(f'<th class="mark">{escape(name)}' for name in run.testees)
     return (
         f'<section><h3>{escape(chapter)} <small class="{"pass" if passed == len(cases) else "fail"}">{passed} of '
-        f"{len(cases)}</small></h3><table class='cases'><thead><tr><th>case<th class="clauses">clauses<th class="op">{head}</tr></thead>"
+        f"{len(cases)}</small></h3><table class='cases'><thead><tr>"
+        f"<th>case<th class='clauses'>clauses<th class='op'>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"
     )
 

@@ -124,7 +124,7 @@ def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
             for step in case["steps"]:
                 request = {"id": 1, "op": "follow", "handle": "h", "action": step["action"], **step.get("request", {})}
                 if step["action"] == "open":
-                    request |= {role: "path" for role in step["files"]}
+                    request |= dict.fromkeys(step["files"], "path")
                 assert protocol.fault("request_follow", request) is None, case["id"]
         else:
             assert protocol.fault(f"request_{case['op']}", request) is None, case["id"]
