@@ -16,6 +16,10 @@ _EXACT = {"partitions", "kinds", "properties"}
 def differences(expected: Json, got: Json, where: str = "") -> Iterator[tuple[str, Json, Json]]:
     """Where `got` does not match `expected`, by the rules of cases/README.md: place, expected, got."""
     if isinstance(expected, dict) and isinstance(got, dict):
+        if where and ("error" in expected) != ("error" in got):
+            # Of one that was refused and one that was read, no single member is the difference.
+            yield where, expected, got
+            return
         if where.rsplit(".", 1)[-1] in _EXACT:
             for name in sorted(got.keys() - expected.keys()):
                 yield f"{where}.{name}", "nothing", got[name]
@@ -92,5 +96,7 @@ def _free_text(outcome: Outcome) -> str:
 
 
 def _short(value: Json) -> str:
+    if isinstance(value, dict) and isinstance(value.get("error"), dict):
+        return describe_error(value["error"])
     text = value if value == "nothing" else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if len(text) <= 200 else text[:200] + " ..."

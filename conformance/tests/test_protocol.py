@@ -140,6 +140,8 @@ def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
         ({"partitions": {}}, {"partitions": {"1": {}}}, ["partitions.1"]),
         ({"partitions": {"1": {"kinds": {}}}}, {"partitions": {"1": {"kinds": {"0": 1}}}}, ["partitions.1.kinds.0"]),
         ({"properties": {"k": "v"}}, {"properties": {"k": "w"}}, ["properties.k"]),
+        ({"partitions": {"1": {"blocks": 1}}}, {"partitions": {"1": {"error": {}}}}, ["partitions.1"]),
+        ({"partitions": {"1": {"error": {"code": "io"}}}}, {"partitions": {"1": {"blocks": 1}}}, ["partitions.1"]),
         ([{"call": 1}], [{"call": 1, "code": "io"}], []),
         ([{"call": 1}], [], [""]),
         ([1, 2], [1, 3], ["[1]"]),
