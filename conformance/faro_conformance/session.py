@@ -53,8 +53,12 @@ class Pool:
             child = self._idle.get_nowait()
         except queue.Empty:
             child = Child(self.testee, self._protocol, self._settings.timeout, self._folder)
-            child.start()
             self._all.append(child)
+            if self.hello:
+                # It starts when it is asked, and if it does not, that is a crash of the case and not of the run.
+                child.hello = self.hello
+            else:
+                child.start()
         try:
             yield child
         finally:
