@@ -11,7 +11,7 @@ from . import base
 from .catalog import Catalog, fault
 from .codecs import zstd_run
 from .output import Built, Output, Region, Shared, arrow_message, build, framed, read_answer
-from .raw import LZ4, NOBODY, OPAQUE, RECORDS, ZSTD, Block, patch, u32
+from .raw import LZ4, NOBODY, OPAQUE, RECORDS, ZSTD, Block, Header, patch, u32
 
 GOOD = Block(b"seventeen bytes!!")
 
@@ -100,7 +100,13 @@ def rows(cat: Catalog) -> None:
     for name, fields in (("04", {"checksum_xor": 1}), ("05", {"reserved": 7}), ("06b", {"kind": 2})):
         put(cat, f"blk-7-order-03-{name}", ROWS[1], fields, "a block above the limit is not looked at further")
     event = Broken("07b", "event", {}, "malformed-block", 17)
-    put(cat, "blk-7-order-07b-08a", event, {"kind": 1, "codec": LZ4, "plain_size": 2}, "a compressed event that is larger")
+    put(
+        cat,
+        "blk-7-order-07b-08a",
+        event,
+        {"kind": 1, "codec": LZ4, "plain_size": 2},
+        "a compressed event that is larger",
+    )
     limit = ROWS[7]
     put(cat, "blk-7-order-08c-09", limit, {"partition": 0}, "a block above the plain limit, with another partition")
     put(cat, "blk-7-order-08a-08c", replace(ROWS[6], limits={"max_plain_size": 16}), {"plain_size": 90},
@@ -143,7 +149,7 @@ def bounds(cat: Catalog) -> None:
         ("one-less", [0, 0, -1, 0], "2", "malformed-block"),
         ("no-header", [0, 0, -3, 0], "1", "malformed-block"),
     ):
-        output = Output(base.Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched(by))])
+        output = Output(Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched(by))])
         built = build(output)
         at = base.where(built, own[1][0])
         after = at + 16 if name == "no-header" else at + 32
@@ -153,13 +159,13 @@ def bounds(cat: Catalog) -> None:
         cat.add(f"blk-7-bounds-{name}", "BLK-7 REG-4", f"an extent ends inside its block (check {row})", "read",
                 folder="invalid", files=built.files, request={"partitions": [1, 2]}, expect={"ok": ok},
                 check={"structure": {"ok": {"regions": 1, "blocks": None}}, "checksums": bad, "decode": bad})  # fmt: skip
-    output = Output(base.Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched([0, 0, 3, 0]))])
+    output = Output(Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched([0, 0, 3, 0]))])
     built = build(output)
     bad = fault("malformed-block", "single", base.where(built, own[2][0]))
     cat.add("blk-7-bounds-too-many", "BLK-7 BLK-4", "an extent reaches over the next partition's block header", "read",
             folder="invalid", files=built.files, request={"partitions": [1]}, expect={"ok": {"partitions": {"1": bad}}},
             check={"structure": {"ok": {"regions": 1, "blocks": None}}, "checksums": bad, "decode": bad})  # fmt: skip
-    output = Output(base.Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched([0, 0, 4, 0]))])
+    output = Output(Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched([0, 0, 4, 0]))])
     built = build(output)
     bad = fault("inconsistent-index", "single", base.where(built, own[2][0]) + 8)
     cat.add("blk-7-bounds-whole-next", "BLK-7 BLK-4", "an extent takes in the next partition's block", "read",
@@ -205,30 +211,30 @@ def sequences(cat: Catalog) -> None:
         late = Block(b"second", sequence=sequence)
         regions = [Region({0: [Block(b"first")]}), Region({0: [late]})]
         case(f"blk-3-own-{name}-region", f"a partition's block in the second region has sequence {sequence}",
-             Output(base.Header(partition_count=1, framing=OPAQUE), regions), late)  # fmt: skip
+             Output(Header(partition_count=1, framing=OPAQUE), regions), late)  # fmt: skip
         late = Block(b"second", sequence=sequence)
         shared = Region(shared=[Shared([Block(b"first"), late])])
         case(f"blk-3-shared-{name}", f"the second block of a shared extent has sequence {sequence}",
-             Output(base.Header(framing=OPAQUE), [shared]), late)  # fmt: skip
+             Output(Header(framing=OPAQUE), [shared]), late)  # fmt: skip
     late = Block(b"second", sequence=0)
     regions = [Region(shared=[Shared([Block(b"first")])]), Region(shared=[Shared([late])])]
     case("blk-3-shared-back", "the shared sequence starts again in the next region",
-         Output(base.Header(framing=OPAQUE), regions), late)  # fmt: skip
+         Output(Header(framing=OPAQUE), regions), late)  # fmt: skip
     for name, sequence in (("gap", 5), ("first", 1)):
         late = Block(b"to all", sequence=sequence)
         regions = [Region(shared=[Shared([late])])]
         if name == "gap":
             regions.insert(0, Region(shared=[Shared([Block(b"before")])]))
-        built = build(Output(base.Header(framing=OPAQUE), regions))
+        built = build(Output(Header(framing=OPAQUE), regions))
         bad = fault("inconsistent-index", "single", base.where(built, late) + 12)
         cat.bad_check(f"chk-1-shared-{name}", "CHK-1 BLK-3 PRT-4", "shared blocks of the file have a gap, which no "
                       "partition can know of", built, bad, level="checksums")  # fmt: skip
     block = Block(b"to all", partition=0)
-    built = build(Output(base.Header(framing=OPAQUE), [Region(shared=[Shared([block])])]))
+    built = build(Output(Header(framing=OPAQUE), [Region(shared=[Shared([block])])]))
     cat.bad_block("blk-4-shared-partition", "BLK-4 BLK-7", "a shared block bears a partition's number", built, block,
                   fault("inconsistent-index", "single", 64 + 8))  # fmt: skip
     nobody = Block(b"for nobody", reserved=1)
-    built = build(Output(base.Header(framing=OPAQUE), [Region(shared=[Shared([nobody], [])])]))
+    built = build(Output(Header(framing=OPAQUE), [Region(shared=[Shared([nobody], [])])]))
     cat.bad_check("chk-1-block-of-nobody", "CHK-1 BLK-7 REG-7", "the broken block is one that nobody reads", built,
                   fault("malformed-block", "single", 64 + 18), level="checksums")  # fmt: skip
 
@@ -264,7 +270,7 @@ def framing(cat: Catalog) -> None:
         cat.bad_block(f"frm-4-{name}", "FRM-4 FRM-3 FRM-5", f"no encapsulated message: {name}", built, block,
                       fault("malformed-block", "single", base.where(built, block) + 24), level="decode")  # fmt: skip
     late = Block(b"\x09", records=0)
-    built = build(Output(base.Header(partition_count=1), [Region({0: [Block(good), late]})]))
+    built = build(Output(Header(partition_count=1), [Region({0: [Block(good), late]})]))
     cat.bad_block("frm-5-second-block", "FRM-5 PRT-3", "the second block of a partition breaks its framing", built, late,
                   fault("malformed-block", "single", base.where(built, late) + 24), level="decode")  # fmt: skip
 

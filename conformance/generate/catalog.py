@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,15 +64,15 @@ class Catalog:
         op: str,
         *,
         folder: str,
-        files: dict[str, bytes | None] | None = None,
+        files: Mapping[str, bytes | None] | None = None,
         expect: Answer | None = None,
         request: Answer | None = None,
         check: Answer | None = None,
         features: list[str] | None = None,
         level: str = "required",
         generated: bool = False,
-        expect_files: dict[str, bytes | None] | None = None,
-        existing: dict[str, bytes] | None = None,
+        expect_files: Mapping[str, bytes | None] | None = None,
+        existing: Mapping[str, bytes] | None = None,
         steps: list[Answer] | None = None,
     ) -> None:
         """Adds a case. `clause` has clauses with blanks between."""

@@ -63,4 +63,4 @@ def zstd_run(byte: bytes, count: int, window: int | None = 0, **frame: int) -> B
     chunk = zstd_chunk(1, byte, count)
     if window is None and "content_size" not in frame:
         frame["content_size"] = count
-    return Block(byte * count, codec=ZSTD, stored=zstd_frame(chunk, window, **frame))  # type: ignore[arg-type]
+    return Block(byte * count, codec=ZSTD, stored=zstd_frame(chunk, window, **frame))

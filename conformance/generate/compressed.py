@@ -8,12 +8,14 @@ from . import base
 from .catalog import Catalog, fault
 from .codecs import lz4_block, lz4_repeat, lz4_sequence, zstd_chunk, zstd_frame, zstd_run
 from .output import Output, Region, Shared, build
-from .raw import LZ4, OPAQUE, ZSTD, Block
+from .raw import LZ4, OPAQUE, ZSTD, Block, Header
 
 # A frame's compressed block with raw literals and one sequence would be needless: what a decoder does inside is not ours.
 # This one was made by libzstd 1.5.7 (level 1, no content size) of `TEXT`, without its magic number.
 TEXT = b"the of shuffle and partition region block extent to data in writer " * 12
-TEXT_FRAME = bytes.fromhex("000015020032040e159035cd01084caefe86e7dbbe6dbf7177777172871c67d512f0d9542263ef55033521e0093eb4a1f243ab35a9981c5da794c31817bc4c0301008337a30a51")
+TEXT_FRAME = bytes.fromhex(
+    "000015020032040e159035cd01084caefe86e7dbbe6dbf7177777172871c67d512f0d9542263ef55033521e0093eb4a1f243ab35a9981c5da794c31817bc4c0301008337a30a51"
+)
 
 
 def zstd(stored: bytes, plain: bytes, plain_size: int | None = None) -> Block:
@@ -38,7 +40,7 @@ def valid_lz4(cat: Catalog) -> None:
     cat.valid("cod-mixed-codecs", "COD-1 BLK-2", "blocks of all codecs in one extent", base.many_blocks(mixed))
     shared = Region(shared=[Shared([lz4_block(b"to all ", 140, b"12345"), zstd_run(b"s", 99)])])
     cat.valid("cod-shared", "COD-1 BLK-4", "compressed blocks in a shared extent",
-              Output(base.Header(framing=OPAQUE), [shared]))  # fmt: skip
+              Output(Header(framing=OPAQUE), [shared]))  # fmt: skip
 
 
 def invalid_lz4(cat: Catalog) -> None:

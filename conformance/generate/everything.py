@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from . import blocks, compressed, header, index, layouts, parts, scripts, structure
+from . import (
+    blocks,
+    compressed,
+    growing,
+    handed,
+    header,
+    index,
+    layouts,
+    mending,
+    parts,
+    scripts,
+    structure,
+    tails,
+)
 from .catalog import Catalog
+
+PARTS = (header, blocks, compressed, structure, parts, tails, index, layouts, scripts, handed, mending, growing)
 
 
 def cases() -> Catalog:
     """The catalog of all cases."""
     catalog = Catalog()
-    for part in (header, blocks, compressed, structure, parts, index, layouts, scripts):
+    for part in PARTS:
         part.add(catalog)
     return catalog

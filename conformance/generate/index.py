@@ -1,4 +1,4 @@
-"""Cases of the tail, the footer, region messages and the schema: TAIL, OPN, FTR, REG, SCH."""
+"""Cases of the footer, region messages and the schema: FTR, REG, SCH."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from . import base
 from .catalog import Catalog, fault
 from .message import Fields, canonical
 from .output import Built, Output, Region, Shared, arrow_message, build
-from .raw import NOBODY, OPAQUE, Block, Header, pad8, patch, seal_block, tail, u32
+from .raw import NOBODY, OPAQUE, Block, Header, pad8, u32
+from .tails import largest_message
 
 Change = Callable[[Fields], None]
 
@@ -18,92 +19,6 @@ Change = Callable[[Fields], None]
 def setting(**values: Any) -> Change:
     """A change that sets fields."""
     return lambda fields: fields.update(values)
-
-
-def tails(cat: Catalog) -> None:
-    """OPN-2, 1 to 5."""
-    for paired in (False, True):
-        built = build(base.small(paired=paired))
-        role, more = built.index, "-paired" if paired else ""
-        whole = built.files[role]
-        size, at = len(whole), built.tail
-
-        def case(name: str, title: str, new: bytes, code: str, offset: int, row: int, built: Built = built,
-                 role: str = role, more: str = more) -> None:  # fmt: skip
-            cat.refused(f"opn-2-{row}-{name}{more}", "OPN-2 TAIL-1", title, {**built.files, role: new},
-                        fault(code, role, offset))  # fmt: skip
-
-        for cut in (1, 8, 24, 25, size - 64 - 23, size - 64 - 24, size - 64):
-            title = f"{cut} bytes are missing at the end"
-            case(f"cut-{cut}", title, whole[:-cut], "unfinished", size - cut, 1)
-        case("byte-behind", "a byte behind the tail", whole + b"\0", "unfinished", size + 1, 1)
-        case("zeros-behind", "a page of zeros behind the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
-        case("file-magic", "the file's magic in place of the tail's", patch(whole, at + 16, whole[:8]), "unfinished", size, 1)
-        case("magic-byte", "one byte of the tail's magic is wrong", patch(whole, size - 1, b"\0"), "unfinished", size, 1)
-        only = whole[:64] + whole[at:][8:]
-        case("no-room", "the end of a tail with less than 24 bytes for it", only, "unfinished", len(only), 1)
-        case("checksum", "the tail's checksum does not match", patch(whole, at + 12, u32(7)), "checksum", at, 2)
-        case("flip-offset", "the tail's footer_offset is damaged", patch(whole, at + 7, b"\x01"), "checksum", at, 2)
-        footer, stored = built.footer, at - built.footer - 24
-        fields = built.files[role]
-        message = int.from_bytes(fields[footer : footer + 4], "little")
-        wrongs = [
-            ("offset-0", 0, message), ("offset-56", 56, message), ("offset-odd", footer + 4, message - 4),
-            ("offset-wraps", (1 << 64) - 24, at), ("offset-most", (1 << 64) - 1, message),
-            ("offset-behind", at, message), ("size-less", footer, stored - 8), ("size-more", footer, stored + 8),
-            ("size-most", footer, 0xFFFFFFFF), ("offset-of-region", built.messages[-1], message),
-        ]  # fmt: skip
-        for name, offset, length in wrongs:
-            case(name, f"the tail leads elsewhere: {name}", whole[:at] + tail(offset, length), "inconsistent-index", at, 3)
-        leads = whole[:at] + tail(built.messages[-1], at - built.messages[-1] - 24)
-        case("region-not-footer", "the tail leads to a region message", leads, "malformed-block",
-             built.messages[-1] + 16, 4)  # fmt: skip
-        both = whole[:at] + tail(3, 3, checksum_xor=1)
-        case("order-2-3", "the tail leads elsewhere and its checksum does not match", both, "checksum", at, 2)
-    output = base.small()
-    built = build(output)
-    whole, at = built.files["single"], built.footer
-    rows: list[tuple[str, dict[str, Any], str, int]] = [
-        ("02-stored-size", {"stored_size": 0xFFFF}, "malformed-block", 0), ("04-checksum", {"checksum_xor": 1}, "checksum", 0),
-        ("05-reserved", {"reserved": 1}, "malformed-block", 18), ("06a-kind", {"kind": 131}, "unsupported-feature", 16),
-        ("06a-kind-191", {"kind": 191}, "unsupported-feature", 16), ("06b-region", {"kind": 128}, "malformed-block", 16),
-        ("06b-schema", {"kind": 130}, "malformed-block", 16), ("06b-skippable", {"kind": 192}, "malformed-block", 16),
-        ("06b-data", {"kind": 0}, "malformed-block", 16), ("07a-codec", {"codec": 9}, "unsupported-codec", 17),
-        ("07b-codec", {"codec": 1, "plain_size": 4000}, "malformed-block", 17),
-        ("08a-plain", {"plain_size": 1}, "malformed-block", 4), ("09-partition", {"partition": 0}, "inconsistent-index", 8),
-    ]  # fmt: skip
-    for name, fields, code, offset in rows:
-        clause = "OPN-2 BLK-7" + (" BLK-5" if "codec" in name else "") + (" BLK-4" if "partition" in name else "")
-        new = build(replace(output, footer_block=fields))
-        cat.refused(f"opn-2-4-footer-{name}", clause, f"the footer block fails check {name[:2]}", new.files,
-                    fault(code, "single", at + offset))  # fmt: skip
-    # Canonical messages fill their blocks; three zero bytes behind one are valid, and leave five of padding.
-    built = build(replace(output, encode_footer=lambda fields: canonical("Footer", fields) + bytes(3)))
-    padded = patch(built.files["single"], built.tail - 1, b"\x01")
-    cat.refused("opn-2-4-footer-11-padding", "OPN-2 BLK-7 BLK-1", "the footer's padding is not zero", {"single": padded},
-                fault("malformed-block", "single", built.tail - 1))  # fmt: skip
-    shorter = built.files["single"]
-    size = _stored(built)
-    shorter = seal_block(patch(shorter, built.footer, u32(size - 1) + u32(size - 1)), built.footer, size - 1)
-    cat.refused("opn-2-5-footer-size", "OPN-2", "the footer block is a byte shorter than the tail says", {"single": shorter},
-                fault("inconsistent-index", "single", built.footer))  # fmt: skip
-    small = len(canonical("Footer", build(base.small()).footer_fields))
-    cat.valid("lim-1-message-at", "LIM-1", "max_message_size is just the footer's", base.small(),
-              request={"limits": {"max_message_size": max(small, _largest(base.small()))}})  # fmt: skip
-    cat.refused("opn-2-4-footer-limit", "OPN-2 LIM-1 BLK-7", "the footer is above max_message_size",
-                build(base.small()).files, fault("limit-exceeded", "single", at),
-                request={"limits": {"max_message_size": small - 1}})  # fmt: skip
-    cat.valid("lim-1-regions-at", "LIM-1", "max_regions is just enough", output, request={"limits": {"max_regions": 2}})
-    cat.refused("opn-2-7-regions", "OPN-2 LIM-1", "one region more than max_regions", build(output).files,
-                fault("limit-exceeded", "single", at + 24), request={"limits": {"max_regions": 1}})  # fmt: skip
-
-
-def _stored(built: Built) -> int:
-    return int.from_bytes(built.files[built.index][built.footer : built.footer + 4], "little")
-
-
-def _largest(output: Output) -> int:
-    return max(len(canonical("Region", fields)) for fields in build(output).fields)
 
 
 def footers(cat: Catalog) -> None:
@@ -175,7 +90,12 @@ def footers(cat: Catalog) -> None:
     cat.valid("ftr-5-keys", "FTR-5", "keys in the order of their bytes, not of UTF-16",
               replace(base.small(), properties={"": "empty", "a": "", "ab": "2", "\uff5e": "3", "\U0001f600": "4"}))  # fmt: skip
     control = {"\x1b[31m": "\x07\x00 controls \u202e", "line\nend": "\t"}
-    cat.valid("sec-4-control-characters", "SEC-4 FTR-5", "control characters are text", replace(base.small(), properties=control))
+    cat.valid(
+        "sec-4-control-characters",
+        "SEC-4 FTR-5",
+        "control characters are text",
+        replace(base.small(), properties=control),
+    )
     for paired in (False, True):
         more = "-paired" if paired else ""
         output = Output(Header(), [], paired=paired, change_footer=setting(data_size=72))
@@ -187,9 +107,9 @@ def footers(cat: Catalog) -> None:
     for cut in (1, 8, 100, len(data) - 64):
         cat.refused(f"opn-1-7-data-cut-{cut}", "OPN-1 FIL-1", f"the data file is {cut} bytes short",
                     {**built.files, "data": data[:-cut]}, fault("truncated", "data", len(data) - cut))  # fmt: skip
-    for more in (1, 8, 1000):
-        cat.refused(f"opn-1-8-data-longer-{more}", "OPN-1 FIL-1", f"the data file is {more} bytes longer than it may be",
-                    {**built.files, "data": data + bytes(more)}, fault("inconsistent-index", "data", len(data)))  # fmt: skip
+    for extra in (1, 8, 1000):
+        cat.refused(f"opn-1-8-data-longer-{extra}", "OPN-1 FIL-1", f"the data file is {extra} bytes longer than it may be",
+                    {**built.files, "data": data + bytes(extra)}, fault("inconsistent-index", "data", len(data)))  # fmt: skip
     shortened = build(replace(base.small(paired=True), change_footer=setting(data_size=64)))
     cat.refused("opn-1-order-6-8", "OPN-1 FTR-3", "the footer is wrong and so is the data file's size",
                 {"index": shortened.files["index"], "data": data + b"x"},
@@ -199,12 +119,17 @@ def footers(cat: Catalog) -> None:
 def regions(cat: Catalog) -> None:
     """REG-2 to REG-9, by messages that are well made and say something wrong."""
 
-    def case(name: str, clause: str, change: Change, paired: bool = False, output: Output | None = None, number: int = 0) -> None:
+    def case(
+        name: str, clause: str, change: Change, paired: bool = False, output: Output | None = None, number: int = 0
+    ) -> None:
         output = output or base.small(paired=paired)
         output.regions[number].change = change
         built = build(output)
         # The directory says what is right: only the message differs.
-        right = [(f[0], f[1], f[2], d, n) for f, (d, n) in zip(built.footer_fields.get("regions", []), _places(built), strict=True)]
+        right = [
+            (f[0], f[1], f[2], d, n)
+            for f, (d, n) in zip(built.footer_fields.get("regions", []), _places(built), strict=True)
+        ]
         output.change_footer = setting(regions=right)
         built = build(output)
         cat.bad_region(f"{clause.split()[0].lower()}-{name}", clause + " REG-10", f"a region message that says what is not so: {name}",
@@ -250,7 +175,11 @@ def regions(cat: Catalog) -> None:
     case("offsets-sum-more", "REG-6", add_to("offsets", -1, 1))
     case("shared-less", "REG-6", lengths(0, -1))
     case("shared-wraps", "REG-6 INT-4", wrapping)
-    case("shared-length-2", "REG-6", lambda f: f.update(shared=[{"length": f["shared"][0]["length"] - 2}, {"length": 2}, f["shared"][1]]))
+    case(
+        "shared-length-2",
+        "REG-6",
+        lambda f: f.update(shared=[{"length": f["shared"][0]["length"] - 2}, {"length": 2}, f["shared"][1]]),
+    )
     case("shared-length-0", "REG-6", lambda f: f.update(shared=[*f["shared"], {"length": 0}]))
     case("members-short", "REG-7", lambda f: f["shared"][1].update(members=b""))
     case("members-long", "REG-7", lambda f: f["shared"][1].update(members=b"\x0a\x00"))
@@ -263,11 +192,23 @@ def regions(cat: Catalog) -> None:
     for name, numbers in (("outside", [4]), ("most", [NOBODY])):
         case(f"partitions-{name}", "REG-5", setting(partitions=numbers), number=1)
     sparse = {2: [base.text("two")], 5: [base.text("five")], 7: [base.text("seven")]}
-    for name, numbers in (("equal", [2, 5, 5]), ("descend", [5, 2, 7]), ("below", [0, 5, 7]), ("above", [2, 5, 21]), ("more", [2, 5, 7, 8]), ("less", [2, 5])):
+    for name, numbers in (
+        ("equal", [2, 5, 5]),
+        ("descend", [5, 2, 7]),
+        ("below", [0, 5, 7]),
+        ("above", [2, 5, 21]),
+        ("more", [2, 5, 7, 8]),
+        ("less", [2, 5]),
+    ):
         case(f"sparse-{name}", "REG-5 REG-4", setting(partitions=numbers),
              output=Output(Header(partition_count=20, first_partition=1), [Region(dict(sparse))]))  # fmt: skip
     empty = Output(Header(partition_count=20), [Region(dict(sparse))])
-    case("sparse-empty-slot", "REG-5", lambda f: f.update(partitions=[2, 3, 5, 7], offsets=[*f["offsets"][:2], *f["offsets"][1:]]), output=empty)
+    case(
+        "sparse-empty-slot",
+        "REG-5",
+        lambda f: f.update(partitions=[2, 3, 5, 7], offsets=[*f["offsets"][:2], *f["offsets"][1:]]),
+        output=empty,
+    )
     case("first-block-not-selective", "REG-9", setting(first_block=[0, 0, 0, 0]))
     for name, values in (("absent", None), ("short", [0, 0]), ("long", [0, 0, 0, 0, 0]), ("empty-slot", [0, 7, 0, 0])):
         case(f"first-block-{name}", "REG-9", setting(first_block=values), output=base.small(reader_features=1))
@@ -329,7 +270,7 @@ def lookups(cat: Catalog) -> None:
         cat.bad_region(f"reg-10-06b-{kind}", "REG-10 BLK-7", f"kind {kind} where the directory has a region message", built,
                        fault("malformed-block", "single", built.messages[1] + 16))  # fmt: skip
     built = build(base.small())
-    largest = _largest(base.small())
+    largest = largest_message(base.small())
     footer = len(canonical("Footer", built.footer_fields))
     if footer >= largest:
         raise ValueError("the footer would be refused first")
@@ -376,5 +317,5 @@ def _short_data(built: Built) -> dict[str, bytes]:
 
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (tails, footers, regions, lookups, schemas):
+    for part in (footers, regions, lookups, schemas):
         part(cat)

@@ -85,14 +85,34 @@ def valid(cat: Catalog) -> None:
     for name, clause, title, make in variants():
         cat.valid(f"read-{name}", clause, title, make())
         cat.valid(f"read-{name}-paired", clause, title + ", in a pair", replace(make(), paired=True))
-        kept = replace(make(), statistics=True, properties={"made.by": "case", "zweites": "äöü €"}, created_by="conformance \U0001f980")
-        if name in ("dense", "sparse", "rotated", "broadcast", "multicast", "events", "empty", "multicast-range", "members-none"):
+        kept = replace(
+            make(),
+            statistics=True,
+            properties={"made.by": "case", "zweites": "äöü €"},
+            created_by="conformance \U0001f980",
+        )
+        if name in (
+            "dense",
+            "sparse",
+            "rotated",
+            "broadcast",
+            "multicast",
+            "events",
+            "empty",
+            "multicast-range",
+            "members-none",
+        ):
             cat.valid(f"read-{name}-footer", clause + " FTR-1 FTR-4", title + ", with statistics and properties", kept)
     schema = arrow_message(b"an Arrow schema would stand here")
     for paired in (False, True):
         more = "-paired" if paired else ""
         batches = [arrow_message(b"first batch", b"body bytes"), arrow_message(b"second")]
-        cat.valid(f"read-arrow{more}", "FRM-3 FRM-4 SCH-1", "framing arrow, read as messages", base.arrow(batches, schema, paired))
+        cat.valid(
+            f"read-arrow{more}",
+            "FRM-3 FRM-4 SCH-1",
+            "framing arrow, read as messages",
+            base.arrow(batches, schema, paired),
+        )
         cat.valid(f"read-arrow-empty{more}", "SCH-1 WRT-7", "framing arrow without regions",
                   replace(base.arrow([], schema, paired), regions=[]))  # fmt: skip
     for paired in (False, True):
@@ -145,7 +165,13 @@ def large(cat: Catalog) -> None:
 def checks(cat: Catalog) -> None:
     """What reading a partition does not meet, and `check` does."""
 
-    def lies(name: str, by: Callable[[Fields], None], level: str, output: Output | None = None, clause: str = "FTR-4 CHK-1 FTR-6") -> None:
+    def lies(
+        name: str,
+        by: Callable[[Fields], None],
+        level: str,
+        output: Output | None = None,
+        clause: str = "FTR-4 CHK-1 FTR-6",
+    ) -> None:
         output = output or base.small()
         truth = statistics(output)
         by(truth)
@@ -170,9 +196,15 @@ def checks(cat: Catalog) -> None:
         lies(f"{name}-to-all", scalar(f"{name}_to_all", 1), level)
         lies(f"{name}-absent", lambda fields, name=name: fields.pop(name), level)  # type: ignore[misc]
         lies(f"{name}-most", bump(name, 0, (1 << 64) - 2000), level)
-    cat.valid("ftr-4-spread", "FTR-4", "only the sum of a partition's share and the share of all counts", _spread(base.small()))
-    opaque = Output(Header(framing=OPAQUE, partition_count=1), [Region({0: [Block(b"ten bytes!", records=77)]})], statistics=True)
-    cat.valid("ftr-4-records-opaque", "FTR-4 CHK-1", "framing opaque: nobody can tell that there were not 77 records", opaque)
+    spread = build(_spread(base.small()))
+    cat.bad_check("ftr-4-spread", "FTR-4 CHK-1", "what all read is counted in each partition's share", spread,
+                  fault("inconsistent-index", "single", spread.footer + 24), read=False)  # fmt: skip
+    opaque = Output(
+        Header(framing=OPAQUE, partition_count=1), [Region({0: [Block(b"ten bytes!", records=77)]})], statistics=True
+    )
+    cat.valid(
+        "ftr-4-records-opaque", "FTR-4 CHK-1", "framing opaque: nobody can tell that there were not 77 records", opaque
+    )
     lies("order-plain-block", bump("plain", 0, 1), "decode",
          Output(Header(partition_count=1), [Region({0: [base.text("fine")]})]))  # fmt: skip
 

@@ -10,8 +10,21 @@ from typing import Any
 
 from .message import Fields, canonical
 from .raw import (
-    ARROW, BLOCK_HEADER_SIZE, DATA, HEADER_SIZE, INDEX, KIND_DATA, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, NOBODY,
-    RECORDS, SINGLE, Block, Header, tail,
+    ARROW,
+    BLOCK_HEADER_SIZE,
+    DATA,
+    HEADER_SIZE,
+    INDEX,
+    KIND_DATA,
+    KIND_FOOTER,
+    KIND_REGION,
+    KIND_SCHEMA,
+    NOBODY,
+    RECORDS,
+    SINGLE,
+    Block,
+    Header,
+    tail,
 )  # fmt: skip
 
 Answer = dict[str, Any]
@@ -290,8 +303,8 @@ def statistics(output: Output) -> Fields:
     }
 
 
-def partition_answer(output: Output, partition: int) -> Answer | None:
-    """What `read` answers for a partition, None when it reads no block."""
+def partition_answer(output: Output, partition: int) -> Answer:
+    """What `read` answers for a partition."""
     blocks = [b for region in output.regions for _, extent in extents_of(output, region, partition) for b in extent]
     digest, kinds, records = hashlib.sha256(), dict[str, int](), 0
     for block in blocks:
@@ -299,12 +312,11 @@ def partition_answer(output: Output, partition: int) -> Answer | None:
         kinds[str(block.kind)] = kinds.get(str(block.kind), 0) + 1
         if block.kind == KIND_DATA and output.header.framing == RECORDS:
             records += count_records(block.plain)
-    answer = {
+    return {
         "blocks": len(blocks), "kinds": kinds, "plain_bytes": sum(len(block.plain) for block in blocks),
         "records": records if output.header.framing == RECORDS else None,
         "stored_bytes": sum(block.size for block in blocks), "sha256": digest.hexdigest(),
     }  # fmt: skip
-    return answer
 
 
 def header_answer(header: Header, paired: bool) -> Answer:

@@ -70,7 +70,9 @@ def vectors(cat: Catalog) -> None:
             count = int.from_bytes(last.body[:4], "little") + 1
             return assemble(rebody(moved, path, 0, u32(count)))
 
-        put(cat, root, f"{short(path)}-count-one-more", "MSG-8", f"{path} ends one element behind the message", one_more)
+        put(
+            cat, root, f"{short(path)}-count-one-more", "MSG-8", f"{path} ends one element behind the message", one_more
+        )
     wide = [("Region", "root.runs"), ("Footer", "root.regions"), ("Footer", "root.statistics.stored")]
     for root, path in wide:
         put(cat, root, f"{short(path)}-misaligned", "MSG-8", f"the elements of {path} are at a multiple of 4 only",
@@ -103,9 +105,23 @@ def strings(cat: Catalog) -> None:
         return lambda parts: assemble(edit(parts, path, lambda part: replace(part, body=body)))
 
     for name, content in bad:
-        put(cat, "Footer", f"utf-8-{name}", "MSG-9", f"created_by is not UTF-8: {name}", text("root.created_by", content))
+        put(
+            cat,
+            "Footer",
+            f"utf-8-{name}",
+            "MSG-9",
+            f"created_by is not UTF-8: {name}",
+            text("root.created_by", content),
+        )
     put(cat, "Footer", "utf-8-key", "MSG-9", "a property's key is not UTF-8", text("root.properties.0.key", b"\x80"))
-    put(cat, "Footer", "utf-8-value", "MSG-9", "a property's value is not UTF-8", text("root.properties.1.value", b"\xfe"))
+    put(
+        cat,
+        "Footer",
+        "utf-8-value",
+        "MSG-9",
+        "a property's value is not UTF-8",
+        text("root.properties.1.value", b"\xfe"),
+    )
     for root, path in STRINGS:
         put(cat, root, f"{short(path)}-without-zero", "MSG-9", f"{path} is not followed by a zero byte",
             text(path, b"abc", b"\x01"))  # fmt: skip
@@ -196,7 +212,14 @@ def owners(cat: Catalog) -> None:
         gone = [p for p in parts if not p.name.startswith("root.shared.1")]
         return assemble(edit(gone, "root.shared", lambda part: replace(part, body=body, refs=refs)))
 
-    put(cat, "Region", "shared-5000-times", "MSG-14 MSG-10 SEC-3", "a vector of 5,000 uoffsets that lead to one table", many)
+    put(
+        cat,
+        "Region",
+        "shared-5000-times",
+        "MSG-14 MSG-10 SEC-3",
+        "a vector of 5,000 uoffsets that lead to one table",
+        many,
+    )
 
 
 def newer(cat: Catalog) -> None:

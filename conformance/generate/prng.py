@@ -6,7 +6,24 @@ from collections.abc import Iterator
 from typing import Any
 
 MASK = (1 << 64) - 1
-WORDS = "the of shuffle and partition region block extent to data in writer reader index footer zero".split()
+WORDS = [
+    "the",
+    "of",
+    "shuffle",
+    "and",
+    "partition",
+    "region",
+    "block",
+    "extent",
+    "to",
+    "data",
+    "in",
+    "writer",
+    "reader",
+    "index",
+    "footer",
+    "zero",
+]
 
 
 class SplitMix:
@@ -60,10 +77,11 @@ def payload(spec: dict[str, Any]) -> bytes:
     if "text" in spec:
         return str(spec["text"]).encode()
     if "hex" in spec:
-        return bytes.fromhex(spec["hex"])
+        return bytes.fromhex(str(spec["hex"]))
     if "repeat" in spec:
-        unit = spec["repeat"].encode()
-        return (unit * (spec["length"] // len(unit) + 1))[: spec["length"]]
+        unit = str(spec["repeat"]).encode()
+        length = int(spec["length"])
+        return (unit * (length // len(unit) + 1))[:length]
     if "random" in spec:
         return random_bytes(spec["random"], spec["length"])
     return word_bytes(spec["words"], spec["length"])

@@ -35,7 +35,14 @@ def to_some(members: list[int], text: str, kind: int | None = None) -> Call:
 
 def spread(count: int, low: int, high: int, seed: int = 1, most: int = 40) -> Call:
     """A `many` call."""
-    return {"call": "many", "count": count, "seed": seed, "partitions": [low, high], "length": [0, most], "content": "words"}
+    return {
+        "call": "many",
+        "count": count,
+        "seed": seed,
+        "partitions": [low, high],
+        "length": [0, most],
+        "content": "words",
+    }
 
 
 def block(partition: int | None, text: str, **more: Any) -> Call:
@@ -69,38 +76,121 @@ def put(cat: Catalog, id: str, clause: str, title: str, options: Call, calls: li
             expect_files=files, features=more.pop("features", features), **more)  # fmt: skip
 
 
-
-
 def basics(cat: Catalog) -> None:
     """Whole files of each layout and framing."""
     for layout in ("paired", "single"):
         base: Call = {"partition_count": 4, "layout": layout}
 
-        def case(name: str, clause: str, title: str, more: Call, calls: list[Call], base: Call = base, layout: str = layout) -> None:
+        def case(
+            name: str, clause: str, title: str, more: Call, calls: list[Call], base: Call = base, layout: str = layout
+        ) -> None:
             put(cat, f"write-{name}-{layout}", clause, title, {**base, **more}, calls)
 
         case("empty", "WRT-7 CAN-1 SRT-3", "no records", {}, [FINISH])
-        case("empty-without-statistics", "WRT-7 SRT-9 CAN-3", "no records, no statistics", {"statistics": False}, [FINISH])
+        case(
+            "empty-without-statistics",
+            "WRT-7 SRT-9 CAN-3",
+            "no records, no statistics",
+            {"statistics": False},
+            [FINISH],
+        )
         case("one", "CAN-1 CAN-2 SRT-9", "one record", {}, [write(2, "hello"), FINISH])
-        case("header", "HDR-3", "all fields of the header", {"producer": "18446744073709551614", "attempt": 7, "first_partition": 100},
-             [write(101, "x"), FINISH])
-        case("mixed", "SRT-4 SRT-6 SRT-7 CAN-2", "records, events, broadcast and multicast", {},
-             [write(3, "a"), write(0, "b"), write(3, "event", 1), write(3, "c"), to_some([1, 3], "m"), to_all("all"),
-              write(1, "after"), to_all("end", 64), FINISH])
-        case("properties", "SRT-9 FTR-5 CAN-2", "properties are sorted, created_by is kept", {"created_by": "conformance"},
-             [{"call": "property", "key": key, "value": f"v {key}"} for key in ("b", "a", "ab", "", "\uff5e", "\U0001f600")] + [FINISH])
-        case("opaque", "SRT-6 FRM-1", "opaque bytes are cut anywhere", {"framing": "opaque", "block_size": 5},
-             [write(0, "twelve bytes"), write(0, "!"), write(1, "12345"), write(2, "123456"), FINISH])
-        case("arrow", "SRT-6 FRM-3 SCH-1", "each message is a block", {"framing": "arrow", "schema": SCHEMA, "block_size": 1},
-             [write(1, {"hex": arrow_message(b"one", b"body").hex()}), write(1, {"hex": arrow_message(b"two").hex()}),
-              write(3, "an event", 1), FINISH])
-        case("arrow-empty", "WRT-7 SCH-1", "framing arrow without records", {"framing": "arrow", "schema": SCHEMA}, [FINISH])
-        case("many", "SRT-1 SRT-6 SRT-7", "several regions of many records", {"buffer_size": 3000, "block_size": 120},
-             [spread(400, 0, 4), FINISH])
-        case("regions", "SRT-3 WRT-1", "flush closes regions, and not twice", {}, [FLUSH, write(0, "a"), FLUSH, FLUSH, write(0, "b"), FLUSH, FINISH])
-        case("follow", "WRT-4", "a file that may be followed ends up the same", {"follow": True}, [write(1, "x"), FLUSH, write(1, "y"), FINISH])
-        case("durable", "WRT-5", "durability changes no byte", {"durability": "commit"}, [write(1, "x"), FLUSH, to_all("y"), FINISH])
-        case("abort", "WRT-6 WRT-4", "an aborted output leaves nothing", {}, [write(1, "x"), FLUSH, {"call": "abort"}, {"call": "abort"}])
+        case(
+            "header",
+            "HDR-3",
+            "all fields of the header",
+            {"producer": "18446744073709551614", "attempt": 7, "first_partition": 100},
+            [write(101, "x"), FINISH],
+        )
+        case(
+            "mixed",
+            "SRT-4 SRT-6 SRT-7 CAN-2",
+            "records, events, broadcast and multicast",
+            {},
+            [
+                write(3, "a"),
+                write(0, "b"),
+                write(3, "event", 1),
+                write(3, "c"),
+                to_some([1, 3], "m"),
+                to_all("all"),
+                write(1, "after"),
+                to_all("end", 64),
+                FINISH,
+            ],
+        )
+        case(
+            "properties",
+            "SRT-9 FTR-5 CAN-2",
+            "properties are sorted, created_by is kept",
+            {"created_by": "conformance"},
+            [
+                {"call": "property", "key": key, "value": f"v {key}"}
+                for key in ("b", "a", "ab", "", "\uff5e", "\U0001f600")
+            ]
+            + [FINISH],
+        )
+        case(
+            "opaque",
+            "SRT-6 FRM-1",
+            "opaque bytes are cut anywhere",
+            {"framing": "opaque", "block_size": 5},
+            [write(0, "twelve bytes"), write(0, "!"), write(1, "12345"), write(2, "123456"), FINISH],
+        )
+        case(
+            "arrow",
+            "SRT-6 FRM-3 SCH-1",
+            "each message is a block",
+            {"framing": "arrow", "schema": SCHEMA, "block_size": 1},
+            [
+                write(1, {"hex": arrow_message(b"one", b"body").hex()}),
+                write(1, {"hex": arrow_message(b"two").hex()}),
+                write(3, "an event", 1),
+                FINISH,
+            ],
+        )
+        case(
+            "arrow-empty",
+            "WRT-7 SCH-1",
+            "framing arrow without records",
+            {"framing": "arrow", "schema": SCHEMA},
+            [FINISH],
+        )
+        case(
+            "many",
+            "SRT-1 SRT-6 SRT-7",
+            "several regions of many records",
+            {"buffer_size": 3000, "block_size": 120},
+            [spread(400, 0, 4), FINISH],
+        )
+        case(
+            "regions",
+            "SRT-3 WRT-1",
+            "flush closes regions, and not twice",
+            {},
+            [FLUSH, write(0, "a"), FLUSH, FLUSH, write(0, "b"), FLUSH, FINISH],
+        )
+        case(
+            "follow",
+            "WRT-4",
+            "a file that may be followed ends up the same",
+            {"follow": True},
+            [write(1, "x"), FLUSH, write(1, "y"), FINISH],
+        )
+        case(
+            "durable",
+            "WRT-5",
+            "durability changes no byte",
+            {"durability": "commit"},
+            [write(1, "x"), FLUSH, to_all("y"), FINISH],
+        )
+        case(
+            "abort",
+            "WRT-6 WRT-4",
+            "an aborted output leaves nothing",
+            {},
+            [write(1, "x"), FLUSH, {"call": "abort"}, {"call": "abort"}],
+        )
         case("never-finished", "WRT-6", "an abandoned output leaves nothing", {}, [write(1, "x"), FLUSH])
 
 
@@ -132,7 +222,14 @@ def cutting(cat: Catalog) -> None:
         ("max-plain-size-opaque", "max_plain_size cuts opaque bytes", {"max_plain_size": 3, "framing": "opaque"}, [write(0, "abcdefgh")]),
     ]  # fmt: skip
     for name, title, more, calls in rows:
-        put(cat, f"srt-6-{name}", "SRT-6 WRT-2 CAN-1" if "opaque" in name else "SRT-6 CAN-1", title, {**one, **more}, [*calls, FINISH])
+        put(
+            cat,
+            f"srt-6-{name}",
+            "SRT-6 WRT-2 CAN-1" if "opaque" in name else "SRT-6 CAN-1",
+            title,
+            {**one, **more},
+            [*calls, FINISH],
+        )
     two = {"partition_count": 3, "layout": "paired", "framing": "opaque"}
     put(cat, "srt-7-empty-extents", "SRT-7 SRT-8 SRT-4 WRT-2", "extents without blocks are left out, and end shared extents", two,
         [write(2, ""), to_all("x"), to_some([1], ""), to_all("y"), write(0, "z"), to_some([2], ""), FINISH])  # fmt: skip
@@ -244,63 +341,7 @@ def existing(cat: Catalog) -> None:
     cat.cases[-1]["expect"]["files"] = {"single": cat.cases[-1]["existing"]["single"]}
 
 
-def given(cat: Catalog) -> None:
-    """The region writer: WRT-8 and WRT-9."""
-    base: Call = {"partition_count": 4, "framing": "opaque"}
-    shared = {"shared": "all"}
-    rows: list[tuple[str, str, Call, list[Call]]] = [
-        ("plain", "blocks in slot order", {}, [region(block(0, "a", records=2), block(0, "b"), block(2, "c", records=5), block(3, "e", kind=1))]),
-        ("sparse", "one partition of many", {"partition_count": 10}, [region(block(7, "a", records=1)), region(block(0, "b"))]),
-        ("shared", "own blocks, then shared extents", {}, [region(block(1, "a"), shared, block(None, "b", records=1), {"shared": [3, 0]}, block(None, "c"), shared, block(None, "d"))]),
-        ("only-shared", "only shared extents", {}, [region({"shared": [0, 1, 2, 3]}, block(None, "all"))]),
-        ("shared-empty", "a shared extent without blocks leaves nothing", {}, [region(block(1, "a"), {"shared": [1]}, shared, block(None, "b"))]),
-        ("empty", "a region without blocks leaves nothing", {}, [region(), region(shared), region(block(0, "a"))]),
-        ("after-records", "the sort buffer's region is closed first", {}, [write(1, "x"), region(block(1, "y")), write(1, "z")]),
-        ("wrapped", "blocks that wrap around at the rotation make a dense region", {"rotation": 3, "partition_count": 9}, [region(block(8, "a"), block(0, "b"))]),
-        ("not-wrapped", "blocks that do not wrap are sparse in spite of the rotation", {"rotation": 3, "partition_count": 9}, [region(block(3, "a"), block(8, "b")), region(block(1, "c"))]),
-        ("rotated-dense", "a dense region by rotation", {"rotation": 1}, [region(*(block(p, f"{p}") for p in (1, 2, 3, 0)))]),
-        ("events", "events in a region, one empty", {}, [region(block(0, "", kind=64), block(0, "d"), block(0, "e", kind=127))]),
-        ("given-up", "a region with a refused block leaves no byte and no sequence number", {},
-         [region(block(0, "a")), region(block(0, "b"), block(3, "c"), block(2, "out of order")), region(block(0, "d"))]),
-        ("stored-none", "a block that is stored as it is", {}, [region({"partition": 1, "codec": 0, "plain_size": 3, "stored": {"text": "abc"}, "records": 3})]),
-        ("large-block", "a block above block_size is taken", {"block_size": 4}, [region(block(0, "longer than four"))]),
-        ("refused", "blocks that a reader would refuse", {"max_plain_size": 50}, [
-            region(block(4, "outside")), region(block(0, "")), region(block(0, "k", kind=2)), region(block(0, "k", kind=128)),
-            region(block(1, "a"), block(0, "descends")), region({"shared": []}, block(None, "x")), region({"shared": [4]}, block(None, "x")),
-            region(block(0, "x" * 51)), region({"partition": 0, "codec": 0, "plain_size": 4, "stored": {"text": "abc"}}),
-            region({"partition": 0, "codec": 1, "plain_size": 3, "stored": {"text": "abc"}}),
-            region({"partition": 0, "codec": 1, "plain_size": 51, "stored": {"text": "abc"}}),
-            region({"partition": 0, "codec": 3, "plain_size": 9, "stored": {"text": "abc"}}),
-            region({"partition": 0, "kind": 1, "codec": 1, "plain_size": 9, "stored": {"text": "abc"}}), region(block(0, "good"))]),
-        ("stored-compressed", "stored payloads are not decoded", {}, [
-            region({"partition": 1, "codec": 1, "plain_size": 15, "stored": {"hex": "1061060050" + b"tails".hex()}, "records": 1})]),
-    ]  # fmt: skip
-    for name, title, more, calls in rows:
-        for layout in ("paired", "single"):
-            if layout == "single" and name in ("refused", "stored-none", "large-block"):
-                continue
-            clause = "WRT-9 WRT-8" if name in ("refused", "stored-compressed") else "WRT-8 SRT-8"
-            put(cat, f"wrt-8-{name}-{layout}", clause, title, {**base, "layout": layout, **more}, [*calls, FINISH])
-
-
-def compressed(cat: Catalog) -> None:
-    """Codecs: the stored bytes are not canonical, the content is (COD-6)."""
-    for codec in ("lz4", "zstd"):
-        options: Call = {"partition_count": 4, "codec": codec, "block_size": 2000, "buffer_size": 20_000}
-        words = {"call": "many", "count": 300, "seed": 4, "partitions": [0, 4], "length": [0, 300], "content": "words"}
-        noise = {"call": "many", "count": 40, "seed": 5, "partitions": [0, 4], "length": [1, 90], "content": "random"}
-        for layout in ("paired", "single"):
-            put(cat, f"cod-6-{codec}-{layout}", "COD-6 COD-5 BLK-6", f"records written with codec {codec} come back",
-                {**options, "layout": layout}, [words, noise, to_all("to all " * 50), write(1, "event " * 30, 1), FINISH])  # fmt: skip
-        put(cat, f"blk-6-{codec}-noise", "BLK-6", "bytes that cannot be compressed are stored as they are",
-            {**options, "framing": "opaque"}, [write(2, {"random": 6, "length": 1500}), write(1, "x"), FINISH])  # fmt: skip
-        put(cat, f"cod-6-{codec}-region", "COD-6 WRT-8", "the region writer compresses plain blocks",
-            {**options, "framing": "opaque"}, [region(block(0, "again and " * 90), {"shared": "all"}, block(None, "once more " * 60)), FINISH])  # fmt: skip
-    put(cat, "cod-5-zstd-level-19", "COD-5 COD-6", "the highest level", {"partition_count": 1, "codec": "zstd", "level": 19, "framing": "opaque"},
-        [write(0, {"words": 3, "length": 60_000}), FINISH])  # fmt: skip
-
-
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (basics, cutting, regions, refused, existing, given, compressed):
+    for part in (basics, cutting, regions, refused, existing):
         part(cat)

@@ -42,7 +42,7 @@ def starts_like_arrow(payload: bytes) -> bool:
     if len(payload) < 8 or payload[:4] != b"\xff\xff\xff\xff":
         return False
     length = struct.unpack_from("<i", payload, 4)[0]
-    return length >= 8 and length % 8 == 0 and 8 + length <= len(payload)
+    return bool(length >= 8 and length % 8 == 0 and 8 + length <= len(payload))
 
 
 class Sorter:
@@ -79,8 +79,9 @@ class Sorter:
             for partition, payload in prng.many(call):
                 self.record([partition], payload, KIND_DATA)
         elif name in ("write", "broadcast", "multicast"):
-            targets = {"write": [call.get("partition")], "broadcast": None, "multicast": call.get("partitions")}[name]
-            self.record(targets, prng.payload(call["payload"]), call.get("kind", 0), name == "write")
+            own = name == "write"
+            targets: list[int] | None = [call["partition"]] if own else call.get("partitions")
+            self.record(targets, prng.payload(call["payload"]), call.get("kind", 0), own)
         elif name == "flush":
             self.close()
         elif name == "property":
@@ -168,7 +169,7 @@ class Sorter:
 
     def slot(self, partition: int) -> int:
         """Where a partition stands in a region with the option's rotation."""
-        return (partition - self.first - self.rotation) % self.count
+        return int((partition - self.first - self.rotation) % self.count)
 
     def commit(self, region: Region, wrapped: bool) -> None:
         """Settles dense or sparse (SRT-8) and appends the region."""

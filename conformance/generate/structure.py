@@ -36,7 +36,9 @@ def fixture(root: str, encode: Callable[[Fields], bytes], minor: int = 0) -> Out
     return output
 
 
-def put(cat: Catalog, root: str, name: str, clause: str, title: str, make: Make, minor: int = 0, good: bool = False) -> None:
+def put(
+    cat: Catalog, root: str, name: str, clause: str, title: str, make: Make, minor: int = 0, good: bool = False
+) -> None:
     """A case whose message of one kind is made of changed parts."""
     output = fixture(root, lambda fields: make(layout(root, fields)), minor)
     id = f"{clause.split()[0].lower()}-{root.lower()}-{name}"
@@ -73,6 +75,11 @@ def slot(parts: Parts, path: str, field: int) -> int:
     """The offset of a field in its table."""
     vtable = next(part for part in parts if part.name == f"{path}:vtable")
     return int(struct.unpack_from("<H", vtable.body, 4 + 2 * field)[0])
+
+
+def gapped(gap: bytes) -> Make:
+    """Bytes before the root's vtable that are no part's."""
+    return lambda parts: assemble(edit(parts, "root:vtable", lambda part: replace(part, gap=gap)))
 
 
 def any_root(cat: Catalog, root: str) -> None:
@@ -129,7 +136,7 @@ def any_root(cat: Catalog, root: str) -> None:
     ]  # fmt: skip
     heads += [(name, "MSG-11", make) for name, make in ends]
     for gap, name in ((bytes(8), "gap-8"), (b"\x00\x02", "gap-not-zero"), (bytes(64), "gap-64")):
-        heads.append((name, "MSG-11", lambda p, gap=gap: assemble(edit(p, "root:vtable", lambda x: replace(x, gap=gap)))))  # type: ignore[misc]
+        heads.append((name, "MSG-11", gapped(gap)))
     heads.append(("cut", "MSG-8 MSG-9", lambda p: assemble(p)[:-1]))
     for name, clause, make in heads:
         put(cat, root, name, clause, f"the {root} message is broken: {name}", make)

@@ -1,0 +1,66 @@
+"""Which clauses of the specification have a case: every clause that says MUST needs one, or a test elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SPEC = ROOT.parent / "spec"
+CLAUSE = re.compile(r'<a id="([A-Z]+-\d+)"></a>\*\*\1\.\*\*')
+HEADING = re.compile(r"^#", re.MULTILINE)
+
+
+def clauses(spec: Path = SPEC) -> dict[str, str]:
+    """The text of each clause, up to the next one or the next heading."""
+    found: dict[str, str] = {}
+    for page in sorted(spec.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        starts = list(CLAUSE.finditer(text))
+        for n, start in enumerate(starts):
+            end = starts[n + 1].start() if n + 1 < len(starts) else len(text)
+            heading = HEADING.search(text, start.end(), end)
+            body = text[start.end() : heading.start() if heading else end]
+            if start.group(1) in found:
+                raise ValueError(f"two clauses {start.group(1)}")
+            found[start.group(1)] = body
+    return found
+
+
+def demanding(texts: dict[str, str]) -> set[str]:
+    """The clauses whose text has MUST."""
+    return {name for name, text in texts.items() if re.search(r"\bMUST\b", text)}
+
+
+def with_cases(root: Path = ROOT) -> set[str]:
+    """The clauses that cases name."""
+    manifests = [root / "cases" / "manifest.json", *sorted((root / "gold").glob("*/manifest.json"))]
+    return {
+        clause
+        for path in manifests
+        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
+        for clause in case["clause"]
+    }
+
+
+def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
+    """What is missing, and what is named and does not exist."""
+    texts, cases = clauses(spec), with_cases(root)
+    elsewhere = json.loads((root / "cases" / "elsewhere.json").read_text(encoding="utf-8"))["clauses"]
+    for clause in sorted(demanding(texts) - cases - set(elsewhere)):
+        yield f"{clause}: says MUST and has no case"
+    for clause in sorted((cases | set(elsewhere)) - set(texts)):
+        yield f"{clause}: is no clause of the specification"
+    for clause, entry in elsewhere.items():
+        for language in ("rust", "java", "python"):
+            if not entry["tests"].get(language):
+                yield f"{clause}: elsewhere.json names no test for {language}"
+
+
+if __name__ == "__main__":
+    found = list(problems())
+    print("\n".join(found) or f"{len(demanding(clauses()))} clauses that say MUST are tested")
+    sys.exit(1 if found else 0)

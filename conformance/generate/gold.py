@@ -1,0 +1,63 @@
+"""The gold files: a few files of this version that every later reader must read, and never change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import base
+from .catalog import Catalog
+from .codecs import lz4_block, zstd_run
+from .output import Output, Region, Shared, arrow_message
+from .raw import OPAQUE, Block, Header
+
+FOLDER = "1.0-draft"
+
+
+def outputs() -> list[tuple[str, str, Output]]:
+    """Name, title and content of each."""
+    schema = arrow_message(b"a schema message of Arrow would stand here")
+    batches = [arrow_message(b"a record batch", b"its body of bytes"), arrow_message(b"another")]
+    mixed = Region({0: [lz4_block(b"compress ", 180, b"literals")], 2: [zstd_run(b"z", 900), Block(b"stored")]})
+    wide = {17: [base.text("seventeen")], 4000: [base.text("four", "thousand"), base.event(b"barrier")]}
+    turned = {p: [Block(f"slot of {p}".encode())] for p in (6, 7, 5)}
+    merged = Region({0: [Block(b"of one: "), Block(b"of two: ")]}, [Shared([Block(b"to all: ")])],
+                    runs=[(1, 0, 4), (2, 0, 4), (2, 0xFFFFFFFF, 4)])  # fmt: skip
+    seen = {"made.by": "the conformance suite", "ünïcode": "✓"}
+    return [
+        ("paired-records", "a pair of records, two regions, broadcast and multicast", base.small(paired=True)),
+        ("single-records", "the same as a single file, with statistics and properties",
+         Output(Header(), base.small().regions, statistics=True, properties=seen, created_by="gold")),
+        ("paired-codecs", "LZ4 and Zstandard blocks in a pair", Output(Header(partition_count=3, framing=OPAQUE), [mixed], True, statistics=True)),
+        ("single-codecs", "LZ4 and Zstandard blocks in a single file", Output(Header(partition_count=3, framing=OPAQUE), [mixed])),
+        ("single-sparse", "a sparse region of 5,000 partitions", Output(Header(partition_count=5000), [Region(wide)])),
+        ("paired-rotated", "a dense region that begins at its second partition",
+         Output(Header(partition_count=3, first_partition=5, framing=OPAQUE), [Region(turned, rotation=1)], True)),
+        ("paired-arrow", "framing arrow", base.arrow(batches, schema, True)),
+        ("single-merged", "a merged file with runs",
+         Output(Header(partition_count=1, framing=OPAQUE, producer=(1 << 64) - 1, attempt=2), [merged])),
+        ("paired-selective", "sequences with gaps",
+         Output(Header(partition_count=2, framing=OPAQUE, reader_features=1),
+                [Region({0: [Block(b"third", sequence=3)], 1: [Block(b"first"), Block(b"sixth", sequence=6)]})], True)),
+        ("single-empty", "no records", Output(Header(partition_count=1000), [], statistics=True)),
+    ]  # fmt: skip
+
+
+def catalog() -> Catalog:
+    """The gold files as cases; their manifest has the format of the cases'."""
+    made = Catalog()
+    for name, title, output in outputs():
+        made.valid(f"gold-{name}", "VER-6", title, output)
+    return made
+
+
+def tree() -> dict[str, bytes]:
+    """All that stands in the folder, by path."""
+    made = catalog()
+    moved: list[dict[str, Any]] = json.loads(made.manifest())["cases"]
+    for case in moved:
+        case["files"] = {role: path.removeprefix("valid/") for role, path in case["files"].items()}
+        case["sha256"] = {path.removeprefix("valid/"): digest for path, digest in case["sha256"].items()}
+    lines = [json.dumps(case, ensure_ascii=False) for case in moved]
+    manifest = ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
+    return {path.removeprefix("valid/"): content for path, content in made.files.items()} | {"manifest.json": manifest}

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from generate import coverage, everything, gold
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_committed_cases_are_what_the_generator_makes() -> None:
+    assert everything.cases().differences(ROOT / "cases") == []
+
+
+def test_the_generator_makes_the_same_twice() -> None:
+    one, two = everything.cases(), everything.cases()
+    assert one.tree() == two.tree()
+    assert one.generated == two.generated
+
+
+def test_there_are_enough_cases() -> None:
+    cases = everything.cases().cases
+    folders = [next(iter(case.get("sha256", {"": ""})), "").split("/")[0] for case in cases if case["op"] == "read"]
+    assert folders.count("valid") >= 110
+    assert folders.count("invalid") >= 300
+    assert sum(case["op"] == "write" for case in cases) >= 40
+
+
+def test_each_must_has_a_case() -> None:
+    assert list(coverage.problems()) == []
+
+
+def test_a_must_without_a_case_is_found(tmp_path: Path) -> None:
+    (tmp_path / "new.md").write_text('<a id="NEW-1"></a>**NEW-1.** A file MUST be new.\n', encoding="utf-8")
+    assert "NEW-1: says MUST and has no case" in list(coverage.problems(spec=tmp_path))
+
+
+@pytest.mark.parametrize("folder", [path.name for path in sorted((ROOT / "gold").iterdir()) if path.is_dir()])
+def test_gold_files_did_not_change(folder: str) -> None:
+    manifest = json.loads((ROOT / "gold" / folder / "manifest.json").read_text(encoding="utf-8"))
+    listed = {path: digest for case in manifest["cases"] for path, digest in case["sha256"].items()}
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (ROOT / "gold" / folder).iterdir()}
+    del found["manifest.json"]
+    assert found == listed
+
+
+def test_the_generator_makes_the_gold_files() -> None:
+    for path, content in gold.tree().items():
+        assert (ROOT / "gold" / gold.FOLDER / path).read_bytes() == content
