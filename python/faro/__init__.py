@@ -1,7 +1,48 @@
-"""Faro: an open on-disk format for shuffle data."""
+"""Faro: an open on-disk format for shuffle data.
 
-VERSION_MAJOR = 1
-"""The major version of the format that this library reads and writes."""
+    from faro import Reader, Writer, WriterOptions
 
-VERSION_MINOR = 0
-"""The minor version of the format that this library writes."""
+    with Writer("out", WriterOptions(partition_count=8)) as writer:
+        writer.write(3, b"a record")
+    with open_reader("out") as reader:
+        records = list(reader.records(3))
+
+What goes wrong raises :class:`FaroError`, with a code of the specification's closed set and the place in the file.
+"""
+
+from faro.block import Block
+from faro.check import CheckReport, check
+from faro.error import Code, FaroError
+from faro.follower import Follower
+from faro.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
+from faro.limits import Limits
+from faro.message import Statistics
+from faro.options import WriterOptions
+from faro.reader import Reader, open_reader
+from faro.region_writer import RegionWriter
+from faro.repair import RepairReport, rebuild, repair
+from faro.writer import Writer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "VERSION_MAJOR",
+    "VERSION_MINOR",
+    "Block",
+    "CheckReport",
+    "Code",
+    "FaroError",
+    "FileHeader",
+    "Follower",
+    "Limits",
+    "Reader",
+    "RegionWriter",
+    "RepairReport",
+    "Statistics",
+    "Writer",
+    "WriterOptions",
+    "check",
+    "open_reader",
+    "rebuild",
+    "repair",
+]

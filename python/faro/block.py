@@ -161,8 +161,8 @@ def check_partition(block: Block, partition: int, place: Place) -> None:
 
 
 def check_sequence(block: Block, place: Place, *, exactly: int | None = None, above: int = -1) -> None:
-    """Make check 10: the sequence is ``exactly`` so, or if that is None, ``above`` a number."""
-    if block.sequence != exactly if exactly is not None else block.sequence <= above:
+    """Make check 10: the sequence is ``exactly`` so, if that is known, and ``above`` a number."""
+    if block.sequence <= above or (exactly is not None and block.sequence != exactly):
         expected = f"sequence {exactly}" if exactly is not None else f"a sequence above {above}"
         raise place.error(Code.INCONSISTENT_INDEX, block.offset + 12, expected, block.sequence)
 

@@ -19,12 +19,13 @@ from faro.block import (
     check_sequence,
     decode,
 )
-from faro.error import invalid
+from faro.error import Place, invalid
 from faro.framing import check_framing, strip_lengths
 from faro.gather import Bytes, Ints
 from faro.header import FRAMING_RECORDS, FileHeader
 from faro.index import Extent, Region
 from faro.limits import Limits
+from faro.message import FooterMessage
 from faro.opening import Files
 from faro.source import Window
 
@@ -71,7 +72,7 @@ def read_extent(
     place = window.file.place
     own = extent.partition != NO_PARTITION
     exactly: int | None = None
-    above = -1 if own else sequences.last_shared
+    above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
     if own:
         start = 0 if sequences.from_start else None
         exactly = extent.first_block if selective else sequences.next_own.get(extent.partition, start)
@@ -115,6 +116,16 @@ class PartitionReader(ABC):
     @abstractmethod
     def region(self, number: int) -> Region:
         """Return a region, its message checked (REG-10)."""
+
+    @property
+    @abstractmethod
+    def footer(self) -> FooterMessage | None:
+        """The footer, once it is known."""
+
+    @property
+    def data_place(self) -> Place:
+        """The file that holds the blocks, as errors name it."""
+        return self._files.data.place
 
     @property
     def partitions(self) -> range:

@@ -16,6 +16,7 @@ from faro.canonical import build_region
 from faro.codec import CODEC_NONE, compress
 from faro.error import Code as ErrorCode
 from faro.error import FaroError, invalid
+from faro.header import FileHeader
 from faro.index import MAX_REGION
 from faro.message import Statistics, U64s
 from faro.options import CODECS, WriterOptions
@@ -37,6 +38,8 @@ class BuiltExtent:
     plain: int = 0
     records: int = 0
     blocks: int = 0
+    first_block: int = 0
+    """The sequence of its first block."""
 
 
 @dataclass
@@ -175,30 +178,8 @@ class RegionBuilder:
         """
         options = self._options
         kept = [extent for extent in self.extents if extent.blocks]
-        own = [extent for extent in kept if extent.partition != NO_PARTITION]
-        lengths = np.array([extent.length // 8 for extent in own], np.int64)
-        partitions = np.array([extent.partition for extent in own], np.int64)
-        shared = [(extent.length // 8, extent.members) for extent in kept if extent.partition == NO_PARTITION]
-        rotation = 0
-        named = None
-        if is_sparse(len(own), options.partition_count) and not wrapped:
-            named = partitions.astype(np.uint32)
-            offsets = np.zeros(len(own) + 1, np.int64)
-            np.cumsum(lengths, out=offsets[1:])
-        else:
-            rotation = options.rotation
-            offsets = np.zeros(options.partition_count + 1, np.int64)
-            offsets[1 + (partitions - options.first_partition - rotation) % options.partition_count] = lengths
-            np.cumsum(offsets, out=offsets)
-        return build_region(
-            sequence=sequence,
-            data_offset=data_offset,
-            data_length=self.length,
-            offsets=offsets.astype(np.uint32),
-            rotation=rotation,
-            partitions=named,
-            shared=shared,
-        )
+        rotation = options.rotation
+        return region_message(kept, options.header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
 
     def commit(self) -> None:
         """Move the writer's sequences and sums on; the region stands in the file."""
@@ -211,6 +192,54 @@ class RegionBuilder:
         streams.count("stored", self.extents, [extent.length for extent in self.extents])
         streams.count("plain", self.extents, [extent.plain for extent in self.extents])
         streams.count("records", self.extents, [extent.records for extent in self.extents])
+
+
+def region_message(
+    extents: list[BuiltExtent],
+    header: FileHeader,
+    sequence: int,
+    data_offset: int,
+    *,
+    rotation: int = 0,
+    wrapped: bool = False,
+) -> bytes:
+    """Return the canonical message of a region, dense or sparse by SRT-8.
+
+    Args:
+        extents: those that have blocks, as they stand in the file.
+        header: the header of the index or single file.
+        sequence: the region's number.
+        data_offset: where its blocks begin.
+        rotation: of a dense region.
+        wrapped: whether own extents wrapped around, as rotation asks: such a region is dense.
+    """
+    count, first = header.partition_count, header.first_partition
+    own = [extent for extent in extents if extent.partition != NO_PARTITION]
+    lengths = np.array([extent.length // 8 for extent in own], np.int64)
+    partitions = np.array([extent.partition for extent in own], np.int64)
+    blocks = np.array([extent.first_block for extent in own], np.int64)
+    named = None
+    if is_sparse(len(own), count) and not wrapped:
+        rotation = 0
+        named = partitions.astype(np.uint32)
+        slots = np.arange(len(own))
+        size = len(own)
+    else:
+        slots = (partitions - first - rotation) % count
+        size = count
+    offsets, first_block = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
+    offsets[1 + slots] = lengths
+    first_block[slots] = blocks
+    return build_region(
+        sequence=sequence,
+        data_offset=data_offset,
+        data_length=sum(extent.length for extent in extents),
+        offsets=np.cumsum(offsets).astype(np.uint32),
+        rotation=rotation,
+        partitions=named,
+        shared=[(extent.length // 8, extent.members) for extent in extents if extent.partition == NO_PARTITION],
+        first_block=first_block.astype(np.uint32) if header.selective else None,
+    )
 
 
 def is_sparse(own: int, partition_count: int) -> bool:

@@ -1,0 +1,394 @@
+"""The Python implementation behind the conformance protocol (../protocol.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import faro
+from faro import Block, FaroError, Follower, Limits, Reader, Writer, WriterOptions
+from faro.delivery import PartitionReader
+from faro.error import invalid
+from faro.framing import check_framing
+from faro.gather import copy_spans
+from faro.header import FRAMING_RECORDS
+
+Json = dict[str, Any]
+Words = npt.NDArray[np.uint64]
+
+WORDS = b"the of shuffle and partition region block extent to data in writer reader index footer zero".split()
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+NO_PARTITION = 0xFFFFFFFF
+
+
+class UnsupportedError(Exception):
+    """What this testee does not do."""
+
+
+# The generator.
+
+
+def mix(state: Words) -> Words:
+    """Return SplitMix64's outputs for states that were already moved on."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+def outputs(seed: int, count: int) -> Words:
+    """Return the first outputs of a generator."""
+    return mix(np.uint64(seed) + GAMMA * np.arange(1, count + 1, dtype=np.uint64))
+
+
+def random_bytes(seed: int, length: int) -> bytes:
+    """Return the payload `random`."""
+    return outputs(seed, (length + 7) // 8).astype("<u8").tobytes()[:length]
+
+
+def random_words(seed: int, length: int) -> bytes:
+    """Return the payload `words`."""
+    # Sixteen words have at least 48 bytes.
+    values = outputs(seed, length // 48 + 1)
+    nibbles = (values[:, None] >> (np.uint64(4) * np.arange(16, dtype=np.uint64))) & np.uint64(15)
+    return b"".join(WORDS[i] + b" " for i in nibbles.ravel().tolist())[:length]
+
+
+def payload(spec: Json) -> bytes:
+    """Return a payload of the protocol."""
+    if "text" in spec:
+        return str(spec["text"]).encode()
+    if "hex" in spec:
+        return bytes.fromhex(spec["hex"])
+    length = int(spec["length"])
+    if "repeat" in spec:
+        unit = str(spec["repeat"]).encode()
+        return (unit * (length // len(unit) + 1))[:length]
+    if "random" in spec:
+        return random_bytes(int(spec["random"]), length)
+    return random_words(int(spec["words"]), length)
+
+
+# Reading.
+
+
+def limits(request: Json) -> Limits:
+    """Return the limits of a request."""
+    return Limits(**request.get("limits", {}))
+
+
+def files(request: Json) -> Json:
+    """Return the files of a request as keyword arguments."""
+    return {role: request[role] for role in ("data", "index", "single") if role in request}
+
+
+def error_of(fault: FaroError) -> Json:
+    """Return an error as the protocol has it."""
+    return {
+        "code": str(fault.code),
+        "file": fault.role,
+        "offset": fault.offset,
+        "expected": fault.expected,
+        "found": fault.found,
+    }
+
+
+def read_partition(reader: PartitionReader, partition: int) -> Json:
+    """Return what one partition reads, or its error."""
+    framing = reader.header.framing
+    blocks, plain_bytes, records = 0, 0, 0
+    kinds: dict[str, int] = {}
+    content = hashlib.sha256()
+    try:
+        for block in reader.blocks(partition):
+            if block.is_data:
+                found = check_framing(block, framing, reader.data_place)
+                records += found[0].size if found is not None else 0
+            blocks += 1
+            plain_bytes += block.plain_size
+            kinds[str(block.kind)] = kinds.get(str(block.kind), 0) + 1
+            content.update(struct.pack("<BI", block.kind, block.plain_size))
+            content.update(block.payload)
+        return {
+            "blocks": blocks,
+            "kinds": kinds,
+            "plain_bytes": plain_bytes,
+            "records": records if framing == FRAMING_RECORDS else None,
+            "stored_bytes": reader.stored_bytes(partition),
+            "sha256": content.hexdigest(),
+        }
+    except FaroError as fault:
+        return {"error": error_of(fault)}
+
+
+def read_range(blocks: Callable[[], Iterator[Block]]) -> Json:
+    """Return what a range reads, or its error."""
+    count = 0
+    content = hashlib.sha256()
+    try:
+        for block in blocks():
+            count += 1
+            content.update(struct.pack("<IBI", block.partition, block.kind, block.plain_size))
+            content.update(block.payload)
+    except FaroError as fault:
+        return {"error": error_of(fault)}
+    return {"blocks": count, "sha256": content.hexdigest()}
+
+
+def candidates(reader: PartitionReader) -> list[int]:
+    """Return the partitions that may have a block or an error, ascending."""
+    found: set[int] = set()
+    try:
+        for number in range(reader.region_count):
+            region = reader.region(number)
+            found.update(region.slot_partitions()[region.slot_lengths() > 0].tolist())
+            for shared in range(region.shared_count):
+                members = region.members(shared)
+                if members is None:
+                    return list(reader.partitions)
+                found.update(members.tolist())
+    except FaroError:
+        return list(reader.partitions)
+    return sorted(found)
+
+
+def answer_read(reader: PartitionReader, request: Json) -> Json:
+    """Return what `read` answers for a reader or a follower."""
+    header, footer = reader.header, reader.footer
+    answer: Json = {
+        "header": {
+            "kind": header.kind,
+            "version_minor": header.version_minor,
+            "framing": header.framing,
+            "partition_count": header.partition_count,
+            "first_partition": header.first_partition,
+            "reader_features": header.reader_features,
+            "writer_features": header.writer_features,
+            "producer": str(header.producer),
+            "attempt": header.attempt,
+            "file_id": header.file_id.hex(),
+        },
+        "regions": reader.region_count,
+        "properties": dict(footer.properties) if footer is not None else {},
+        "created_by": footer.created_by if footer is not None else None,
+        "statistics": footer is not None and footer.statistics is not None,
+    }
+    if "range" in request:
+        low, high = request["range"]
+        answer["range"] = read_range(lambda: reader.range_blocks(low, high))
+        return answer
+    asked = request.get("partitions")
+    partitions: Json = {}
+    for partition in candidates(reader) if asked is None else asked:
+        found = read_partition(reader, partition)
+        if asked is not None or "error" in found or found["blocks"]:
+            partitions[str(partition)] = found
+    answer["partitions"] = partitions
+    return answer
+
+
+# Writing.
+
+
+def options(given: Json) -> WriterOptions:
+    """Return the options of a request."""
+    named = dict(given)
+    if "producer" in named:
+        named["producer"] = int(named["producer"])
+    if "file_id" in named:
+        named["file_id"] = bytes.fromhex(named["file_id"])
+    if "schema" in named:
+        named["schema"] = payload(named["schema"])
+    if "partition_count" not in named:
+        raise invalid("partition_count")
+    return WriterOptions(**named)
+
+
+def many(writer: Writer, call: Json) -> None:
+    """Make the records of `many`: by the batch path, unless one of them would be refused."""
+    count, seed = int(call["count"]), int(call["seed"])
+    low, high = call["partitions"]
+    least, most = call["length"]
+    drawn = outputs(seed, 3 * count).reshape(count, 3)
+    partitions = (np.uint64(low) + drawn[:, 0] % np.uint64(high - low)).astype(np.int64)
+    lengths = (np.uint64(least) + drawn[:, 1] % np.uint64(most - least + 1)).astype(np.int64)
+    offsets = np.append(0, np.cumsum(lengths))
+    if call["content"] == "random":
+        words = (lengths + 7) // 8
+        begins = np.append(0, np.cumsum(words))
+        within = np.arange(1, begins[-1] + 1, dtype=np.int64) - np.repeat(begins[:-1], words)
+        states = np.repeat(drawn[:, 2], words) + GAMMA * within.astype(np.uint64)
+        data = np.empty(int(offsets[-1]), np.uint8)
+        copy_spans(mix(states).astype("<u8").view(np.uint8), 8 * begins[:-1], lengths, data, offsets[:-1])
+    else:
+        pieces = zip(drawn[:, 2].tolist(), lengths.tolist(), strict=True)
+        data = np.frombuffer(b"".join(random_words(start, length) for start, length in pieces), np.uint8)
+    chosen = writer.options
+    inside = chosen.first_partition <= low and high <= chosen.end_partition
+    if inside and most + 4 <= chosen.max_plain_size and chosen.framing != "arrow":
+        writer.write_batch(partitions, offsets, data)
+        return
+    for row in range(count):
+        writer.write(int(partitions[row]), data[offsets[row] : offsets[row + 1]])
+
+
+def region(writer: Writer, call: Json) -> None:
+    """Make one region; it is given up when a call of it is refused."""
+    with writer.region() as out:
+        for block in call["blocks"]:
+            kind, records, partition = block.get("kind", 0), block.get("records", 0), block.get("partition")
+            if "shared" in block:
+                out.shared(None if block["shared"] == "all" else block["shared"])
+            elif "stored" in block:
+                stored = payload(block["stored"])
+                out.stored_block(partition, kind, block["codec"], block["plain_size"], stored, records)
+            else:
+                out.block(partition, kind, payload(block["payload"]), records)
+
+
+CALLS: dict[str, Callable[[Writer, Json], None]] = {
+    "write": lambda w, c: w.write(c["partition"], payload(c["payload"]), c.get("kind", 0)),
+    "broadcast": lambda w, c: w.broadcast(payload(c["payload"]), c.get("kind", 0)),
+    "multicast": lambda w, c: w.multicast(c["partitions"], payload(c["payload"]), c.get("kind", 0)),
+    "many": many,
+    "flush": lambda w, _: w.flush(),
+    "finish": lambda w, _: w.finish(),
+    "abort": lambda w, _: w.abort(),
+    "property": lambda w, c: w.property(c["key"], c["value"]),
+    "region": region,
+}
+
+
+class Testee:
+    """The operations, and the followers that are open."""
+
+    def __init__(self) -> None:
+        """Begin without followers."""
+        self.followers: dict[str, Follower] = {}
+
+    def hello(self, request: Json) -> Json:
+        """Say who this is."""
+        if request.get("protocol") != 1:
+            raise UnsupportedError("protocol 1 only")
+        return {
+            "name": "faro-python",
+            "version": faro.__version__,
+            "language": "Python",
+            "spec": "1.0-draft",
+            "protocol": 1,
+            "features": ["lz4", "zstd", "selective", "arrow"],
+            "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
+        }
+
+    def read(self, request: Json) -> Json:
+        """Read a finished output."""
+        verify = request.get("verify", True)
+        with Reader(**files(request), limits=limits(request), verify=verify) as reader:
+            return answer_read(reader, request)
+
+    def write(self, request: Json) -> Json:
+        """Make a writer and its calls."""
+        errors = []
+        finished = False
+        writer = Writer(request["path"], options(request.get("options", {})))
+        try:
+            for number, call in enumerate(request["calls"]):
+                try:
+                    CALLS[call["call"]](writer, call)
+                    finished = finished or call["call"] == "finish"
+                except FaroError as fault:
+                    errors.append({"call": number, "code": str(fault.code)})
+        finally:
+            writer.abort()
+        return {"errors": errors, "finished": finished}
+
+    def check(self, request: Json) -> Json:
+        """Check a finished output."""
+        report = faro.check(**files(request), level=request.get("level", "decode"), limits=limits(request))
+        return {"regions": report.regions, "blocks": report.blocks}
+
+    def repair(self, request: Json) -> Json:
+        """Repair an output in place."""
+        dry_run = request.get("dry_run", False)
+        if request.get("mode", "last-commit") == "rebuild":
+            if "single" in request:
+                raise invalid("a data and an index file")
+            shared = request.get("shared", "none")
+            report = faro.rebuild(**files(request), shared=shared, limits=limits(request), dry_run=dry_run)
+        else:
+            report = faro.repair(**files(request), limits=limits(request), dry_run=dry_run)
+        return {
+            "action": report.action,
+            "regions": report.regions,
+            "data_cut": report.data_cut,
+            "index_cut": report.index_cut,
+            "orphaned": report.orphaned,
+        }
+
+    def follow(self, request: Json) -> Json:
+        """Open, poll, read or close a follower."""
+        action, handle = request["action"], str(request["handle"])
+        if action == "open":
+            self.close(handle)
+            self.followers[handle] = Follower(
+                **files(request), limits=limits(request), verify=request.get("verify", True)
+            )
+            return {}
+        if action == "close":
+            self.close(handle)
+            return {}
+        if handle not in self.followers:
+            raise invalid("an open follower", handle)
+        follower = self.followers[handle]
+        if action == "poll":
+            finished = follower.poll()
+            return {"regions": follower.region_count, "finished": finished}
+        return answer_read(follower, request)
+
+    def close(self, handle: str) -> None:
+        """Close a follower if it is open."""
+        if handle in self.followers:
+            self.followers.pop(handle).close()
+
+    def answer(self, request: Json) -> Json:
+        """Return the answer to a request."""
+        operations: dict[str, Callable[[Json], Json]] = {
+            "hello": self.hello,
+            "read": self.read,
+            "write": self.write,
+            "check": self.check,
+            "repair": self.repair,
+            "follow": self.follow,
+            "stop": lambda _: {},
+        }
+        try:
+            if request["op"] not in operations:
+                raise UnsupportedError(f"the op {request['op']}")
+            return {"id": request["id"], "ok": operations[request["op"]](request)}
+        except FaroError as fault:
+            return {"id": request["id"], "error": error_of(fault)}
+        except UnsupportedError as reason:
+            return {"id": request["id"], "unsupported": str(reason)}
+
+
+def main() -> None:
+    """Answer requests until `stop` or the end of input."""
+    testee = Testee()
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        request = json.loads(line)
+        sys.stdout.write(json.dumps(testee.answer(request)) + "\n")
+        sys.stdout.flush()
+        if request["op"] == "stop":
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Following an output that a writer is still appending to (FOL)."""
+
+from __future__ import annotations
+
+from faro.delivery import PartitionReader
+from faro.error import invalid
+from faro.index import Region, RegionCache
+from faro.limits import DEFAULT_LIMITS, Limits
+from faro.message import FooterMessage
+from faro.opening import load_region, open_files
+from faro.reader import CACHE, Path, output_paths
+from faro.walk import Walk
+
+
+class Follower(PartitionReader):
+    """Sees each region once it is committed; reads committed regions as a :class:`faro.Reader` does.
+
+    One thread may poll while others read.
+    """
+
+    def __init__(
+        self,
+        *,
+        data: Path | None = None,
+        index: Path | None = None,
+        single: Path | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        verify: bool = True,
+        cache: int = CACHE,
+    ) -> None:
+        """Open files whose headers, and with framing arrow whose schema, are there (FOL-1).
+
+        Args: as those of :class:`faro.Reader`.
+
+        Raises:
+            FaroError: what the headers' checks find; ``unfinished`` if the schema is not there yet.
+        """
+        files, header = open_files(*output_paths(data, index, single))
+        try:
+            self._walk = Walk(files, header, limits, verify=verify)
+        except BaseException:
+            files.close()
+            raise
+        super().__init__(files, header, limits, verify)
+        self._cache = RegionCache(cache)
+
+    def poll(self) -> bool:
+        """Look for regions committed since the last time.
+
+        Returns:
+            Whether the file is finished, so that no more will come.
+
+        Raises:
+            FaroError: the first fault of what was appended; the regions before it stay valid.
+        """
+        self._walk.go_on()
+        return self._walk.finished
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last poll saw the file's end."""
+        return self._walk.finished
+
+    @property
+    def region_count(self) -> int:
+        """How many regions the last poll saw committed."""
+        return len(self._walk.regions)
+
+    @property
+    def footer(self) -> FooterMessage | None:
+        """The footer, once it was seen."""
+        return self._walk.footer
+
+    @property
+    def schema_message(self) -> bytes | None:
+        """The encapsulated Arrow schema message, with framing arrow."""
+        return self._walk.schema
+
+    def region(self, number: int) -> Region:
+        """Return a committed region by its number."""
+        if not 0 <= number < self.region_count:
+            raise invalid(f"a region below {self.region_count}", number)
+        return self._cache.get(number, self._load)
+
+    def _load(self, number: int) -> Region:
+        return load_region(self._files, self.header, self._limits, self._walk.regions[number])
