@@ -133,8 +133,13 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    pub(crate) const EXTENT: Kinds =
-        Kinds { partition: true, region: false, footer: false, schema: false, skippable: false };
+    pub(crate) const EXTENT: Kinds = Kinds {
+        partition: true,
+        region: false,
+        footer: false,
+        schema: false,
+        skippable: false,
+    };
 
     fn has(self, kind: u8) -> bool {
         match kind {
@@ -185,6 +190,8 @@ pub(crate) enum Sequence {
     Is(u64),
     /// Any number above this one.
     Above(u32),
+    /// The first number, as the index says, and above the second, which was seen before.
+    FirstOfSlot(u32, u32),
     /// Nothing is known.
     Unknown,
 }
@@ -202,7 +209,13 @@ pub(crate) struct Place<'a> {
 impl<'a> Place<'a> {
     /// A place where metadata of these kinds stands.
     pub(crate) fn metadata(limits: &'a Limits, kinds: Kinds, sequence: Sequence) -> Self {
-        Place { limits, verify: true, kinds, partition: Partition::Is(ANY_PARTITION), sequence }
+        Place {
+            limits,
+            verify: true,
+            kinds,
+            partition: Partition::Is(ANY_PARTITION),
+            sequence,
+        }
     }
 }
 
@@ -234,8 +247,11 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 
 /// Check 3 of BLK-7: the stored size is within its limit.
 pub(crate) fn check_limit(header: &BlockHeader, offset: u64, metadata: bool, limits: &Limits) -> Result<()> {
-    let (name, limit) =
-        if metadata { ("max_message_size", limits.max_message_size) } else { ("max_block_size", limits.max_block_size) };
+    let (name, limit) = if metadata {
+        ("max_message_size", limits.max_message_size)
+    } else {
+        ("max_block_size", limits.max_block_size)
+    };
     if u64::from(header.stored_size) > limit {
         return Err(Error::at(
             Code::LimitExceeded,
@@ -265,16 +281,31 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
     if header.reserved != 0 {
-        return fault(Code::MalformedBlock, 18, "zero in the reserved field".into(), header.reserved.to_string());
+        return fault(
+            Code::MalformedBlock,
+            18,
+            "zero in the reserved field".into(),
+            header.reserved.to_string(),
+        );
     }
     if place.kinds.is_for_metadata() && (131..=191).contains(&kind) {
-        return fault(Code::UnsupportedFeature, 16, "metadata that this library knows".into(), format!("kind {kind}"));
+        return fault(
+            Code::UnsupportedFeature,
+            16,
+            "metadata that this library knows".into(),
+            format!("kind {kind}"),
+        );
     }
     if !place.kinds.has(kind) {
         return fault(Code::MalformedBlock, 16, place.kinds.text(), format!("kind {kind}"));
     }
     if header.codec > CODEC_LAST {
-        return fault(Code::UnsupportedCodec, 17, "codec 0, 1 or 2".into(), header.codec.to_string());
+        return fault(
+            Code::UnsupportedCodec,
+            17,
+            "codec 0, 1 or 2".into(),
+            header.codec.to_string(),
+        );
     }
     if kind != DATA && header.codec != CODEC_NONE {
         return fault(
@@ -286,13 +317,28 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
     }
     let (stored, plain) = (header.stored_size, header.plain_size);
     if header.codec == CODEC_NONE && plain != stored {
-        return fault(Code::MalformedBlock, 4, format!("the stored size {stored}, uncompressed"), plain.to_string());
+        return fault(
+            Code::MalformedBlock,
+            4,
+            format!("the stored size {stored}, uncompressed"),
+            plain.to_string(),
+        );
     }
     if header.codec != CODEC_NONE && plain <= stored {
-        return fault(Code::MalformedBlock, 4, format!("more than the {stored} stored bytes"), plain.to_string());
+        return fault(
+            Code::MalformedBlock,
+            4,
+            format!("more than the {stored} stored bytes"),
+            plain.to_string(),
+        );
     }
     if kind == DATA && plain == 0 {
-        return fault(Code::MalformedBlock, 4, "a data block with data".into(), "an empty one".into());
+        return fault(
+            Code::MalformedBlock,
+            4,
+            "a data block with data".into(),
+            "an empty one".into(),
+        );
     }
     let limit = place.limits.max_plain_size;
     if !header.is_metadata() && u64::from(plain) > limit {
@@ -307,11 +353,19 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
         _ => String::new(),
     };
     if !expected.is_empty() {
-        return fault(Code::InconsistentIndex, 8, expected, Number(header.partition).to_string());
+        return fault(
+            Code::InconsistentIndex,
+            8,
+            expected,
+            Number(header.partition).to_string(),
+        );
     }
     let expected = match place.sequence {
         Sequence::Is(number) if u64::from(header.sequence) != number => format!("sequence {number}"),
-        Sequence::Above(number) if header.sequence <= number => format!("a sequence above {number}"),
+        Sequence::FirstOfSlot(first, _) if header.sequence != first => format!("sequence {first}"),
+        Sequence::Above(number) | Sequence::FirstOfSlot(_, number) if header.sequence <= number => {
+            format!("a sequence above {number}")
+        }
         _ => return Ok(()),
     };
     fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string())
@@ -383,10 +437,15 @@ mod tests {
     }
 
     fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
-        let limits = Limits { max_plain_size: 100, ..Limits::default() };
+        let limits = Limits {
+            max_plain_size: 100,
+            ..Limits::default()
+        };
         let mut header = data(b"abc");
         change(&mut header);
-        check_fields(&header, 1000, &place(&limits)).err().map(|e| (e.code, e.offset.unwrap()))
+        check_fields(&header, 1000, &place(&limits))
+            .err()
+            .map(|e| (e.code, e.offset.unwrap()))
     }
 
     #[test]
@@ -396,11 +455,20 @@ mod tests {
         assert_eq!(fault(|h| h.kind = 2), Some((Code::MalformedBlock, 1016)));
         assert_eq!(fault(|h| h.kind = 140), Some((Code::MalformedBlock, 1016)));
         assert_eq!(fault(|h| h.codec = 3), Some((Code::UnsupportedCodec, 1017)));
-        assert_eq!(fault(|h| (h.kind, h.codec) = (64, 1)), Some((Code::MalformedBlock, 1017)));
+        assert_eq!(
+            fault(|h| (h.kind, h.codec) = (64, 1)),
+            Some((Code::MalformedBlock, 1017))
+        );
         assert_eq!(fault(|h| h.plain_size = 4), Some((Code::MalformedBlock, 1004)));
         assert_eq!(fault(|h| h.codec = 1), Some((Code::MalformedBlock, 1004)));
-        assert_eq!(fault(|h| (h.stored_size, h.plain_size) = (0, 0)), Some((Code::MalformedBlock, 1004)));
-        assert_eq!(fault(|h| (h.plain_size, h.codec) = (101, 1)), Some((Code::LimitExceeded, 1004)));
+        assert_eq!(
+            fault(|h| (h.stored_size, h.plain_size) = (0, 0)),
+            Some((Code::MalformedBlock, 1004))
+        );
+        assert_eq!(
+            fault(|h| (h.plain_size, h.codec) = (101, 1)),
+            Some((Code::LimitExceeded, 1004))
+        );
         assert_eq!(fault(|h| h.partition = 6), Some((Code::InconsistentIndex, 1008)));
         assert_eq!(fault(|h| h.sequence = 3), Some((Code::InconsistentIndex, 1012)));
     }
@@ -408,11 +476,20 @@ mod tests {
     #[test]
     fn metadata_of_an_unknown_kind_is_unsupported() {
         let limits = Limits::default();
-        let kinds = Kinds { region: true, ..Kinds::default() };
-        let place = Place { partition: Partition::Unknown, ..Place::metadata(&limits, kinds, Sequence::Unknown) };
+        let kinds = Kinds {
+            region: true,
+            ..Kinds::default()
+        };
+        let place = Place {
+            partition: Partition::Unknown,
+            ..Place::metadata(&limits, kinds, Sequence::Unknown)
+        };
         let mut header = data(b"abc");
         header.kind = 131;
-        assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::UnsupportedFeature);
+        assert_eq!(
+            check_fields(&header, 0, &place).unwrap_err().code,
+            Code::UnsupportedFeature
+        );
         header.kind = 192;
         assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
         header.kind = REGION;

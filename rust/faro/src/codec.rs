@@ -4,7 +4,7 @@ use crate::block::{BlockHeader, CODEC_NONE};
 use crate::error::{Code, Error, Result};
 use crate::zstd_frame;
 use bytes::Bytes;
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, ResetDirective};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective};
 
 /// How a writer compresses data blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,7 +55,11 @@ impl Compressor {
             Codec::Zstd => Some(zstd_compressor(level)?),
             Codec::None | Codec::Lz4 => None,
         };
-        Ok(Compressor { codec, zstd, scratch: Vec::new() })
+        Ok(Compressor {
+            codec,
+            zstd,
+            scratch: Vec::new(),
+        })
     }
 
     /// The compressed bytes of `plain` and their codec number, or nothing when compression does not shrink it (BLK-6).
@@ -88,7 +92,9 @@ fn zstd_compressor(level: i32) -> Result<CCtx<'static>> {
         CParameter::ChecksumFlag(false),
         CParameter::DictIdFlag(false),
     ] {
-        context.set_parameter(parameter).map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+        context
+            .set_parameter(parameter)
+            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
     }
     Ok(context)
 }
@@ -118,7 +124,11 @@ impl Decompressor {
             zstd_frame::check(&stored, header.plain_size, max_window_size, payload_offset)?;
         }
         let mut plain = vec![0; header.plain_size as usize];
-        let decoded = if is_zstd { self.unfold_zstd(&stored, &mut plain)? } else { unfold_lz4(&stored, &mut plain) };
+        let decoded = if is_zstd {
+            self.unfold_zstd(&stored, &mut plain, max_window_size)?
+        } else {
+            unfold_lz4(&stored, &mut plain)
+        };
         match decoded {
             Ok(size) if size == plain.len() => Ok(Bytes::from(plain)),
             result => Err(Error::at(
@@ -133,25 +143,52 @@ impl Decompressor {
         }
     }
 
-    fn unfold_zstd(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<std::result::Result<usize, String>> {
-        let failed = |what: &str| Error::bare(Code::Io, "a Zstandard decompressor", what.to_string());
+    /// Decodes as a stream: a decoder that is given everything at once takes blocks that a stream refuses (COD-4).
+    fn unfold_zstd(
+        &mut self,
+        stored: &[u8],
+        plain: &mut [u8],
+        max_window_size: u64,
+    ) -> Result<std::result::Result<usize, String>> {
+        let failed = |code| Error::bare(Code::Io, "a Zstandard decompressor", zstd_safe::get_error_name(code));
         let context = match &mut self.zstd {
             Some(context) => context,
             empty => {
-                let mut context = DCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
+                let none = || Error::bare(Code::Io, "a Zstandard decompressor", "no memory for one");
+                let mut context = DCtx::try_create().ok_or_else(none)?;
                 context
                     .set_parameter(DParameter::Format(FrameFormat::Magicless))
-                    .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+                    .map_err(failed)?;
+                context
+                    .set_parameter(DParameter::WindowLogMax(window_log(max_window_size)))
+                    .map_err(failed)?;
                 empty.insert(context)
             }
         };
-        let result = context.decompress(plain, stored).map_err(|code| zstd_safe::get_error_name(code).to_string());
-        if result.is_err() {
-            // What a failed call left behind must not meet the next block.
-            context.reset(ResetDirective::SessionOnly).map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+        // What a failed call left behind must not meet the next block.
+        context.reset(ResetDirective::SessionOnly).map_err(failed)?;
+        let (mut from, mut to) = (InBuffer::around(stored), OutBuffer::around(plain));
+        loop {
+            let before = (from.pos(), to.pos());
+            match context.decompress_stream(&mut to, &mut from) {
+                Err(code) => return Ok(Err(zstd_safe::get_error_name(code).to_string())),
+                Ok(0) if from.pos() == stored.len() => return Ok(Ok(to.pos())),
+                Ok(_) if (from.pos(), to.pos()) == before => {
+                    return Ok(Err(format!(
+                        "it stops at byte {} after {} plain bytes",
+                        from.pos(),
+                        to.pos()
+                    )));
+                }
+                Ok(_) => {}
+            }
         }
-        Ok(result)
     }
+}
+
+/// The logarithm of the least window of the decoder's that holds `max_window_size`, within what the decoder takes.
+fn window_log(max_window_size: u64) -> u32 {
+    max_window_size.clamp(1 << 10, 1 << 30).next_power_of_two().ilog2()
 }
 
 fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
@@ -198,7 +235,10 @@ mod tests {
                     let error = decode(number, &stored, wrong).unwrap_err();
                     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(1024)));
                 }
-                assert_eq!(decode(number, &stored[..stored.len() - 1], size).unwrap_err().code, Code::MalformedBlock);
+                assert_eq!(
+                    decode(number, &stored[..stored.len() - 1], size).unwrap_err().code,
+                    Code::MalformedBlock
+                );
             }
         }
     }
@@ -214,7 +254,12 @@ mod tests {
         for _ in 0..3 {
             let header = header(2, stored.len(), plain.len());
             let _ = decoder.decode(&header, Bytes::from(bad.clone()), 0, 8 << 20);
-            assert_eq!(decoder.decode(&header, Bytes::from(stored.clone()), 0, 8 << 20).unwrap(), plain);
+            assert_eq!(
+                decoder
+                    .decode(&header, Bytes::from(stored.clone()), 0, 8 << 20)
+                    .unwrap(),
+                plain
+            );
         }
     }
 

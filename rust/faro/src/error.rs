@@ -167,7 +167,10 @@ impl Error {
 
     /// A fault without file and offset.
     pub(crate) fn bare(code: Code, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Error { offset: None, ..Error::at(code, 0, expected, found) }
+        Error {
+            offset: None,
+            ..Error::at(code, 0, expected, found)
+        }
     }
 
     /// The caller's mistake.
@@ -237,6 +240,9 @@ mod tests {
     #[test]
     fn an_error_says_what_and_where() {
         let error = Error::at(Code::Checksum, 64, "1234", "5678").in_file(Role::Data, Path::new("a.data"));
-        assert_eq!(error.to_string(), "checksum in a.data at offset 64: expected 1234, found 5678");
+        assert_eq!(
+            error.to_string(),
+            "checksum in a.data at offset 64: expected 1234, found 5678"
+        );
     }
 }

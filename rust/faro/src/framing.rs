@@ -31,7 +31,10 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
                 Code::MalformedBlock,
                 payload_offset,
                 "whole records, each with its length before it",
-                format!("a record at byte {} of the payload that does not end in it", plain.len() - rest.len()),
+                format!(
+                    "a record at byte {} of the payload that does not end in it",
+                    plain.len() - rest.len()
+                ),
             ));
         };
         rest = behind;

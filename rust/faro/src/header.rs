@@ -108,7 +108,12 @@ impl FileHeader {
     pub fn parse(start: &[u8]) -> Result<Self> {
         let of_magic = &start[..start.len().min(MAGIC.len())];
         if *of_magic != MAGIC[..of_magic.len()] {
-            return Err(Error::at(Code::NotFaro, 0, format!("the magic {MAGIC:02X?}"), what_instead(of_magic)));
+            return Err(Error::at(
+                Code::NotFaro,
+                0,
+                format!("the magic {MAGIC:02X?}"),
+                what_instead(of_magic),
+            ));
         }
         let Some(bytes) = start.first_chunk::<{ Self::SIZE }>() else {
             return Err(Error::at(
@@ -127,34 +132,69 @@ impl FileHeader {
                 format!("bytes whose checksum is {computed:08X}"),
             ));
         }
-        check(bytes[9] == VERSION_MAJOR, Code::UnsupportedVersion, 9, "major version 1", || bytes[9].to_string())?;
+        check(
+            bytes[9] == VERSION_MAJOR,
+            Code::UnsupportedVersion,
+            9,
+            "major version 1",
+            || bytes[9].to_string(),
+        )?;
         let unknown = u32_at(bytes, 16) & !KNOWN_READER_FEATURES;
-        check(unknown == 0, Code::UnsupportedFeature, 16, "reader features that this library knows", || {
-            format!("the unknown bits {unknown:#X}; a newer version of this library may know them")
-        })?;
+        check(
+            unknown == 0,
+            Code::UnsupportedFeature,
+            16,
+            "reader features that this library knows",
+            || format!("the unknown bits {unknown:#X}; a newer version of this library may know them"),
+        )?;
         let kind = match bytes[8] {
             1 => FileKind::Data,
             2 => FileKind::Index,
             3 => FileKind::Single,
-            4 => return Err(Error::at(Code::UnsupportedFeature, 8, "file kind 1, 2 or 3", "4, a manifest")),
-            other => return Err(Error::at(Code::MalformedHeader, 8, "file kind 1, 2 or 3", other.to_string())),
+            4 => {
+                return Err(Error::at(
+                    Code::UnsupportedFeature,
+                    8,
+                    "file kind 1, 2 or 3",
+                    "4, a manifest",
+                ));
+            }
+            other => {
+                return Err(Error::at(
+                    Code::MalformedHeader,
+                    8,
+                    "file kind 1, 2 or 3",
+                    other.to_string(),
+                ));
+            }
         };
         let framing = match bytes[11] {
             0 => Framing::Opaque,
             1 => Framing::Records,
             2 => Framing::Arrow,
-            other => return Err(Error::at(Code::MalformedHeader, 11, "framing 0, 1 or 2", other.to_string())),
+            other => {
+                return Err(Error::at(
+                    Code::MalformedHeader,
+                    11,
+                    "framing 0, 1 or 2",
+                    other.to_string(),
+                ));
+            }
         };
         let (partition_count, first_partition) = (u32_at(bytes, 12), u32_at(bytes, 36));
         let malformed = Code::MalformedHeader;
         let in_range = (1..=MAX_PARTITIONS).contains(&partition_count);
-        check(in_range, malformed, 12, "1 to 2^28 partitions", || partition_count.to_string())?;
+        check(in_range, malformed, 12, "1 to 2^28 partitions", || {
+            partition_count.to_string()
+        })?;
         let fits = u64::from(first_partition) + u64::from(partition_count) <= u64::from(MAX_PARTITIONS);
         check(fits, malformed, 36, "partition numbers below 2^28", || {
             format!("{partition_count} partitions from {first_partition} on")
         })?;
         let reserved = u32_at(bytes, 56);
-        check(reserved == 0, malformed, 56, "zero in the reserved field", || reserved.to_string())?;
+        check(reserved == 0, malformed, 56, "zero in the reserved field", || {
+            reserved.to_string()
+        })?;
 
         let mut file_id = [0; 16];
         file_id.copy_from_slice(&bytes[40..56]);
@@ -192,20 +232,54 @@ impl FileHeader {
     /// Checks that two headers are of one pair (FIL-3). The fault is one of the data file.
     pub(crate) fn check_pair(index: &FileHeader, data: &FileHeader) -> Result<()> {
         let fields: [(&str, u64, u128, u128); 9] = [
-            ("file_id", 40, u128::from_be_bytes(index.file_id), u128::from_be_bytes(data.file_id)),
-            ("partition_count", 12, index.partition_count.into(), data.partition_count.into()),
-            ("first_partition", 36, index.first_partition.into(), data.first_partition.into()),
+            (
+                "file_id",
+                40,
+                u128::from_be_bytes(index.file_id),
+                u128::from_be_bytes(data.file_id),
+            ),
+            (
+                "partition_count",
+                12,
+                index.partition_count.into(),
+                data.partition_count.into(),
+            ),
+            (
+                "first_partition",
+                36,
+                index.first_partition.into(),
+                data.first_partition.into(),
+            ),
             ("producer", 24, index.producer.into(), data.producer.into()),
             ("attempt", 32, index.attempt.into(), data.attempt.into()),
             ("framing", 11, index.framing as u128, data.framing as u128),
-            ("reader_features", 16, index.reader_features.into(), data.reader_features.into()),
-            ("writer_features", 20, index.writer_features.into(), data.writer_features.into()),
-            ("version_minor", 10, index.version_minor.into(), data.version_minor.into()),
+            (
+                "reader_features",
+                16,
+                index.reader_features.into(),
+                data.reader_features.into(),
+            ),
+            (
+                "writer_features",
+                20,
+                index.writer_features.into(),
+                data.writer_features.into(),
+            ),
+            (
+                "version_minor",
+                10,
+                index.version_minor.into(),
+                data.version_minor.into(),
+            ),
         ];
         for (name, offset, expected, found) in fields {
-            check(expected == found, Code::MismatchedPair, offset, &format!("the index file's {name}, {expected:X}"), || {
-                format!("{found:X}: the two files are not of one output")
-            })?;
+            check(
+                expected == found,
+                Code::MismatchedPair,
+                offset,
+                &format!("the index file's {name}, {expected:X}"),
+                || format!("{found:X}: the two files are not of one output"),
+            )?;
         }
         Ok(())
     }
@@ -213,14 +287,22 @@ impl FileHeader {
     /// Refuses to rewrite a file with a writer feature that this library does not know (HDR-4).
     pub(crate) fn check_writer_features(&self) -> Result<()> {
         let unknown = self.writer_features & !KNOWN_WRITER_FEATURES;
-        check(unknown == 0, Code::UnsupportedFeature, 20, "writer features that this library knows", || {
-            format!("the unknown bits {unknown:#X}")
-        })
+        check(
+            unknown == 0,
+            Code::UnsupportedFeature,
+            20,
+            "writer features that this library knows",
+            || format!("the unknown bits {unknown:#X}"),
+        )
     }
 }
 
 fn check(holds: bool, code: Code, offset: u64, expected: &str, found: impl FnOnce() -> String) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::at(code, offset, expected, found())) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::at(code, offset, expected, found()))
+    }
 }
 
 /// Says what stands in the magic's place, and guesses why.
@@ -314,7 +396,11 @@ mod tests {
     #[test]
     fn the_first_field_that_differs_is_named() {
         let index = header();
-        let data = FileHeader { attempt: 9, version_minor: 3, ..header() };
+        let data = FileHeader {
+            attempt: 9,
+            version_minor: 3,
+            ..header()
+        };
         let error = FileHeader::check_pair(&index, &data).unwrap_err();
         assert_eq!((error.code, error.offset), (Code::MismatchedPair, Some(32)));
     }

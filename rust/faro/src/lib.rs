@@ -18,14 +18,21 @@ mod header;
 mod index;
 mod limits;
 pub mod message;
+mod metadata;
+mod reader;
+mod sort_buffer;
 mod source;
 mod tail;
+mod writer;
 mod zstd_frame;
 
 pub use codec::Codec;
 pub use error::{Code, Error, Result, Role};
 pub use header::{FileHeader, FileKind, Framing};
+pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
+pub use reader::{Block, Blocks, Files, Reader, ReaderOptions, Records};
+pub use writer::{Durability, Layout, RegionWriter, Summary, To, Writer, WriterOptions};
 
 /// The major version of the format that this library reads and writes.
 pub const VERSION_MAJOR: u8 = 1;

@@ -17,7 +17,11 @@ impl Source {
     /// Opens a file for reading: `io` when that fails.
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("open the file", path, Some(role), e))?;
-        Ok(Source { file, path: path.to_path_buf(), role })
+        Ok(Source {
+            file,
+            path: path.to_path_buf(),
+            role,
+        })
     }
 
     pub(crate) fn role(&self) -> Role {
@@ -30,7 +34,10 @@ impl Source {
 
     /// The size of the file now, in bytes.
     pub(crate) fn size(&self) -> Result<u64> {
-        let metadata = self.file.metadata().map_err(|e| self.io("ask for the size of the file", e))?;
+        let metadata = self
+            .file
+            .metadata()
+            .map_err(|e| self.io("ask for the size of the file", e))?;
         Ok(metadata.len())
     }
 

@@ -70,7 +70,10 @@ mod tests {
 
     #[test]
     fn a_tail_is_read_back_and_damage_is_seen() {
-        let tail = Tail { footer_offset: 4096, footer_size: 100 };
+        let tail = Tail {
+            footer_offset: 4096,
+            footer_size: 100,
+        };
         let bytes = tail.encode();
         assert_eq!(bytes[16..], [0x76, 0xB9, 0xBE, 0xAD, 0xB0, 0xF2, 0xF5, 0xE5]);
         assert!(Tail::has_magic(&bytes));

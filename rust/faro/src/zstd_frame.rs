@@ -4,6 +4,9 @@
 
 use crate::error::{Code, Error, Result};
 
+/// Most bytes of a block of a frame (RFC 8878); decoders hold it differently.
+const LARGEST_BLOCK: u64 = 131_072;
+
 /// Checks the frame `stored` of a block that should unfold to `plain_size` bytes. Faults are at `payload_offset`.
 pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payload_offset: u64) -> Result<()> {
     let fault = |expected: &str, found: String| Error::at(Code::MalformedBlock, payload_offset, expected, found);
@@ -35,7 +38,10 @@ pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payloa
         wide[..size_bytes].copy_from_slice(field);
         let content_size = u64::from_le_bytes(wide) + if size_bytes == 2 { 256 } else { 0 };
         if content_size != u64::from(plain_size) {
-            return Err(fault(&format!("a content size of {plain_size} bytes"), content_size.to_string()));
+            return Err(fault(
+                &format!("a content size of {plain_size} bytes"),
+                content_size.to_string(),
+            ));
         }
         if single_segment {
             window = content_size;
@@ -52,18 +58,33 @@ pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payloa
     loop {
         let header = take(&mut rest, 3, "a header of a block of the frame", payload_offset)?;
         let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        let size = header >> 3;
         let content = match (header >> 1) & 3 {
             1 => 1,
             3 => return Err(fault("a block of the frame of type 0, 1 or 2", "3".into())),
-            _ => (header >> 3) as usize,
+            _ => size as usize,
         };
-        take(&mut rest, content, "the content of a block of the frame", payload_offset)?;
+        if u64::from(size) > window.min(LARGEST_BLOCK) {
+            return Err(fault(
+                "a block of the frame of at most 128 KiB, and of the window",
+                format!("{size} bytes"),
+            ));
+        }
+        take(
+            &mut rest,
+            content,
+            "the content of a block of the frame",
+            payload_offset,
+        )?;
         if header & 1 != 0 {
             break;
         }
     }
     if !rest.is_empty() {
-        return Err(fault("a payload that ends with the frame", format!("{} more bytes", rest.len())));
+        return Err(fault(
+            "a payload that ends with the frame",
+            format!("{} more bytes", rest.len()),
+        ));
     }
     Ok(())
 }
@@ -103,6 +124,9 @@ mod tests {
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0], 5), malformed);
         assert_eq!(fault(&[0x00, 0x00, 0x2A, 0, 0, b'a'], 5), malformed);
         assert_eq!(fault(&[0x00, 0x00, 0x2F, 0, 0, b'a'], 5), malformed);
+        // A run of the whole window, and of one byte more.
+        assert_eq!(fault(&[0x00, 0x00, 0x03, 0x20, 0, b'a'], 1024), None);
+        assert_eq!(fault(&[0x00, 0x00, 0x0B, 0x20, 0, b'a'], 1025), malformed);
         assert_eq!(fault(&[0x04, 0x00, 0x2B, 0, 0, b'a'], 5), malformed);
         assert_eq!(fault(&[], 5), malformed);
         assert_eq!(fault(&[0x00], 5), malformed);

@@ -17,7 +17,13 @@ pub(crate) struct RegionCache {
 
 impl RegionCache {
     pub(crate) fn new(capacity: u64) -> Self {
-        RegionCache { capacity, used: 0, clock: 0, regions: HashMap::new(), by_age: BTreeMap::new() }
+        RegionCache {
+            capacity,
+            used: 0,
+            clock: 0,
+            regions: HashMap::new(),
+            by_age: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn get(&mut self, number: u32) -> Option<Arc<RegionIndex>> {
@@ -35,7 +41,9 @@ impl RegionCache {
             return;
         }
         while self.used + size > self.capacity {
-            let Some((_, oldest)) = self.by_age.pop_first() else { break };
+            let Some((_, oldest)) = self.by_age.pop_first() else {
+                break;
+            };
             if let Some((_, region)) = self.regions.remove(&oldest) {
                 self.used -= region.memory_size();
             }

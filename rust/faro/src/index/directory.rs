@@ -9,7 +9,10 @@ use crate::message::{Footer, RegionEntry};
 /// Checks a footer that stands at `footer_offset`: `inconsistent-index` at its message's first byte.
 pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: u64) -> Result<()> {
     let single = header.kind == FileKind::Single;
-    let mut previous = Previous { message_end: FileHeader::SIZE as u64, data_end: FileHeader::SIZE as u64 };
+    let mut previous = Previous {
+        message_end: FileHeader::SIZE as u64,
+        data_end: FileHeader::SIZE as u64,
+    };
     let verdict = (|| {
         for (number, entry) in footer.regions.iter().enumerate() {
             previous = check_entry(entry, &previous, footer_offset, single)
@@ -17,17 +20,29 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
         }
         let expected_size = if single { footer_offset } else { previous.data_end };
         if footer.data_size != expected_size {
-            return Err(format!("a data size of {} in place of {expected_size}", footer.data_size));
+            return Err(format!(
+                "a data size of {} in place of {expected_size}",
+                footer.data_size
+            ));
         }
         check_statistics(footer, header.partition_count)?;
-        if let Some(pair) = footer.properties.windows(2).find(|pair| pair[0].key.as_bytes() >= pair[1].key.as_bytes()) {
+        if let Some(pair) = footer
+            .properties
+            .windows(2)
+            .find(|pair| pair[0].key.as_bytes() >= pair[1].key.as_bytes())
+        {
             return Err(format!("the property {:?} behind {:?}", pair[1].key, pair[0].key));
         }
         Ok(())
     })();
     verdict.map_err(|found: String| {
         let offset = footer_offset + BlockHeader::SIZE as u64;
-        Error::at(Code::InconsistentIndex, offset, "a directory of regions that tile the file", found)
+        Error::at(
+            Code::InconsistentIndex,
+            offset,
+            "a directory of regions that tile the file",
+            found,
+        )
     })
 }
 
@@ -43,16 +58,27 @@ fn check_entry(
     footer_offset: u64,
     single: bool,
 ) -> std::result::Result<Previous, String> {
-    let RegionEntry { message_offset, message_size, flags, data_offset, data_length } = *entry;
+    let RegionEntry {
+        message_offset,
+        message_size,
+        flags,
+        data_offset,
+        data_length,
+    } = *entry;
     if flags != 0 {
         return Err(format!("flags {flags:X}"));
     }
     if message_offset % 8 != 0 || message_offset < previous.message_end {
-        return Err(format!("message offset {message_offset}, where {} or more is expected", previous.message_end));
+        return Err(format!(
+            "message offset {message_offset}, where {} or more is expected",
+            previous.message_end
+        ));
     }
     let message_end = message_offset.checked_add(BlockHeader::SIZE as u64 + pad8(message_size));
     let Some(message_end) = message_end.filter(|end| *end <= footer_offset) else {
-        return Err(format!("message offset {message_offset}, too far for {message_size} bytes"));
+        return Err(format!(
+            "message offset {message_offset}, too far for {message_size} bytes"
+        ));
     };
     if data_length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&data_length) {
         return Err(format!("a data length of {data_length}"));
@@ -70,12 +96,22 @@ fn check_entry(
 }
 
 fn check_statistics(footer: &Footer, partition_count: u32) -> std::result::Result<(), String> {
-    let Some(statistics) = &footer.statistics else { return Ok(()) };
-    for (name, vector) in
-        [("stored", &statistics.stored), ("plain", &statistics.plain), ("records", &statistics.records)]
-    {
-        if let Some(vector) = vector.as_ref().filter(|vector| vector.len() != partition_count as usize) {
-            return Err(format!("{} {name} statistics for {partition_count} partitions", vector.len()));
+    let Some(statistics) = &footer.statistics else {
+        return Ok(());
+    };
+    for (name, vector) in [
+        ("stored", &statistics.stored),
+        ("plain", &statistics.plain),
+        ("records", &statistics.records),
+    ] {
+        if let Some(vector) = vector
+            .as_ref()
+            .filter(|vector| vector.len() != partition_count as usize)
+        {
+            return Err(format!(
+                "{} {name} statistics for {partition_count} partitions",
+                vector.len()
+            ));
         }
     }
     Ok(())

@@ -13,7 +13,11 @@ pub struct Members {
 
 impl Members {
     pub(crate) fn new(first_partition: u32, partition_count: u32, bits: Option<Arc<[u8]>>) -> Self {
-        Members { first_partition, partition_count, bits }
+        Members {
+            first_partition,
+            partition_count,
+            bits,
+        }
     }
 
     /// Whether every partition of the file is a member, written as such: the members field is absent.
@@ -47,7 +51,11 @@ impl Members {
 
     /// Whether a partition from `from` on and below `to` is a member. Both count from the file's first partition.
     pub(crate) fn any_in(&self, from: u32, to: u32) -> bool {
-        from < to && self.bits.as_ref().is_none_or(|bits| (from..to).any(|at| has_bit(bits, at)))
+        from < to
+            && self
+                .bits
+                .as_ref()
+                .is_none_or(|bits| (from..to).any(|at| has_bit(bits, at)))
     }
 }
 

@@ -70,18 +70,32 @@ impl RegionIndex {
         place: &DataPlace,
         offset: u64,
     ) -> Result<Self> {
-        check(&region, header, number, place)
-            .map_err(|found| Error::at(Code::InconsistentIndex, offset, "a region message that fits its file", found))?;
+        check(&region, header, number, place).map_err(|found| {
+            Error::at(
+                Code::InconsistentIndex,
+                offset,
+                "a region message that fits its file",
+                found,
+            )
+        })?;
         let (first_partition, partition_count) = (header.first_partition, header.partition_count);
         let mut at = region.data_offset + 8 * u64::from(region.offsets.last().copied().unwrap_or(0));
         let mut shared = Vec::with_capacity(region.shared.len());
         for extent in std::mem::take(&mut region.shared) {
             let length = 8 * u64::from(extent.length);
             let members = Members::new(first_partition, partition_count, extent.members.map(Arc::from));
-            shared.push(SharedSlot { extent: Extent { offset: at, length }, members });
+            shared.push(SharedSlot {
+                extent: Extent { offset: at, length },
+                members,
+            });
             at += length;
         }
-        Ok(RegionIndex { region, first_partition, partition_count, shared })
+        Ok(RegionIndex {
+            region,
+            first_partition,
+            partition_count,
+            shared,
+        })
     }
 
     /// The region's number.
@@ -91,7 +105,10 @@ impl RegionIndex {
 
     /// Where the region's blocks are.
     pub fn extent(&self) -> Extent {
-        Extent { offset: self.region.data_offset, length: self.region.data_length }
+        Extent {
+            offset: self.region.data_offset,
+            length: self.region.data_length,
+        }
     }
 
     /// Whether slots are named (sparse) or there is one for each partition (dense).
@@ -144,13 +161,20 @@ impl RegionIndex {
 
     /// The own extent of a partition, when it has blocks in this region.
     pub fn own_extent(&self, partition: u32) -> Option<Extent> {
-        self.slot_of(partition).map(|at| self.slot(at).extent).filter(|extent| extent.length > 0)
+        self.slot_of(partition)
+            .map(|at| self.slot(at).extent)
+            .filter(|extent| extent.length > 0)
     }
 
     /// What a partition reads from this region, in order (PRT-1): its own extent, then the shared ones.
     pub fn extents_of(&self, partition: u32) -> impl Iterator<Item = Extent> + '_ {
-        let shared = self.shared.iter().filter(move |shared| shared.members.contains(partition));
-        self.own_extent(partition).into_iter().chain(shared.map(|shared| shared.extent))
+        let shared = self
+            .shared
+            .iter()
+            .filter(move |shared| shared.members.contains(partition));
+        self.own_extent(partition)
+            .into_iter()
+            .chain(shared.map(|shared| shared.extent))
     }
 
     /// Bytes that a partition reads from this region, block headers and padding included.
@@ -159,7 +183,9 @@ impl RegionIndex {
     }
 
     fn slot_of(&self, partition: u32) -> Option<usize> {
-        let at = partition.checked_sub(self.first_partition).filter(|at| *at < self.partition_count)?;
+        let at = partition
+            .checked_sub(self.first_partition)
+            .filter(|at| *at < self.partition_count)?;
         match &self.region.partitions {
             Some(partitions) => partitions.binary_search(&partition).ok(),
             None => Some(((at + self.partition_count - self.region.rotation) % self.partition_count) as usize),
@@ -178,7 +204,11 @@ impl RegionIndex {
         let count = self.partition_count as usize;
         let length = (wanted.end - wanted.start) as usize;
         let start = self.slot_of(wanted.start).unwrap_or(count);
-        if start + length <= count { [start..start + length, 0..0] } else { [0..start + length - count, start..count] }
+        if start + length <= count {
+            [start..start + length, 0..0]
+        } else {
+            [0..start + length - count, start..count]
+        }
     }
 
     /// Whether a partition of a range reads a shared extent.
@@ -193,7 +223,11 @@ impl RegionIndex {
         let region = &self.region;
         let numbers = 4 * region.offsets.len() + words(&region.partitions) + words(&region.first_block);
         let set = self.partition_count.div_ceil(8) as usize;
-        let shared = self.shared.iter().map(|shared| 64 + if shared.members.is_all() { 0 } else { set }).sum::<usize>();
+        let shared = self
+            .shared
+            .iter()
+            .map(|shared| 64 + if shared.members.is_all() { 0 } else { set })
+            .sum::<usize>();
         (size_of::<Self>() + numbers + shared + 16 * self.runs().len()) as u64
     }
 }
@@ -239,7 +273,10 @@ fn check_place(region: &Region, place: &DataPlace) -> Verdict {
 
 /// REG-4 and REG-5.
 fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
-    let slots = region.partitions.as_ref().map_or(header.partition_count as usize, Vec::len);
+    let slots = region
+        .partitions
+        .as_ref()
+        .map_or(header.partition_count as usize, Vec::len);
     if region.offsets.len() != slots + 1 {
         return Err(format!("{} offsets for {slots} slots", region.offsets.len()));
     }
@@ -247,13 +284,20 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         return Err(format!("a first offset of {}", region.offsets[0]));
     }
     let strictly = region.partitions.is_some();
-    if let Some(pair) = region.offsets.windows(2).find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0])) {
+    if let Some(pair) = region
+        .offsets
+        .windows(2)
+        .find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0]))
+    {
         return Err(format!("offset {} behind {}", pair[1], pair[0]));
     }
     let Some(partitions) = &region.partitions else {
         return match region.rotation < header.partition_count {
             true => Ok(()),
-            false => Err(format!("a rotation of {} in {} partitions", region.rotation, header.partition_count)),
+            false => Err(format!(
+                "a rotation of {} in {} partitions",
+                region.rotation, header.partition_count
+            )),
         };
     };
     if region.rotation != 0 {
@@ -263,8 +307,17 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         return Err(format!("partition {} behind {}", pair[1], pair[0]));
     }
     let range = header.partitions();
-    match partitions.first().into_iter().chain(partitions.last()).find(|partition| !range.contains(partition)) {
-        Some(partition) => Err(format!("partition {partition} in a file of {} to {}", range.start, range.end - 1)),
+    match partitions
+        .first()
+        .into_iter()
+        .chain(partitions.last())
+        .find(|partition| !range.contains(partition))
+    {
+        Some(partition) => Err(format!(
+            "partition {partition} in a file of {} to {}",
+            range.start,
+            range.end - 1
+        )),
         None => Ok(()),
     }
 }
@@ -280,7 +333,10 @@ fn check_shared(region: &Region, partition_count: u32) -> Verdict {
         units += u64::from(extent.length);
         let Some(members) = &extent.members else { continue };
         if members.len() != partition_count.div_ceil(8) as usize {
-            return Err(format!("{} bytes of members for {partition_count} partitions", members.len()));
+            return Err(format!(
+                "{} bytes of members for {partition_count} partitions",
+                members.len()
+            ));
         }
         let used = partition_count % 8;
         if used != 0 && members[members.len() - 1] >> used != 0 {
@@ -289,7 +345,11 @@ fn check_shared(region: &Region, partition_count: u32) -> Verdict {
     }
     match units * 8 == region.data_length {
         true => Ok(()),
-        false => Err(format!("extents of {} bytes in a region of {}", units * 8, region.data_length)),
+        false => Err(format!(
+            "extents of {} bytes in a region of {}",
+            units * 8,
+            region.data_length
+        )),
     }
 }
 
@@ -302,7 +362,10 @@ fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
             match rest.next() {
                 Some(run) if run.partition == partition && run.length > 0 && run.length <= left => left -= run.length,
                 Some(run) => {
-                    return Err(format!("a run of {} units of partition {:X}", run.length, run.partition));
+                    return Err(format!(
+                        "a run of {} units of partition {:X}",
+                        run.length, run.partition
+                    ));
                 }
                 None => return Err("runs that end before the extents do".into()),
             }
@@ -328,9 +391,18 @@ fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
 /// REG-9, in a selective file.
 fn check_first_block(region: &Region, first: &[u32]) -> Verdict {
     if first.len() != region.offsets.len() - 1 {
-        return Err(format!("{} first blocks for {} slots", first.len(), region.offsets.len() - 1));
+        return Err(format!(
+            "{} first blocks for {} slots",
+            first.len(),
+            region.offsets.len() - 1
+        ));
     }
-    match region.offsets.windows(2).zip(first).find(|(pair, first)| pair[0] == pair[1] && **first != 0) {
+    match region
+        .offsets
+        .windows(2)
+        .zip(first)
+        .find(|(pair, first)| pair[0] == pair[1] && **first != 0)
+    {
         Some((_, first)) => Err(format!("first block {first} of a slot without blocks")),
         None => Ok(()),
     }

@@ -27,15 +27,26 @@ fn dense() -> Region {
         offsets: vec![0, 3, 3, 6, 10, 10],
         rotation: 2,
         shared: vec![
-            SharedExtent { length: 3, members: Some(vec![0b10010]) },
-            SharedExtent { length: 3, members: None },
+            SharedExtent {
+                length: 3,
+                members: Some(vec![0b10010]),
+            },
+            SharedExtent {
+                length: 3,
+                members: None,
+            },
         ],
         ..Region::default()
     }
 }
 
 fn sparse() -> Region {
-    Region { offsets: vec![0, 4, 10], partitions: Some(vec![10, 13]), rotation: 0, ..dense() }
+    Region {
+        offsets: vec![0, 4, 10],
+        partitions: Some(vec![10, 13]),
+        rotation: 0,
+        ..dense()
+    }
 }
 
 fn indexed(region: Region) -> Result<RegionIndex, crate::Error> {
@@ -50,11 +61,20 @@ fn lookups_follow_rotation() {
     assert_eq!(region.own_extent(12), Some(Extent { offset: 64, length: 24 }));
     assert_eq!(region.own_extent(13), None);
     assert_eq!(region.own_extent(14), Some(Extent { offset: 88, length: 24 }));
-    assert_eq!(region.own_extent(10), Some(Extent { offset: 112, length: 32 }));
+    assert_eq!(
+        region.own_extent(10),
+        Some(Extent {
+            offset: 112,
+            length: 32
+        })
+    );
     assert_eq!(region.own_extent(11), None);
     assert_eq!(region.own_extent(9), None);
     assert_eq!(region.own_extent(15), None);
-    assert_eq!(region.extents_of(14).map(|extent| extent.offset).collect::<Vec<_>>(), [88, 144, 168]);
+    assert_eq!(
+        region.extents_of(14).map(|extent| extent.offset).collect::<Vec<_>>(),
+        [88, 144, 168]
+    );
     assert_eq!(region.stored_bytes(13), 24);
     assert_eq!(region.shared()[0].members.iter().collect::<Vec<_>>(), [11, 14]);
     assert_eq!(region.shared()[0].members.count(), 2);
@@ -76,8 +96,9 @@ fn ranges_give_the_slots_of_their_partitions() {
             for to in from..=15 {
                 let runs = region.slot_runs(&(from..to));
                 let found: Vec<_> = runs.into_iter().flatten().collect();
-                let expected: Vec<_> =
-                    (0..region.slot_count()).filter(|at| (from..to).contains(&region.slot(*at).partition)).collect();
+                let expected: Vec<_> = (0..region.slot_count())
+                    .filter(|at| (from..to).contains(&region.slot(*at).partition))
+                    .collect();
                 assert_eq!(found, expected, "{from}..{to}");
             }
         }
@@ -111,7 +132,10 @@ fn each_broken_rule_is_found() {
         |r| r.partitions = Some(vec![10, 15]),
         |r| r.offsets[1] = 10,
     ];
-    for (base, changes) in [(dense as fn() -> Region, &dense_changes[..]), (sparse, &sparse_changes[..])] {
+    for (base, changes) in [
+        (dense as fn() -> Region, &dense_changes[..]),
+        (sparse, &sparse_changes[..]),
+    ] {
         assert!(indexed(base()).is_ok());
         for (at, change) in changes.iter().enumerate() {
             let mut region = base();
@@ -124,14 +148,35 @@ fn each_broken_rule_is_found() {
 
 #[test]
 fn runs_tile_the_extents() {
-    let run = |partition, length| Run { producer: 1, partition, length };
-    let good = vec![run(12, 3), run(14, 1), run(14, 2), run(10, 4), run(u32::MAX, 3), run(u32::MAX, 3)];
-    let with = |runs: Vec<Run>| indexed(Region { runs: Some(runs), ..dense() }).is_ok();
+    let run = |partition, length| Run {
+        producer: 1,
+        partition,
+        length,
+    };
+    let good = vec![
+        run(12, 3),
+        run(14, 1),
+        run(14, 2),
+        run(10, 4),
+        run(u32::MAX, 3),
+        run(u32::MAX, 3),
+    ];
+    let with = |runs: Vec<Run>| {
+        indexed(Region {
+            runs: Some(runs),
+            ..dense()
+        })
+        .is_ok()
+    };
     assert!(with(good.clone()));
     assert!(!with(good[..5].to_vec()));
     assert!(!with([good.clone(), vec![run(u32::MAX, 1)]].concat()));
     for at in 0..good.len() {
-        for change in [|r: &mut Run| r.length += 1, |r: &mut Run| r.length = 0, |r: &mut Run| r.partition ^= 1] {
+        for change in [
+            |r: &mut Run| r.length += 1,
+            |r: &mut Run| r.length = 0,
+            |r: &mut Run| r.partition ^= 1,
+        ] {
             let mut bad = good.clone();
             change(&mut bad[at]);
             assert!(!with(bad));
@@ -141,10 +186,26 @@ fn runs_tile_the_extents() {
 
 #[test]
 fn selective_files_have_first_blocks() {
-    let selective = FileHeader { reader_features: 1, ..header() };
+    let selective = FileHeader {
+        reader_features: 1,
+        ..header()
+    };
     let with = |first: Option<Vec<u32>>| {
-        let region = Region { first_block: first, ..dense() };
-        RegionIndex::new(region, &selective, 1, &DataPlace { offset: 64, end: Some(192) }, 88).is_ok()
+        let region = Region {
+            first_block: first,
+            ..dense()
+        };
+        RegionIndex::new(
+            region,
+            &selective,
+            1,
+            &DataPlace {
+                offset: 64,
+                end: Some(192),
+            },
+            88,
+        )
+        .is_ok()
     };
     assert!(with(Some(vec![5, 0, 6, 7, 0])));
     assert!(!with(Some(vec![5, 1, 6, 7, 0])));
@@ -180,10 +241,19 @@ fn paired_footer() -> Footer {
     Footer {
         regions: vec![entry(64, 64, 96), entry(168, 160, 24)],
         data_size: 184,
-        statistics: Some(Statistics { plain: Some(vec![0; 5]), ..Statistics::default() }),
+        statistics: Some(Statistics {
+            plain: Some(vec![0; 5]),
+            ..Statistics::default()
+        }),
         properties: vec![
-            Property { key: "a".into(), value: String::new() },
-            Property { key: "b".into(), value: String::new() },
+            Property {
+                key: "a".into(),
+                value: String::new(),
+            },
+            Property {
+                key: "b".into(),
+                value: String::new(),
+            },
         ],
         created_by: None,
     }
@@ -204,7 +274,12 @@ fn directories_of_pairs_are_checked() {
         |f| f.regions[1].data_length = 16,
         |f| f.regions[1].data_length = u64::MAX - 7,
         |f| f.data_size = 192,
-        |f| f.statistics = Some(Statistics { stored: Some(vec![0; 4]), ..Statistics::default() }),
+        |f| {
+            f.statistics = Some(Statistics {
+                stored: Some(vec![0; 4]),
+                ..Statistics::default()
+            })
+        },
         |f| f.properties.swap(0, 1),
         |f| f.properties[1].key = "a".into(),
     ];
@@ -218,7 +293,10 @@ fn directories_of_pairs_are_checked() {
 
 #[test]
 fn directories_of_single_files_are_checked() {
-    let single = FileHeader { kind: FileKind::Single, ..header() };
+    let single = FileHeader {
+        kind: FileKind::Single,
+        ..header()
+    };
     let entry = |message_offset, data_offset, data_length| RegionEntry {
         message_offset,
         message_size: 80,
@@ -227,7 +305,11 @@ fn directories_of_single_files_are_checked() {
         data_length,
     };
     let check = |first: RegionEntry, second: RegionEntry, data_size| {
-        let footer = Footer { regions: vec![first, second], data_size, ..Footer::default() };
+        let footer = Footer {
+            regions: vec![first, second],
+            data_size,
+            ..Footer::default()
+        };
         check_footer(&footer, &single, 400).is_ok()
     };
     assert!(check(entry(88, 64, 24), entry(224, 200, 24), 400));

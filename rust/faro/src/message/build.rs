@@ -26,17 +26,22 @@ fn builder(bytes: u64) -> Result<FlatBufferBuilder<'static>> {
 }
 
 /// A vector that is left out when it has no elements (CAN-3).
-fn vector<'a, T: Push + Copy>(
-    to: &mut FlatBufferBuilder<'a>,
-    items: &[T],
-) -> Option<WIPOffset<Vector<'a, T::Output>>> {
-    if items.is_empty() { None } else { Some(to.create_vector(items)) }
+fn vector<'a, T: Push + Copy>(to: &mut FlatBufferBuilder<'a>, items: &[T]) -> Option<WIPOffset<Vector<'a, T::Output>>> {
+    if items.is_empty() {
+        None
+    } else {
+        Some(to.create_vector(items))
+    }
 }
 
 /// A statistics vector, which is left out when all of its values are zero.
 fn counts<'a>(to: &mut FlatBufferBuilder<'a>, values: &Option<Vec<u64>>) -> Option<WIPOffset<Vector<'a, u64>>> {
     let values = values.as_ref()?;
-    if values.iter().all(|value| *value == 0) { None } else { vector(to, values) }
+    if values.iter().all(|value| *value == 0) {
+        None
+    } else {
+        vector(to, values)
+    }
 }
 
 fn len<T>(items: &Option<Vec<T>>) -> u64 {
@@ -58,7 +63,10 @@ impl Region {
         let mut shared = Vec::with_capacity(self.shared.len());
         for extent in &self.shared {
             let members = extent.members.as_ref().and_then(|members| vector(&mut to, members));
-            let args = generated::SharedExtentArgs { length: extent.length, members };
+            let args = generated::SharedExtentArgs {
+                length: extent.length,
+                members,
+            };
             shared.push(generated::SharedExtent::create(&mut to, &args));
         }
         let shared = vector(&mut to, &shared);
@@ -66,7 +74,10 @@ impl Region {
             let run = |run: &super::Run| generated::Run::new(run.producer, run.partition, run.length);
             vector(&mut to, &runs.iter().map(run).collect::<Vec<_>>())
         });
-        let first_block = self.first_block.as_ref().and_then(|first_block| vector(&mut to, first_block));
+        let first_block = self
+            .first_block
+            .as_ref()
+            .and_then(|first_block| vector(&mut to, first_block));
         let root = generated::Region::create(
             &mut to,
             &generated::RegionArgs {
@@ -111,9 +122,13 @@ impl Footer {
     /// # Errors
     /// `limit-exceeded` when the message would be larger than a FlatBuffers buffer can be.
     pub fn build(&self) -> Result<Vec<u8>> {
-        let counted = self.statistics.as_ref().map_or(0, |s| len(&s.stored) + len(&s.plain) + len(&s.records));
+        let counted = self
+            .statistics
+            .as_ref()
+            .map_or(0, |s| len(&s.stored) + len(&s.plain) + len(&s.records));
         let property = |p: &super::Property| p.key.len() as u64 + p.value.len() as u64 + TABLE_ROOM;
-        let text = self.properties.iter().map(property).sum::<u64>() + self.created_by.as_ref().map_or(0, |s| s.len() as u64);
+        let text =
+            self.properties.iter().map(property).sum::<u64>() + self.created_by.as_ref().map_or(0, |s| s.len() as u64);
         let mut to = builder(4 * TABLE_ROOM + 32 * self.regions.len() as u64 + 8 * counted + text)?;
         let entries: Vec<_> = self
             .regions
@@ -134,13 +149,22 @@ impl Footer {
         for property in &self.properties {
             let key = Some(to.create_string(&property.key));
             let value = Some(to.create_string(&property.value));
-            properties.push(generated::Property::create(&mut to, &generated::PropertyArgs { key, value }));
+            properties.push(generated::Property::create(
+                &mut to,
+                &generated::PropertyArgs { key, value },
+            ));
         }
         let properties = vector(&mut to, &properties);
         let created_by = self.created_by.as_ref().map(|text| to.create_string(text));
         let root = generated::Footer::create(
             &mut to,
-            &generated::FooterArgs { regions, data_size: self.data_size, statistics, properties, created_by },
+            &generated::FooterArgs {
+                regions,
+                data_size: self.data_size,
+                statistics,
+                properties,
+                created_by,
+            },
         );
         to.finish(root, Some(FOOTER_IDENTIFIER));
         Ok(to.finished_data().to_vec())

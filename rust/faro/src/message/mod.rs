@@ -212,7 +212,9 @@ impl Schema {
     /// `malformed-message` at `offset` when the message is not structurally valid.
     pub fn parse(message: &[u8], version_minor: u8, offset: u64) -> Result<Self> {
         let root = root::<generated::Schema<'_>>(message, SCHEMA_IDENTIFIER, &tables::SCHEMA, version_minor, offset)?;
-        Ok(Schema { arrow: root.arrow().bytes().to_vec() })
+        Ok(Schema {
+            arrow: root.arrow().bytes().to_vec(),
+        })
     }
 }
 
@@ -225,11 +227,20 @@ fn root<'a, T: Follow<'a> + Verifiable + 'a>(
     offset: u64,
 ) -> Result<T::Inner> {
     let fault = |found: String| {
-        Error::at(Code::MalformedMessage, offset, format!("a structurally valid {} message", of.name), found)
+        Error::at(
+            Code::MalformedMessage,
+            offset,
+            format!("a structurally valid {} message", of.name),
+            found,
+        )
     };
     verify::verify(message, identifier.as_bytes(), of, version_minor > VERSION_MINOR).map_err(fault)?;
     // Our walk bounds the work already, and more closely than these limits could.
-    let options = VerifierOptions { max_tables: usize::MAX, max_apparent_size: usize::MAX, ..VerifierOptions::default() };
+    let options = VerifierOptions {
+        max_tables: usize::MAX,
+        max_apparent_size: usize::MAX,
+        ..VerifierOptions::default()
+    };
     flatbuffers::root_with_opts::<T>(&options, message).map_err(|error| fault(error.to_string()))
 }
 

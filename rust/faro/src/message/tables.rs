@@ -16,7 +16,10 @@ const UBYTES: Type = Type::Vector(1, 1);
 const UINTS: Type = Type::Vector(4, 4);
 const ULONGS: Type = Type::Vector(8, 8);
 
-static SHARED_EXTENT: TableType = TableType { name: "SharedExtent", fields: &[optional(UINT), optional(UBYTES)] };
+static SHARED_EXTENT: TableType = TableType {
+    name: "SharedExtent",
+    fields: &[optional(UINT), optional(UBYTES)],
+};
 
 pub(super) static REGION: TableType = TableType {
     name: "Region",
@@ -45,8 +48,10 @@ static STATISTICS: TableType = TableType {
     ],
 };
 
-static PROPERTY: TableType =
-    TableType { name: "Property", fields: &[required(Type::String), required(Type::String)] };
+static PROPERTY: TableType = TableType {
+    name: "Property",
+    fields: &[required(Type::String), required(Type::String)],
+};
 
 pub(super) static FOOTER: TableType = TableType {
     name: "Footer",
@@ -59,4 +64,7 @@ pub(super) static FOOTER: TableType = TableType {
     ],
 };
 
-pub(super) static SCHEMA: TableType = TableType { name: "Schema", fields: &[required(UBYTES)] };
+pub(super) static SCHEMA: TableType = TableType {
+    name: "Schema",
+    fields: &[required(UBYTES)],
+};

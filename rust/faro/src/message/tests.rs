@@ -9,10 +9,20 @@ fn region() -> Region {
         rotation: 0,
         partitions: Some(vec![1, 9]),
         shared: vec![
-            SharedExtent { length: 3, members: Some(vec![0b10, 0b10]) },
-            SharedExtent { length: 3, members: None },
+            SharedExtent {
+                length: 3,
+                members: Some(vec![0b10, 0b10]),
+            },
+            SharedExtent {
+                length: 3,
+                members: None,
+            },
         ],
-        runs: Some(vec![Run { producer: 1 << 40, partition: 1, length: 3 }]),
+        runs: Some(vec![Run {
+            producer: 1 << 40,
+            partition: 1,
+            length: 3,
+        }]),
         first_block: Some(vec![0, 7]),
     }
 }
@@ -20,14 +30,36 @@ fn region() -> Region {
 fn footer() -> Footer {
     Footer {
         regions: vec![
-            RegionEntry { message_offset: 64, message_size: 80, flags: 0, data_offset: 64, data_length: 96 },
-            RegionEntry { message_offset: 168, message_size: 80, flags: 0, data_offset: 160, data_length: 24 },
+            RegionEntry {
+                message_offset: 64,
+                message_size: 80,
+                flags: 0,
+                data_offset: 64,
+                data_length: 96,
+            },
+            RegionEntry {
+                message_offset: 168,
+                message_size: 80,
+                flags: 0,
+                data_offset: 160,
+                data_length: 24,
+            },
         ],
         data_size: 184,
-        statistics: Some(Statistics { stored: Some(vec![1, 2, 3]), records_to_all: 9, ..Statistics::default() }),
+        statistics: Some(Statistics {
+            stored: Some(vec![1, 2, 3]),
+            records_to_all: 9,
+            ..Statistics::default()
+        }),
         properties: vec![
-            Property { key: "a".into(), value: "größe".into() },
-            Property { key: "b".into(), value: String::new() },
+            Property {
+                key: "a".into(),
+                value: "größe".into(),
+            },
+            Property {
+                key: "b".into(),
+                value: String::new(),
+            },
         ],
         created_by: Some("test".into()),
     }
@@ -37,9 +69,19 @@ fn footer() -> Footer {
 fn what_is_built_is_parsed() {
     let built = region().build().unwrap();
     assert_eq!(Region::parse(&built, 0, 0).unwrap(), region());
-    let dense = Region { partitions: None, shared: vec![], runs: None, first_block: None, ..region() };
+    let dense = Region {
+        partitions: None,
+        shared: vec![],
+        runs: None,
+        first_block: None,
+        ..region()
+    };
     assert_eq!(Region::parse(&dense.build().unwrap(), 0, 0).unwrap(), dense);
-    let no_slots = Region { offsets: vec![0], partitions: Some(vec![]), ..dense };
+    let no_slots = Region {
+        offsets: vec![0],
+        partitions: Some(vec![]),
+        ..dense
+    };
     assert_eq!(Region::parse(&no_slots.build().unwrap(), 0, 0).unwrap(), no_slots);
     assert_eq!(Footer::parse(&footer().build().unwrap(), 0, 0).unwrap(), footer());
     let empty = Footer::default();
@@ -51,7 +93,10 @@ fn what_is_built_is_parsed() {
 #[test]
 fn statistics_of_zeros_are_left_out() {
     let zeros = Footer {
-        statistics: Some(Statistics { plain: Some(vec![0; 100]), ..Statistics::default() }),
+        statistics: Some(Statistics {
+            plain: Some(vec![0; 100]),
+            ..Statistics::default()
+        }),
         ..Footer::default()
     };
     let parsed = Footer::parse(&zeros.build().unwrap(), 0, 0).unwrap();
@@ -114,18 +159,36 @@ fn a_newer_minor_may_have_more_fields() {
     let message = to.finished_data();
     assert_eq!(Region::parse(message, 0, 0).unwrap_err().code, Code::MalformedMessage);
     let region = Region::parse(message, 1, 0).unwrap();
-    assert_eq!((region.data_offset, region.data_length, region.offsets), (64, 24, vec![0, 3]));
+    assert_eq!(
+        (region.data_offset, region.data_length, region.offsets),
+        (64, 24, vec![0, 3])
+    );
 }
 
 #[test]
 fn parts_have_one_owner() {
     let mut to = flatbuffers::FlatBufferBuilder::new();
     let text = to.create_string("text");
-    let args = generated::PropertyArgs { key: Some(text), value: Some(text) };
+    let args = generated::PropertyArgs {
+        key: Some(text),
+        value: Some(text),
+    };
     let property = generated::Property::create(&mut to, &args);
     let properties = Some(to.create_vector(&[property]));
-    let root = generated::Footer::create(&mut to, &generated::FooterArgs { properties, ..Default::default() });
+    let root = generated::Footer::create(
+        &mut to,
+        &generated::FooterArgs {
+            properties,
+            ..Default::default()
+        },
+    );
     to.finish(root, Some(FOOTER_IDENTIFIER));
-    assert_eq!(Footer::parse(to.finished_data(), 0, 0).unwrap_err().code, Code::MalformedMessage);
-    assert_eq!(Footer::parse(to.finished_data(), 1, 0).unwrap_err().code, Code::MalformedMessage);
+    assert_eq!(
+        Footer::parse(to.finished_data(), 0, 0).unwrap_err().code,
+        Code::MalformedMessage
+    );
+    assert_eq!(
+        Footer::parse(to.finished_data(), 1, 0).unwrap_err().code,
+        Code::MalformedMessage
+    );
 }

@@ -50,7 +50,10 @@ pub(super) fn verify(message: &[u8], identifier: &[u8], root: &'static TableType
         return Err(format!("{} bytes, too few for a message", message.len()));
     }
     if message[4..8] != *identifier {
-        return Err(format!("identifier {:02X?} in place of {identifier:02X?}", &message[4..8]));
+        return Err(format!(
+            "identifier {:02X?} in place of {identifier:02X?}",
+            &message[4..8]
+        ));
     }
     let mut walk = Walk {
         message,
@@ -121,12 +124,18 @@ impl Walk<'_> {
         let size = self.message.len();
         // Two's complement: the vtable may stand before or behind its table.
         let back = i64::from(self.u32_at(at)? as i32);
-        let vtable = usize::try_from(at as i64 - back).ok().filter(|v| *v >= 8 && *v % 2 == 0 && *v + 4 <= size);
+        let vtable = usize::try_from(at as i64 - back)
+            .ok()
+            .filter(|v| *v >= 8 && *v % 2 == 0 && *v + 4 <= size);
         let Some(vtable) = vtable else {
             return Err(format!("the vtable of {} at {at} lies astray", of.name));
         };
         let vtable_size = self.u16_at(vtable);
-        let most = if self.newer_minor { LARGEST_VTABLE } else { 4 + 2 * of.fields.len() };
+        let most = if self.newer_minor {
+            LARGEST_VTABLE
+        } else {
+            4 + 2 * of.fields.len()
+        };
         if vtable_size % 2 != 0 || vtable_size < 4 || vtable_size > most || vtable + vtable_size > size {
             return Err(format!("a vtable of {vtable_size} bytes for {}", of.name));
         }
@@ -155,13 +164,7 @@ impl Walk<'_> {
     }
 
     /// MSG-6: places of the fields of one table, and MSG-11: what no field covers.
-    fn fields(
-        &mut self,
-        at: usize,
-        inline: usize,
-        of: &TableType,
-        present: &dyn Fn(&Self, usize) -> usize,
-    ) -> Verdict {
+    fn fields(&mut self, at: usize, inline: usize, of: &TableType, present: &dyn Fn(&Self, usize) -> usize) -> Verdict {
         let mut covered = std::mem::take(&mut self.slack);
         covered.clear();
         covered.push((0, 4));
@@ -171,7 +174,10 @@ impl Walk<'_> {
                 continue;
             }
             if offset < 4 || offset + length > inline || (at + offset) % length != 0 {
-                return Err(format!("field {id} of {} at {offset} of {inline} inline bytes", of.name));
+                return Err(format!(
+                    "field {id} of {} at {offset} of {inline} inline bytes",
+                    of.name
+                ));
             }
             covered.push((offset, offset + length));
         }
@@ -183,7 +189,10 @@ impl Walk<'_> {
                 return Err(format!("fields of {} at {at} that overlap", of.name));
             }
             if !self.newer_minor && self.message[at + end..at + next].iter().any(|byte| *byte != 0) {
-                return Err(format!("bytes between the fields of {} at {at} that are not zero", of.name));
+                return Err(format!(
+                    "bytes between the fields of {} at {at} that are not zero",
+                    of.name
+                ));
             }
         }
         self.slack = covered;
@@ -245,7 +254,10 @@ impl Walk<'_> {
     /// MSG-10 and MSG-11: parts do not overlap, gaps are short and zero.
     fn check_parts(mut self) -> Verdict {
         self.parts.sort_unstable_by_key(|part| part.start);
-        self.parts.push(Part { start: self.message.len(), end: self.message.len() });
+        self.parts.push(Part {
+            start: self.message.len(),
+            end: self.message.len(),
+        });
         for pair in self.parts.windows(2) {
             let (end, next) = (pair[0].end, pair[1].start);
             if end > next {
@@ -253,7 +265,10 @@ impl Walk<'_> {
             }
             let gap = &self.message[end..next];
             if !self.newer_minor && (gap.len() > 7 || gap.iter().any(|byte| *byte != 0)) {
-                return Err(format!("a gap of {} bytes at {end} that is too long or not zero", gap.len()));
+                return Err(format!(
+                    "a gap of {} bytes at {end} that is too long or not zero",
+                    gap.len()
+                ));
             }
         }
         Ok(())

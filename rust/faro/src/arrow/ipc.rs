@@ -1,0 +1,137 @@
+//! Encapsulated Arrow IPC messages: the payloads of data blocks (spec, FRM-3) and of the schema block (SCH-1).
+
+use crate::error::{Error, Result};
+use crate::framing::encapsulated_fault;
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::RecordBatchDecoder;
+use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWriteContext, IpcWriteOptions};
+use arrow_ipc::{Message, MetadataVersion};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Makes messages; what the encoder allocated for one is used for the next.
+pub(super) struct Encoder {
+    options: IpcWriteOptions,
+    /// Never holds anything: dictionaries are unpacked before.
+    dictionaries: DictionaryTracker,
+    context: IpcWriteContext,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Result<Self> {
+        Ok(Encoder {
+            // Blocks begin at multiples of 8, so a larger alignment inside would promise too much.
+            options: IpcWriteOptions::try_new(8, false, MetadataVersion::V5).map_err(refused)?,
+            dictionaries: DictionaryTracker::new(true),
+            context: IpcWriteContext::default(),
+        })
+    }
+
+    /// The message of a schema.
+    pub(super) fn schema(&mut self, schema: &Schema) -> Result<Vec<u8>> {
+        let encoded = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+            schema,
+            &mut self.dictionaries,
+            &self.options,
+        );
+        self.encapsulate(encoded)
+    }
+
+    /// The message of a batch without dictionary columns.
+    pub(super) fn batch(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
+        let (_, encoded) = IpcDataGenerator::default()
+            .encode(batch, &mut self.dictionaries, &self.options, &mut self.context)
+            .map_err(refused)?;
+        self.encapsulate(encoded)
+    }
+
+    fn encapsulate(&self, encoded: EncodedData) -> Result<Vec<u8>> {
+        let mut message = Vec::with_capacity(encoded.ipc_message.len() + encoded.arrow_data.len() + 16);
+        arrow_ipc::writer::write_message(&mut message, encoded, &self.options).map_err(refused)?;
+        Ok(message)
+    }
+}
+
+/// What Arrow refuses of a caller's batch or schema.
+pub(super) fn refused(error: ArrowError) -> Error {
+    Error::argument("what Arrow can encode", error.to_string())
+}
+
+/// The schema of an encapsulated schema message, or why it is none (SCH-3).
+pub(super) fn decode_schema(message: &[u8]) -> std::result::Result<Schema, String> {
+    let (message, _) = split(message)?;
+    let schema = message.header_as_schema().ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
+    guarded(|| arrow_ipc::convert::try_fb_to_schema(schema))
+}
+
+/// The batch of an encapsulated record batch message, or why it is none (FRM-5). Its columns share the payload's
+/// memory.
+pub(super) fn decode_batch(schema: &SchemaRef, payload: &Bytes) -> std::result::Result<RecordBatch, String> {
+    let (message, body_at) = split(payload)?;
+    let batch =
+        message.header_as_record_batch().ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
+    let body = payload.slice(body_at..);
+    check_body(message.bodyLength(), &batch, body.len())?;
+    let (body, version) = (Buffer::from(body), message.version());
+    let no_dictionaries = HashMap::new();
+    guarded(|| {
+        RecordBatchDecoder::try_new(&body, batch, schema.clone(), &no_dictionaries, &version)?.read_record_batch()
+    })
+}
+
+/// The metadata of an encapsulated message, verified, and where its body begins.
+fn split(payload: &[u8]) -> std::result::Result<(Message<'_>, usize), String> {
+    if let Some(fault) = encapsulated_fault(payload) {
+        return Err(fault);
+    }
+    let start = payload.first_chunk::<8>().ok_or("too few bytes")?;
+    // Positive and inside the payload, as was just checked.
+    let body_at = 8 + u32::from_le_bytes([start[4], start[5], start[6], start[7]]) as usize;
+    let metadata = payload.get(8..body_at).ok_or("too few bytes")?;
+    let message = arrow_ipc::root_as_message(metadata).map_err(|error| error.to_string())?;
+    Ok((message, body_at))
+}
+
+/// What the decoder takes on trust: sizes and places of the batch's parts.
+fn check_body(
+    body_length: i64,
+    batch: &arrow_ipc::RecordBatch<'_>,
+    there: usize,
+) -> std::result::Result<(), String> {
+    let inside = |offset: i64, length: i64| {
+        let end = u64::try_from(offset).ok().zip(u64::try_from(length).ok()).and_then(|(at, size)| at.checked_add(size));
+        end.is_some_and(|end| end <= there as u64)
+    };
+    if !inside(0, body_length) {
+        return Err(format!("a body of {body_length} bytes where {there} are"));
+    }
+    if batch.compression().is_some() {
+        // How far it unfolds is not known beforehand; blocks are compressed as a whole.
+        return Err("buffers that Arrow compressed".into());
+    }
+    if batch.length() < 0 {
+        return Err(format!("{} rows", batch.length()));
+    }
+    for buffer in batch.buffers().iter().flatten() {
+        if !inside(buffer.offset(), buffer.length()) {
+            return Err(format!("a buffer of {} bytes at {} of {there}", buffer.length(), buffer.offset()));
+        }
+    }
+    for node in batch.nodes().iter().flatten() {
+        if node.length() < 0 || !(0..=node.length()).contains(&node.null_count()) {
+            return Err(format!("{} nulls of {} values", node.null_count(), node.length()));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a part of Arrow that asserts some of what it should refuse, so that bad input ends in an error (ERR-3).
+fn guarded<T>(decode: impl FnOnce() -> std::result::Result<T, ArrowError>) -> std::result::Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("what Arrow's decoder gave up on".into()),
+    }
+}

@@ -1,0 +1,357 @@
+//! Batches into the blocks of a file with framing arrow.
+
+use super::ipc::{Encoder, refused};
+use super::plain::{Step, detached, size_of, unpacked_schema};
+use super::rows::{OwnRows, SharedRows};
+use crate::error::{Code, Error, Result};
+use crate::header::Framing;
+use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
+use std::path::Path;
+
+/// What a row costs in memory beside its columns: its partition and its place while it is sorted.
+const ROW_COST: u64 = 20;
+
+/// Writes record batches by partition (SRT-10): gathers the rows of each partition, cuts them into batches near
+/// `block_size` and hands these over, region by region.
+///
+/// Rows wait in memory for their region up to `buffer_size` bytes. Dictionary columns become their values (FRM-3). Each
+/// partition reads its rows in the order of the calls when `ordered` is set.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use arrow_array::{Int32Array, RecordBatch};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let name = folder.path().join("shuffle");
+/// let batch = RecordBatch::try_from_iter([("n", Arc::new(Int32Array::from(vec![1, 2, 3])) as _)])?;
+/// let mut writer = faro::ArrowWriter::create(&name, batch.schema(), faro::WriterOptions::new(2))?;
+/// writer.write(&batch, &[1, 0, 1])?;
+/// writer.finish()?;
+///
+/// let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
+/// let rows: usize = reader.batches(1)?.map(|batch| batch.map(|batch| batch.num_rows())).sum::<faro::Result<_>>()?;
+/// assert_eq!(rows, 2);
+/// # Ok(()) }
+/// ```
+pub struct ArrowWriter {
+    writer: Writer,
+    encoder: Encoder,
+    /// Of the batches that come.
+    input_schema: SchemaRef,
+    /// Of the file.
+    schema: SchemaRef,
+    first_partition: u32,
+    partition_count: u32,
+    rotation: u32,
+    ordered: bool,
+    buffer_size: u64,
+    /// What blocks should have.
+    target: u64,
+    max_plain_size: u64,
+    own: OwnRows,
+    shared: Vec<SharedRows>,
+    /// What waiting rows cost.
+    charged: u64,
+    state: State,
+}
+
+enum State {
+    Open,
+    Closed,
+    /// Rows were lost; the error is repeated (WRT-6).
+    Failed(Error),
+}
+
+impl ArrowWriter {
+    /// A writer of batches with a schema. Framing and schema message of the options are set here.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a schema with dictionaries in unions or run-end encoded columns, and the errors of
+    /// [`Writer::create`].
+    pub fn create(base: impl AsRef<Path>, schema: SchemaRef, mut options: WriterOptions) -> Result<Self> {
+        let mut encoder = Encoder::new()?;
+        let file_schema = unpacked_schema(&schema)?;
+        options.framing = Framing::Arrow;
+        options.arrow_schema_message = Some(encoder.schema(&file_schema)?);
+        Ok(ArrowWriter {
+            encoder,
+            input_schema: schema,
+            schema: file_schema,
+            first_partition: options.first_partition,
+            partition_count: options.partition_count,
+            rotation: options.rotation,
+            ordered: options.ordered,
+            buffer_size: options.buffer_size,
+            target: u64::from(options.block_size).min(u64::from(options.max_plain_size)),
+            max_plain_size: u64::from(options.max_plain_size),
+            own: OwnRows::default(),
+            shared: Vec::new(),
+            charged: 0,
+            state: State::Open,
+            writer: Writer::create(base, options)?,
+        })
+    }
+
+    /// The schema of the file: the batches' without dictionaries.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Takes a batch and the partition of each of its rows.
+    ///
+    /// # Errors
+    /// `invalid-argument` for another schema or partitions that do not fit (WRT-1), `limit-exceeded` for a row that no
+    /// block may hold (WRT-3): then nothing of the batch was taken. `io` when a region could not be written.
+    pub fn write(&mut self, batch: &RecordBatch, partitions: &[u32]) -> Result<()> {
+        self.check_open()?;
+        if partitions.len() != batch.num_rows() {
+            let expected = format!("a partition for each of {} rows", batch.num_rows());
+            return Err(Error::argument(expected, partitions.len().to_string()));
+        }
+        self.check_partitions(partitions)?;
+        let batch = self.prepare(batch)?;
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        if self.ordered && !self.shared.is_empty() {
+            self.close_region()?;
+        }
+        let (schema, mut at) = (self.schema.clone(), 0);
+        for piece in self.pieces(&batch) {
+            let (rows, cost) = (piece.num_rows(), cost_of(&piece));
+            self.make_room(cost)?;
+            self.own.push(&schema, piece, &partitions[at..at + rows], cost).map_err(|error| self.fail(error))?;
+            at += rows;
+        }
+        self.close_if_full()
+    }
+
+    /// Takes a batch that every partition reads.
+    ///
+    /// # Errors
+    /// Those of [`ArrowWriter::write`].
+    pub fn broadcast(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.share(batch, None)
+    }
+
+    /// Takes a batch that the partitions of a set read. Their numbers may come in any order and repeat.
+    ///
+    /// # Errors
+    /// Those of [`ArrowWriter::write`]; `invalid-argument` for an empty set.
+    pub fn multicast(&mut self, partitions: &[u32], batch: &RecordBatch) -> Result<()> {
+        if partitions.is_empty() {
+            return Err(Error::argument("a partition at least", "none"));
+        }
+        self.check_partitions(partitions)?;
+        let mut members = partitions.to_vec();
+        members.sort_unstable();
+        members.dedup();
+        // All partitions are the same as a broadcast (SRT-5).
+        let all = members.len() as u64 == u64::from(self.partition_count);
+        self.share(batch, (!all).then_some(members))
+    }
+
+    fn share(&mut self, batch: &RecordBatch, members: Option<Vec<u32>>) -> Result<()> {
+        self.check_open()?;
+        let batch = self.prepare(batch)?;
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let schema = self.schema.clone();
+        for piece in self.pieces(&batch) {
+            let cost = cost_of(&piece) + members.as_ref().map_or(0, |members| 4 * members.len() as u64);
+            self.make_room(cost)?;
+            // SRT-4: the last extent only, when order counts.
+            let last = if self.ordered { self.shared.len().saturating_sub(1) } else { 0 };
+            let open = self.shared[last..].iter_mut().find(|shared| shared.members == members);
+            let pushed = match open {
+                Some(shared) => shared.push(&schema, piece, cost),
+                None => {
+                    let mut shared = SharedRows::new(members.clone());
+                    let pushed = shared.push(&schema, piece, cost);
+                    self.shared.push(shared);
+                    pushed
+                }
+            };
+            pushed.map_err(|error| self.fail(error))?;
+        }
+        self.close_if_full()
+    }
+
+    /// A property for the footer.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a key that was used before.
+    pub fn property(&mut self, key: &str, value: &str) -> Result<()> {
+        self.check_open()?;
+        self.writer.property(key, value)
+    }
+
+    /// Closes the region now.
+    ///
+    /// # Errors
+    /// `io` when it could not be written.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_open()?;
+        self.close_region()
+    }
+
+    /// Closes the region, writes footer and tail and publishes the files.
+    ///
+    /// # Errors
+    /// `io` when that failed.
+    pub fn finish(&mut self) -> Result<Summary> {
+        self.check_open()?;
+        self.close_region()?;
+        let summary = self.writer.finish().map_err(|error| self.fail(error))?;
+        self.state = State::Closed;
+        Ok(summary)
+    }
+
+    /// Gives up; leaves nothing. May be called more than once.
+    ///
+    /// # Errors
+    /// `io` when a file could not be removed.
+    pub fn abort(&mut self) -> Result<()> {
+        self.state = State::Closed;
+        self.own = OwnRows::default();
+        self.shared.clear();
+        self.writer.abort()
+    }
+
+    fn check_open(&self) -> Result<()> {
+        match &self.state {
+            State::Open => Ok(()),
+            State::Closed => Err(Error::argument("a writer that is open", "a call after finish or abort")),
+            State::Failed(error) => Err(error.clone()),
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.state = State::Failed(error.clone());
+        error
+    }
+
+    fn check_partitions(&self, partitions: &[u32]) -> Result<()> {
+        let outside = |partition: &&u32| {
+            partition.checked_sub(self.first_partition).is_none_or(|at| at >= self.partition_count)
+        };
+        match partitions.iter().find(outside) {
+            None => Ok(()),
+            Some(partition) => Err(Error::argument(
+                format!("{} partitions from {} on", self.partition_count, self.first_partition),
+                partition.to_string(),
+            )),
+        }
+    }
+
+    /// Checks a batch and unpacks its dictionaries.
+    fn prepare(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let types = |schema: &SchemaRef| -> Vec<_> {
+            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
+        };
+        if !std::sync::Arc::ptr_eq(batch.schema_ref(), &self.input_schema)
+            && types(batch.schema_ref()) != types(&self.input_schema)
+        {
+            let error = ArrowError::SchemaError(format!("columns {:?}", types(batch.schema_ref())));
+            return Err(refused(error));
+        }
+        let batch = detached(Step::Compact.apply(&Step::Unpack.apply(batch, &self.schema)?, &self.schema)?)?;
+        self.check_rows_fit(&batch)?;
+        Ok(batch)
+    }
+
+    /// WRT-3, without looking at single rows unless the batch is large.
+    fn check_rows_fit(&mut self, batch: &RecordBatch) -> Result<()> {
+        // What a message takes beside the rows: a node and up to three padded buffers, with their places, per field.
+        let fields = 1 + self.schema.flattened_fields().len() as u64;
+        if batch.num_rows() == 0 || size_of(batch) + 1024 + 256 * fields <= self.max_plain_size {
+            return Ok(());
+        }
+        if batch.num_rows() > 1 {
+            let half = batch.num_rows() / 2;
+            self.check_rows_fit(&batch.slice(0, half))?;
+            return self.check_rows_fit(&batch.slice(half, batch.num_rows() - half));
+        }
+        let size = self.encoder.batch(&Step::Compact.apply(batch, &self.schema)?)?.len() as u64;
+        if size <= self.max_plain_size {
+            return Ok(());
+        }
+        let expected = format!("rows whose message has at most {} bytes", self.max_plain_size);
+        Err(Error::bare(Code::LimitExceeded, expected, size.to_string()))
+    }
+
+    /// The batch in pieces that fit into the buffer, if its rows do.
+    fn pieces(&self, batch: &RecordBatch) -> Vec<RecordBatch> {
+        let rows = batch.num_rows();
+        let count = usize::try_from(cost_of(batch).div_ceil(self.buffer_size.max(1))).unwrap_or(rows);
+        let step = rows.div_ceil(count.clamp(1, rows.max(1))).max(1);
+        (0..rows).step_by(step).map(|at| batch.slice(at, step.min(rows - at))).collect()
+    }
+
+    /// Closes the region if it has no room for so much more (SRT-1).
+    fn make_room(&mut self, cost: u64) -> Result<()> {
+        if self.charged > 0 && self.charged.saturating_add(cost) > self.buffer_size {
+            self.close_region()?;
+        }
+        self.charged = self.charged.saturating_add(cost);
+        Ok(())
+    }
+
+    fn close_if_full(&mut self) -> Result<()> {
+        if self.charged >= self.buffer_size { self.close_region() } else { Ok(()) }
+    }
+
+    fn close_region(&mut self) -> Result<()> {
+        self.charged = 0;
+        self.write_region().map_err(|error| self.fail(error))
+    }
+
+    /// Rows of the buffer become a region (SRT-7, SRT-8).
+    fn write_region(&mut self) -> Result<()> {
+        let (first, count, rotation) = (self.first_partition, self.partition_count, self.rotation);
+        let slot = |named: usize, partition: u32| {
+            let at = partition - first;
+            let is_sparse = 2 * named as u64 + 1 < u64::from(count);
+            if is_sparse { at } else { (at + count - rotation) % count }
+        };
+        let (schema, target) = (&self.schema, self.target);
+        let own = std::mem::take(&mut self.own).sorted(schema, slot)?;
+        let shared = std::mem::take(&mut self.shared);
+        let mut region = self.writer.region()?;
+        let (encoder, limit) = (&mut self.encoder, self.max_plain_size);
+        for (partition, rows) in own.extents() {
+            own.cut(rows, schema, target, |batch| put(&mut region, encoder, Some(partition), &batch, limit))?;
+        }
+        for shared in shared {
+            region.shared(shared.members.as_deref())?;
+            shared.cut(schema, target, |batch| put(&mut region, encoder, None, &batch, limit))?;
+        }
+        region.end()
+    }
+}
+
+fn cost_of(batch: &RecordBatch) -> u64 {
+    size_of(batch).saturating_add(ROW_COST * batch.num_rows() as u64)
+}
+
+/// A batch as a block, or as several where one would be too large.
+fn put(
+    region: &mut RegionWriter<'_>,
+    encoder: &mut Encoder,
+    partition: Option<u32>,
+    batch: &RecordBatch,
+    limit: u64,
+) -> Result<()> {
+    let (rows, message) = (batch.num_rows(), encoder.batch(batch)?);
+    if message.len() as u64 <= limit || rows == 1 {
+        return region.block(partition, crate::block::DATA, &message, rows as u64);
+    }
+    drop(message);
+    for half in [batch.slice(0, rows / 2), batch.slice(rows / 2, rows - rows / 2)] {
+        put(region, encoder, partition, &Step::Compact.apply(&half, &batch.schema())?, limit)?;
+    }
+    Ok(())
+}

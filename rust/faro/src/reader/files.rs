@@ -1,0 +1,98 @@
+//! The files of an output (spec, FIL).
+
+use crate::error::{Code, Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The file or files of one output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Data and index in one file.
+    Single(PathBuf),
+    /// A data file and its index file.
+    Paired {
+        /// The data file.
+        data: PathBuf,
+        /// The index file.
+        index: PathBuf,
+    },
+}
+
+impl Files {
+    /// The pair `NAME.data` and `NAME.index`.
+    pub fn paired(name: impl AsRef<Path>) -> Files {
+        Files::Paired {
+            data: with_extension(name.as_ref(), "data"),
+            index: with_extension(name.as_ref(), "index"),
+        }
+    }
+
+    /// The single file `NAME.faro`.
+    pub fn single(name: impl AsRef<Path>) -> Files {
+        Files::Single(with_extension(name.as_ref(), "faro"))
+    }
+
+    /// Finds the files that a path means: `NAME.faro`, `NAME.data` and `NAME.index` (each means both), the name of an
+    /// existing file, or `NAME` of either. What the files are, their headers say (FIL-4).
+    ///
+    /// # Errors
+    /// `io` when `NAME` is the name of nothing, `invalid-argument` when it is that of two outputs.
+    pub fn locate(path: impl AsRef<Path>) -> Result<Files> {
+        let path = path.as_ref();
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("faro") => return Ok(Files::Single(path.to_path_buf())),
+            Some("data" | "index") => return Ok(Files::paired(path.with_extension(""))),
+            _ => {}
+        }
+        let (single, paired) = (with_extension(path, "faro"), Files::paired(path));
+        let pair_exists = matches!(&paired, Files::Paired { data, index } if data.exists() || index.exists());
+        match (single.exists(), pair_exists) {
+            (true, true) => Err(Error::argument(
+                "the name of one output",
+                format!("{}.faro and {}.index", path.display(), path.display()),
+            )),
+            (true, false) => Ok(Files::Single(single)),
+            (false, true) => Ok(paired),
+            (false, false) if path.is_file() => Ok(Files::Single(path.to_path_buf())),
+            (false, false) => Err(Error {
+                file: Some(path.to_path_buf()),
+                ..Error::bare(
+                    Code::Io,
+                    "a file, or .faro, .data or .index behind the name",
+                    "none of them",
+                )
+            }),
+        }
+    }
+}
+
+/// `NAME` and a dot and the extension: a dot inside NAME stays, unlike with `Path::with_extension`.
+pub(crate) fn with_extension(name: &Path, extension: &str) -> PathBuf {
+    let mut text = OsString::from(name);
+    text.push(".");
+    text.push(extension);
+    PathBuf::from(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_mean_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("a.b");
+        let located = |path: &Path| Files::locate(path);
+        assert_eq!(located(&name).unwrap_err().code, Code::Io);
+        std::fs::write(with_extension(&name, "index"), "").unwrap();
+        let pair = Files::paired(&name);
+        assert_eq!(located(&name).unwrap(), pair);
+        assert_eq!(located(&folder.path().join("a.b.data")).unwrap(), pair);
+        std::fs::write(with_extension(&name, "faro"), "").unwrap();
+        assert_eq!(located(&name).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(located(&folder.path().join("a.b.faro")).unwrap(), Files::single(&name));
+        let plain = folder.path().join("plain");
+        std::fs::write(&plain, "").unwrap();
+        assert_eq!(located(&plain).unwrap(), Files::Single(plain));
+    }
+}

@@ -1,0 +1,174 @@
+//! Reading finished files (spec, OPN and PRT).
+
+mod blocks;
+mod files;
+mod open;
+mod records;
+mod sequences;
+mod view;
+mod window;
+
+pub(crate) use blocks::Depth;
+pub use blocks::{Block, Blocks};
+pub use files::Files;
+pub(crate) use files::with_extension;
+pub(crate) use open::{
+    FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
+};
+pub use records::Records;
+pub use view::ReaderOptions;
+pub(crate) use view::View;
+
+use crate::error::Result;
+use crate::header::FileHeader;
+use crate::index::RegionIndex;
+use crate::message::Footer;
+use crate::source::Source;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A finished output, open for reading. Cheap to clone, and any number of threads may read from one.
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+/// writer.write(2, b"a record")?;
+/// writer.finish()?;
+///
+/// let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
+/// let records = reader.records(2)?.collect::<faro::Result<Vec<_>>>()?;
+/// assert_eq!(records, ["a record"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader {
+    view: View,
+    footer_offset: u64,
+    footer_sequence: u32,
+}
+
+impl Reader {
+    /// Opens a finished output; reads no region message and no partition block.
+    ///
+    /// # Errors
+    /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
+    pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
+        let open = open_files(files)?;
+        let FoundFooter {
+            footer,
+            offset,
+            sequence,
+        } = open.read_footer(&options.limits)?;
+        // The tail begins where the footer's block ends; the schema must lie before it.
+        let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
+        Ok(Reader {
+            view: View::new(open, schema, options, footer),
+            footer_offset: offset,
+            footer_sequence: sequence,
+        })
+    }
+
+    /// The header of the index (or single) file.
+    pub fn header(&self) -> &FileHeader {
+        self.view.header()
+    }
+
+    /// The footer: directory, statistics, properties.
+    pub fn footer(&self) -> &Footer {
+        &self.view.footer
+    }
+
+    /// How many regions the file has.
+    pub fn region_count(&self) -> usize {
+        self.view.region_count()
+    }
+
+    /// A region by its number, checked when it is first used (REG-10).
+    ///
+    /// # Errors
+    /// `invalid-argument` for a number that the file does not have; the faults of REG-10.
+    pub fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
+        self.view.region(number)
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> Range<u32> {
+        self.header().partitions()
+    }
+
+    /// Bytes that a partition reads, block headers and padding included, without reading any block (PRT-6).
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 when the file has no
+    /// statistics.
+    pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
+        self.view.stored_bytes(partition)
+    }
+
+    /// The blocks of a partition (PRT-1).
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3.
+    pub fn partition(&self, partition: u32) -> Result<Blocks> {
+        self.view.partition(partition)
+    }
+
+    /// The blocks of a partition in some of the regions; sequences count from the first block that is found.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition or regions that the file does not have.
+    pub fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
+        self.view.partition_in(partition, regions)
+    }
+
+    /// The blocks of a range of partitions, region by region (PRT-5).
+    ///
+    /// # Errors
+    /// `invalid-argument` for partitions that the file does not have.
+    pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
+        self.view.range(partitions)
+    }
+
+    /// The blocks of all partitions, region by region (PRT-5).
+    ///
+    /// # Errors
+    /// None; the iterator gives the faults of PRT-3.
+    pub fn all(&self) -> Result<Blocks> {
+        self.view.range(self.partitions())
+    }
+
+    /// The records of a partition of a file with framing records; events are passed over.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have, or for another framing.
+    pub fn records(&self, partition: u32) -> Result<Records> {
+        self.view.records(partition)
+    }
+
+    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    pub fn arrow_schema_message(&self) -> Option<&[u8]> {
+        self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(crate) fn footer_offset(&self) -> u64 {
+        self.footer_offset
+    }
+
+    pub(crate) fn footer_sequence(&self) -> u32 {
+        self.footer_sequence
+    }
+
+    pub(crate) fn index_source(&self) -> &Source {
+        self.view.index_source()
+    }
+
+    pub(crate) fn data_source(&self) -> &Source {
+        self.view.data_source()
+    }
+}

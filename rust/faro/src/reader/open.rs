@@ -1,0 +1,219 @@
+//! Opening: headers, tail, footer, schema, in the order of OPN-1 and OPN-2.
+
+use super::Files;
+use crate::block::{BlockHeader, Kinds, Place, Sequence, pad8};
+use crate::error::{Code, Error, Result, Role};
+use crate::framing;
+use crate::header::{FileHeader, FileKind, Framing};
+use crate::index;
+use crate::limits::Limits;
+use crate::message::{Footer, Schema};
+use crate::metadata::read_metadata;
+use crate::source::Source;
+use crate::tail::Tail;
+
+/// The files of an output whose headers were checked.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    /// The index file, or the single file.
+    pub index: Source,
+    /// The data file of a pair.
+    pub data: Option<Source>,
+    /// The header of the index or single file.
+    pub header: FileHeader,
+}
+
+/// Where the footer of a finished file was found.
+#[derive(Debug)]
+pub(crate) struct FoundFooter {
+    pub footer: Footer,
+    pub offset: u64,
+    pub sequence: u32,
+}
+
+/// The first byte of a schema message: behind the file header and a block header (SCH-1).
+pub(crate) const SCHEMA_OFFSET: u64 = (FileHeader::SIZE + BlockHeader::SIZE) as u64;
+
+/// Reads and checks the header of a file (HDR-1).
+pub(crate) fn read_header(source: &Source) -> Result<FileHeader> {
+    let mut bytes = [0; FileHeader::SIZE];
+    let filled = source.read_up_to(0, &mut bytes)?;
+    FileHeader::parse(&bytes[..filled]).map_err(|error| source.blame(error))
+}
+
+/// Checks that a file is of the kind that it was given as.
+pub(crate) fn check_kind(source: &Source, header: &FileHeader, kind: FileKind) -> Result<()> {
+    if header.kind == kind {
+        return Ok(());
+    }
+    let text = |kind: FileKind| match kind {
+        FileKind::Data => "1, a data file",
+        FileKind::Index => "2, an index file",
+        FileKind::Single => "3, a single file",
+    };
+    let expected = format!("file kind {}", text(kind));
+    Err(source.blame(Error::at(Code::MismatchedPair, 8, expected, text(header.kind))))
+}
+
+/// Checks 1 to 5 of OPN-1.
+pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
+    match files {
+        Files::Single(path) => {
+            let index = Source::open(path, Role::Single)?;
+            let header = read_header(&index)?;
+            check_kind(&index, &header, FileKind::Single)?;
+            Ok(OpenFiles {
+                index,
+                data: None,
+                header,
+            })
+        }
+        Files::Paired { data, index } => {
+            let index = Source::open(index, Role::Index)?;
+            let header = read_header(&index)?;
+            check_kind(&index, &header, FileKind::Index)?;
+            let data = Source::open(data, Role::Data)?;
+            let data_header = read_header(&data)?;
+            check_kind(&data, &data_header, FileKind::Data)?;
+            FileHeader::check_pair(&header, &data_header).map_err(|error| data.blame(error))?;
+            Ok(OpenFiles {
+                index,
+                data: Some(data),
+                header,
+            })
+        }
+    }
+}
+
+impl OpenFiles {
+    /// The file where the partition blocks are.
+    pub(crate) fn data_source(&self) -> &Source {
+        self.data.as_ref().unwrap_or(&self.index)
+    }
+
+    /// Checks 6 to 8 of OPN-1.
+    pub(crate) fn read_footer(&self, limits: &Limits) -> Result<FoundFooter> {
+        let found = self.find_footer(limits)?;
+        if let Some(data) = &self.data {
+            check_data_size(data, &found.footer, true)?;
+        }
+        Ok(found)
+    }
+
+    /// OPN-2.
+    fn find_footer(&self, limits: &Limits) -> Result<FoundFooter> {
+        let source = &self.index;
+        let size = source.size()?;
+        let blame =
+            |code, offset, expected: &str, found: String| source.blame(Error::at(code, offset, expected, found));
+        let at = size
+            .checked_sub(Tail::SIZE as u64)
+            .filter(|at| *at >= FileHeader::SIZE as u64);
+        let mut bytes = [0; Tail::SIZE];
+        if let Some(at) = at {
+            source.read_exact(at, &mut bytes)?;
+        }
+        let Some(at) = at.filter(|_| Tail::has_magic(&bytes)) else {
+            let found = "none: it is still being written, or its writer died, or its end was cut off".to_string();
+            return Err(blame(Code::Unfinished, size, "a tail at the end of the file", found));
+        };
+        let tail = Tail::parse(&bytes, at).map_err(|error| source.blame(error))?;
+        let (offset, footer_size) = (tail.footer_offset, tail.footer_size);
+        let end = offset.checked_add(BlockHeader::SIZE as u64 + pad8(footer_size));
+        if offset < FileHeader::SIZE as u64 || offset % 8 != 0 || end != Some(at) {
+            let found = format!("a footer of {footer_size} bytes at {offset}");
+            return Err(blame(
+                Code::InconsistentIndex,
+                at,
+                "a tail whose footer ends where the tail begins",
+                found,
+            ));
+        }
+        let kinds = Kinds {
+            footer: true,
+            ..Kinds::default()
+        };
+        let place = Place::metadata(limits, kinds, Sequence::Unknown);
+        let (block, message) = read_metadata(source, offset, at, &place)?;
+        if block.stored_size != footer_size {
+            let expected = format!("a footer of {footer_size} bytes, as the tail says");
+            return Err(blame(
+                Code::InconsistentIndex,
+                offset,
+                &expected,
+                block.stored_size.to_string(),
+            ));
+        }
+        let footer = parse_footer(&message, &self.header, offset, limits).map_err(|error| source.blame(error))?;
+        Ok(FoundFooter {
+            footer,
+            offset,
+            sequence: block.sequence,
+        })
+    }
+
+    /// Check 9 of OPN-1: the schema of a file with Arrow framing; `end` is where the schema block must end (SCH-1).
+    pub(crate) fn read_schema(&self, limits: &Limits, end: u64) -> Result<Option<Schema>> {
+        if self.header.framing != Framing::Arrow {
+            return Ok(None);
+        }
+        let kinds = Kinds {
+            schema: true,
+            ..Kinds::default()
+        };
+        let place = Place::metadata(limits, kinds, Sequence::Is(0));
+        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &place)?;
+        parse_schema(&message, &self.header)
+            .map(Some)
+            .map_err(|error| self.index.blame(error))
+    }
+}
+
+/// Checks 6 to 8 of OPN-2, on the message of a footer block at `offset`.
+pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, limits: &Limits) -> Result<Footer> {
+    let message_offset = offset + BlockHeader::SIZE as u64;
+    let footer = Footer::parse(message, header.version_minor, message_offset)?;
+    if footer.regions.len() as u64 > limits.max_regions {
+        return Err(Error::at(
+            Code::LimitExceeded,
+            message_offset,
+            format!("at most {} regions (max_regions)", limits.max_regions),
+            footer.regions.len().to_string(),
+        ));
+    }
+    index::check_footer(&footer, header, offset)?;
+    Ok(footer)
+}
+
+/// The schema message, and the beginning of what it holds (SCH-1).
+pub(crate) fn parse_schema(message: &[u8], header: &FileHeader) -> Result<Schema> {
+    let schema = Schema::parse(message, header.version_minor, SCHEMA_OFFSET)?;
+    match framing::encapsulated_fault(&schema.arrow) {
+        None => Ok(schema),
+        Some(found) => Err(Error::at(
+            Code::MalformedMessage,
+            SCHEMA_OFFSET,
+            "an encapsulated Arrow IPC message in the schema",
+            found,
+        )),
+    }
+}
+
+/// Checks 7 (if `least`) and 8 of OPN-1.
+pub(crate) fn check_data_size(data: &Source, footer: &Footer, least: bool) -> Result<()> {
+    let (expected, size) = (footer.data_size, data.size()?);
+    let text = || format!("{expected} bytes, as the footer says");
+    if least && size < expected {
+        return Err(data.blame(Error::at(
+            Code::Truncated,
+            size,
+            text(),
+            format!("a file of {size} bytes"),
+        )));
+    }
+    if size > expected {
+        let found = format!("a file of {size} bytes");
+        return Err(data.blame(Error::at(Code::InconsistentIndex, expected, text(), found)));
+    }
+    Ok(())
+}

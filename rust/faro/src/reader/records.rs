@@ -1,0 +1,51 @@
+//! The records of a partition.
+
+use super::Blocks;
+use crate::block::DATA;
+use crate::error::Result;
+use crate::framing;
+use crate::header::Framing;
+use bytes::Bytes;
+
+/// An iterator over the records of a partition; events are passed over. It ends behind the first error.
+pub struct Records {
+    blocks: Blocks,
+    /// What is left of a payload whose records were all found to be whole.
+    rest: Bytes,
+}
+
+impl Records {
+    pub(crate) fn new(blocks: Blocks) -> Self {
+        Records {
+            blocks,
+            rest: Bytes::new(),
+        }
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((record, _)) = framing::split_record(&self.rest) {
+                let end = 4 + record.len();
+                let record = self.rest.slice(4..end);
+                self.rest = self.rest.slice(end..);
+                return Some(Ok(record));
+            }
+            let checked = self
+                .blocks
+                .next()?
+                .and_then(|block| block.records(Framing::Records).map(|_| block));
+            match checked {
+                Ok(block) if block.kind() == DATA => self.rest = block.payload,
+                Ok(_) => {}
+                Err(error) => {
+                    self.blocks.stop();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Which sequence the next block must bear (spec, PRT-4 and CHK-1 step 5).
+
+use crate::block::Sequence;
+use std::collections::HashMap;
+
+/// What was seen of the streams so far. It grows with the partitions that have blocks, not with those there are.
+pub(crate) struct Sequences {
+    selective: bool,
+    /// Whether the first block of a stream must be its first in the file.
+    from_start: bool,
+    /// Whether every shared block of the file passes by.
+    all_shared: bool,
+    own: HashMap<u32, u32>,
+    shared: Option<u32>,
+    /// The own stream in hand, which saves looking it up for each block.
+    current: Option<(u32, u32)>,
+}
+
+impl Sequences {
+    pub(crate) fn new(selective: bool, from_start: bool) -> Self {
+        Sequences {
+            selective,
+            from_start,
+            all_shared: false,
+            own: HashMap::new(),
+            shared: None,
+            current: None,
+        }
+    }
+
+    /// From now on shared blocks are expected without gaps.
+    pub(crate) fn count_all_shared(&mut self) {
+        self.all_shared = true;
+    }
+
+    /// What the next block of an extent must bear. `partition` is that of an own extent; `first_block` what the index
+    /// says of its first block.
+    pub(crate) fn expected(&mut self, partition: Option<u32>, is_first: bool, first_block: Option<u32>) -> Sequence {
+        match partition {
+            Some(partition) => {
+                let last = self.last_own(partition);
+                if self.selective && is_first {
+                    match (first_block, last) {
+                        (Some(first), Some(last)) => Sequence::FirstOfSlot(first, last),
+                        (Some(first), None) => Sequence::Is(first.into()),
+                        (None, _) => Sequence::Unknown,
+                    }
+                } else {
+                    self.after(last, self.from_start)
+                }
+            }
+            None if self.selective => self.shared.map_or(Sequence::Unknown, Sequence::Above),
+            None if is_first && !self.all_shared => self.shared.map_or(Sequence::Unknown, Sequence::Above),
+            None => self.after(self.shared, self.all_shared),
+        }
+    }
+
+    /// The number behind the last one seen of a stream.
+    fn after(&self, last: Option<u32>, counts_from_zero: bool) -> Sequence {
+        match last {
+            Some(last) if self.selective => Sequence::Above(last),
+            Some(last) => Sequence::Is(u64::from(last) + 1),
+            None if counts_from_zero => Sequence::Is(0),
+            None => Sequence::Unknown,
+        }
+    }
+
+    fn last_own(&mut self, partition: u32) -> Option<u32> {
+        match self.current {
+            Some((current, last)) if current == partition => Some(last),
+            _ => {
+                self.put_back();
+                self.own.get(&partition).copied()
+            }
+        }
+    }
+
+    /// A block passed its checks.
+    pub(crate) fn seen(&mut self, partition: Option<u32>, sequence: u32) {
+        match partition {
+            Some(partition) => self.current = Some((partition, sequence)),
+            None => self.shared = Some(sequence),
+        }
+    }
+
+    /// A region ends: the stream in hand joins the others.
+    pub(crate) fn next_region(&mut self) {
+        self.put_back();
+    }
+
+    fn put_back(&mut self) {
+        if let Some((partition, last)) = self.current.take() {
+            self.own.insert(partition, last);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A file that is appended to, in large pieces.
+
+use crate::error::{Error, Result, Role};
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a write, and what writes are aligned to as far as commits allow.
+const PIECE: u64 = 1 << 20;
+
+/// A new file with a buffer before it. Unless it was told to keep the file, dropping it removes the file.
+#[derive(Debug)]
+pub(crate) struct AppendFile {
+    file: File,
+    path: PathBuf,
+    role: Role,
+    buffer: Vec<u8>,
+    /// Where the buffer's first byte goes.
+    written: u64,
+    /// Nothing is written while a region is open that may be given up and that others would see (WRT-8).
+    held: bool,
+    keep: bool,
+    discarded: bool,
+}
+
+impl AppendFile {
+    /// Creates a file that did not exist before.
+    pub(crate) fn create(path: PathBuf, role: Role) -> Result<Self> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(|error| Error::io("create the file", &path, Some(role), error))?;
+        Ok(AppendFile {
+            file,
+            path,
+            role,
+            buffer: Vec::new(),
+            written: 0,
+            held: false,
+            keep: false,
+            discarded: false,
+        })
+    }
+
+    fn io(&self, what: &str, error: std::io::Error) -> Error {
+        Error::io(what, &self.path, Some(self.role), error)
+    }
+
+    /// Where the next byte goes.
+    pub(crate) fn offset(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// What is not written yet; bytes appended here are written by the next call that writes.
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Whether so much waits that it should be written.
+    pub(crate) fn is_full(&self) -> bool {
+        self.buffer.len() as u64 >= PIECE
+    }
+
+    /// Writes whole pieces, and keeps the rest.
+    pub(crate) fn write_pieces(&mut self) -> Result<()> {
+        let end = self.offset() / PIECE * PIECE;
+        match end.checked_sub(self.written) {
+            Some(length) if length > 0 && !self.held => self.write(length as usize),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all that waits.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.write(self.buffer.len())
+    }
+
+    fn write(&mut self, length: usize) -> Result<()> {
+        self.file
+            .write_all(&self.buffer[..length])
+            .map_err(|error| self.io("write the file", error))?;
+        self.buffer.drain(..length);
+        self.written += length as u64;
+        Ok(())
+    }
+
+    /// Keeps everything in memory until told otherwise.
+    pub(crate) fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
+    /// Syncs to the device what was written.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.file.sync_data().map_err(|error| self.io("sync the file", error))
+    }
+
+    /// Forgets everything from `offset` on.
+    pub(crate) fn cut(&mut self, offset: u64) -> Result<()> {
+        match offset.checked_sub(self.written) {
+            Some(kept) => self.buffer.truncate(kept as usize),
+            None => {
+                self.buffer.clear();
+                self.file
+                    .set_len(offset)
+                    .map_err(|error| self.io("cut the file", error))?;
+                self.file
+                    .seek(SeekFrom::Start(offset))
+                    .map_err(|error| self.io("seek in the file", error))?;
+                self.written = offset;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the file outlives this.
+    pub(crate) fn keep(&mut self, keep: bool) {
+        self.keep = keep;
+    }
+
+    /// Removes the file, if that is possible; nothing more is written.
+    pub(crate) fn discard(&mut self) {
+        self.buffer = Vec::new();
+        if !self.discarded {
+            // If it cannot be removed it stays, under a temporary name (WRT-6).
+            let _ = std::fs::remove_file(&self.path);
+            self.discarded = true;
+        }
+    }
+
+    /// Gives the file its final name, and goes on with it under that name.
+    pub(crate) fn rename(&mut self, path: &Path) -> Result<()> {
+        if self.path != path {
+            std::fs::rename(&self.path, path).map_err(|error| self.io("rename the file", error))?;
+            self.path = path.to_path_buf();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for AppendFile {
+    fn drop(&mut self) {
+        if !self.keep {
+            self.discard();
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Writing: calls, and where regions end (spec, WRT and SRT).
+
+mod append;
+mod core;
+mod options;
+mod output;
+mod region;
+mod region_writer;
+mod statistics;
+
+pub(crate) use self::core::append_metadata;
+pub use options::{Durability, Layout, WriterOptions};
+pub(crate) use output::sync_folder;
+pub(crate) use region::Shape;
+pub use region_writer::RegionWriter;
+pub(crate) use statistics::{Sums, Tally};
+
+use self::core::Core;
+use crate::block::{DATA, EVENT};
+use crate::error::{Code, Error, Result};
+use crate::framing;
+use crate::header::Framing;
+use crate::message::Property;
+use crate::reader::Files;
+use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
+use options::check_kind;
+use region::{MemberBits, Owner};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Whom a record is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To<'a> {
+    /// One partition.
+    One(u32),
+    /// Every partition of the file.
+    All,
+    /// The partitions of a set, in any order, repeated or not.
+    These(&'a [u32]),
+}
+
+/// What [`Writer::finish`] made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Regions of the output.
+    pub regions: usize,
+    /// Bytes of the data file; in a single output, of the regions' blocks.
+    pub data_bytes: u64,
+    /// Bytes of the index file; in a single output, of everything else.
+    pub index_bytes: u64,
+    /// The files.
+    pub files: Files,
+}
+
+/// Writes one output.
+///
+/// Records may come in any order of partitions. They are gathered in a sort buffer of bounded size, and each time that
+/// it is full they go to the file as one region. Nothing is visible under the final names before
+/// [`Writer::finish`] (unless the option `follow` says so). An error other than `invalid-argument` and a refused record
+/// (WRT-3) is final: every later call but [`Writer::abort`] gives it again.
+pub struct Writer {
+    options: WriterOptions,
+    core: Core,
+    buffer: SortBuffer<MemberBits>,
+    state: State,
+    properties: BTreeMap<String, String>,
+    /// The set of the last multicast, and its bits: sets repeat.
+    last_set: Option<(Vec<u32>, MemberBits)>,
+}
+
+enum State {
+    Open,
+    Failed(Error),
+    Finished,
+    Aborted,
+}
+
+impl Writer {
+    /// Creates the files of an output called `base`: `base.data` and `base.index`, or `base.faro`.
+    ///
+    /// # Errors
+    /// `invalid-argument` for an option out of range; `io` when a file cannot be created, or exists and `overwrite` was
+    /// not asked for.
+    pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
+        let core = Core::create(base.as_ref(), &options)?;
+        Ok(Writer {
+            core,
+            buffer: SortBuffer::new(options.buffer_size, options.framing == Framing::Arrow),
+            options,
+            state: State::Open,
+            properties: BTreeMap::new(),
+            last_set: None,
+        })
+    }
+
+    /// A record for one partition.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn write(&mut self, partition: u32, record: &[u8]) -> Result<()> {
+        self.put(To::One(partition), DATA, record, 1)
+    }
+
+    /// An event of kind 1, or 64 to 127, for one partition.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn write_event(&mut self, partition: u32, kind: u8, bytes: &[u8]) -> Result<()> {
+        self.event(To::One(partition), kind, bytes)
+    }
+
+    /// A record for every partition, stored once.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn broadcast(&mut self, record: &[u8]) -> Result<()> {
+        self.put(To::All, DATA, record, 1)
+    }
+
+    /// An event for every partition, stored once.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn broadcast_event(&mut self, kind: u8, bytes: &[u8]) -> Result<()> {
+        self.event(To::All, kind, bytes)
+    }
+
+    /// A record for the partitions of a set, stored once.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn multicast(&mut self, partitions: &[u32], record: &[u8]) -> Result<()> {
+        self.put(To::These(partitions), DATA, record, 1)
+    }
+
+    /// An event for the partitions of a set, stored once.
+    ///
+    /// # Errors
+    /// As [`Writer::put`].
+    pub fn multicast_event(&mut self, partitions: &[u32], kind: u8, bytes: &[u8]) -> Result<()> {
+        self.event(To::These(partitions), kind, bytes)
+    }
+
+    fn event(&mut self, to: To<'_>, kind: u8, bytes: &[u8]) -> Result<()> {
+        if kind == DATA {
+            return Err(self.check_open().err().unwrap_or_else(|| {
+                Error::argument(format!("an event's kind, {EVENT} or 64 to 127"), kind.to_string())
+            }));
+        }
+        self.put(to, kind, bytes, 1)
+    }
+
+    /// A record, or an event when `kind` is not 0. With framing arrow `rows` says how many rows a record holds, for the
+    /// statistics; in other framings a record counts as one, whatever `rows` says.
+    ///
+    /// # Errors
+    /// `invalid-argument` for partitions that the file does not have, an empty set, a kind that is neither data nor an
+    /// event's, with framing arrow a record that is no encapsulated message, and after `finish` or `abort` (WRT-1,
+    /// WRT-2); `limit-exceeded` for a record of which a block larger than `max_plain_size` would have to be made
+    /// (WRT-3): after these the writer is as it was. `io` and the rest are final (WRT-6).
+    pub fn put(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
+        self.check_open()?;
+        check_kind(kind)?;
+        let owner = self.owner(to)?;
+        self.check_record(kind, bytes)?;
+        let framing = self.options.framing;
+        let record = match (kind, framing) {
+            (DATA, Framing::Opaque) if bytes.is_empty() => Pushed::Nothing(1),
+            (DATA, Framing::Arrow) => Pushed::Data(bytes, rows),
+            (DATA, _) => Pushed::Data(bytes, 1),
+            _ => Pushed::Event(kind, bytes),
+        };
+        self.make_room(&owner, bytes.len())?;
+        let charge = self.charge(&owner, bytes.len());
+        if !self.buffer.has_room(charge) {
+            return self.guarded(|core| oversized(core, owner, &record));
+        }
+        match &owner {
+            Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
+            Owner::Shared(members) => self.buffer.push_shared(members, self.options.ordered, &record, charge),
+        }
+        Ok(())
+    }
+
+    /// Closes the region before a record, for order's sake (SRT-4) or for its room (SRT-1).
+    fn make_room(&mut self, owner: &Owner, length: usize) -> Result<()> {
+        let out_of_order = self.options.ordered && matches!(owner, Owner::Own(_)) && self.buffer.holds_shared();
+        if out_of_order || !self.buffer.has_room(self.charge(owner, length)) {
+            self.close_region()?;
+        }
+        Ok(())
+    }
+
+    /// SRT-1.
+    fn charge(&self, owner: &Owner, length: usize) -> u64 {
+        let begins_set = match owner {
+            Owner::Shared(members) if members.is_some() => self.buffer.group(members, self.options.ordered).is_none(),
+            _ => false,
+        };
+        let set = if begins_set {
+            self.options.partition_count.div_ceil(8)
+        } else {
+            0
+        };
+        length as u64 + RECORD_CHARGE + u64::from(set)
+    }
+
+    fn owner(&mut self, to: To<'_>) -> Result<Owner> {
+        let shape = self.core.shape;
+        match to {
+            To::One(partition) => shape
+                .place(partition)
+                .map(Owner::Own)
+                .ok_or_else(|| shape.no_such(partition)),
+            To::All => Ok(Owner::Shared(None)),
+            To::These(partitions) => match &self.last_set {
+                Some((last, bits)) if last == partitions => Ok(Owner::Shared(bits.clone())),
+                _ => {
+                    let bits = shape.bits(partitions)?;
+                    self.last_set = Some((partitions.to_vec(), bits.clone()));
+                    Ok(Owner::Shared(bits))
+                }
+            },
+        }
+    }
+
+    /// WRT-2 and WRT-3.
+    fn check_record(&self, kind: u8, bytes: &[u8]) -> Result<()> {
+        let length = bytes.len() as u64;
+        let plain = match (kind, self.options.framing) {
+            (DATA, Framing::Opaque) => return Ok(()),
+            (DATA, Framing::Records) => 4 + length,
+            (DATA, Framing::Arrow) => match framing::encapsulated_fault(bytes) {
+                Some(found) => return Err(Error::argument("an encapsulated Arrow IPC message", found)),
+                None => length,
+            },
+            _ => length,
+        };
+        let most = u64::from(self.options.max_plain_size);
+        if plain > most {
+            return Err(Error::bare(
+                Code::LimitExceeded,
+                format!("a block of at most {most} plain bytes (max_plain_size)"),
+                format!("a record that needs {plain}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Closes the region now. Without records this does nothing (SRT-3).
+    ///
+    /// # Errors
+    /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_open()?;
+        self.close_region()
+    }
+
+    fn close_region(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let mut buffer = std::mem::replace(&mut self.buffer, SortBuffer::new(0, false));
+        let closed = self.guarded(|core| write_region(core, &mut buffer));
+        buffer.clear();
+        self.buffer = buffer;
+        closed
+    }
+
+    /// Closes the region that the sort buffer holds, and begins one that is handed over block by block (WRT-8).
+    ///
+    /// # Errors
+    /// As [`Writer::flush`].
+    pub fn region(&mut self) -> Result<RegionWriter<'_>> {
+        self.flush()?;
+        self.core.output().hold_region(true);
+        self.core.begin_region();
+        Ok(RegionWriter::new(self))
+    }
+
+    /// A property for the footer.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a key that was used before, and after `finish` or `abort`.
+    pub fn property(&mut self, key: impl Into<String>, value: impl Into<String>) -> Result<()> {
+        self.check_open()?;
+        let key = key.into();
+        if self.properties.contains_key(&key) {
+            return Err(Error::argument(
+                "a property key that was not used before",
+                format!("{key:?}"),
+            ));
+        }
+        self.properties.insert(key, value.into());
+        Ok(())
+    }
+
+    /// Closes the region, writes footer and tail, and publishes the files under their final names.
+    ///
+    /// # Errors
+    /// `invalid-argument` after `finish` or `abort`; `io`, which is final, and leaves nothing that looks finished.
+    pub fn finish(&mut self) -> Result<Summary> {
+        self.flush()?;
+        let properties = std::mem::take(&mut self.properties);
+        let properties = properties
+            .into_iter()
+            .map(|(key, value)| Property { key, value })
+            .collect();
+        let created_by = self.options.created_by.take();
+        self.guarded(|core| core.finish(properties, created_by))?;
+        self.state = State::Finished;
+        let (data_bytes, index_bytes) = match self.core.output().sizes() {
+            (0, all) => (self.core.data_length(), all - self.core.data_length()),
+            sizes => sizes,
+        };
+        let files = self.core.output().files().clone();
+        Ok(Summary {
+            regions: self.core.region_count(),
+            data_bytes,
+            index_bytes,
+            files,
+        })
+    }
+
+    /// Gives up: removes the files, also those that were followed. After `finish`, or a second time, it does nothing.
+    ///
+    /// # Errors
+    /// None at present: files that cannot be removed stay, under temporary names (WRT-6).
+    pub fn abort(&mut self) -> Result<()> {
+        if !matches!(self.state, State::Finished) {
+            self.state = State::Aborted;
+            self.core.output().discard();
+        }
+        Ok(())
+    }
+
+    /// WRT-1 and WRT-6: whether calls are taken.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        match &self.state {
+            State::Open => Ok(()),
+            State::Failed(error) => Err(error.clone()),
+            State::Finished => Err(Error::argument("a writer that is not finished", "one that is")),
+            State::Aborted => Err(Error::argument("a writer that was not aborted", "one that was")),
+        }
+    }
+
+    /// Does what may fail for good.
+    fn guarded<T>(&mut self, act: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
+        act(&mut self.core).inspect_err(|error| self.state = State::Failed(error.clone()))
+    }
+}
+
+/// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
+fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
+    let shape = core.shape;
+    buffer.sort(shape.partition_count);
+    core.begin_region();
+    // A dense region begins at the rotation; a sparse one ascends.
+    let first = if shape.rotation == 0 || shape.is_sparse(buffer.own().count()) {
+        0
+    } else {
+        shape.rotation
+    };
+    let ahead = buffer.own().filter(|(at, _)| *at >= first);
+    for (at, entries) in ahead.chain(buffer.own().filter(|(at, _)| *at < first)) {
+        core.begin_extent(Owner::Own(at));
+        write_extent(core, buffer, entries)?;
+    }
+    for (group, entries) in buffer.shared() {
+        core.begin_extent(Owner::Shared(group.members.clone()));
+        core.add_records(group.empty_records);
+        write_extent(core, buffer, entries)?;
+    }
+    for (at, records) in buffer.empty_own() {
+        core.begin_extent(Owner::Own(at));
+        core.add_records(records);
+    }
+    core.commit_region(false)
+}
+
+fn write_extent(core: &mut Core, buffer: &SortBuffer<MemberBits>, entries: &[u64]) -> Result<()> {
+    for entry in entries {
+        push(core, &buffer.record(*entry))?;
+    }
+    core.end_extent()
+}
+
+/// A record that is larger than the sort buffer: a region of its own (SRT-2).
+fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
+    core.begin_region();
+    core.begin_extent(owner);
+    push(core, record)?;
+    core.end_extent()?;
+    core.commit_region(false)
+}
+
+fn push(core: &mut Core, record: &Pushed<'_>) -> Result<()> {
+    match record {
+        Pushed::Data(bytes, records) => {
+            core.add_records(*records);
+            core.push_record(bytes)
+        }
+        Pushed::Event(kind, bytes) => core.push_event(*kind, bytes),
+        Pushed::Nothing(records) => {
+            core.add_records(*records);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The options of a writer (spec, the table of WRT).
+
+use crate::codec::Codec;
+use crate::error::{Error, Result};
+use crate::framing;
+use crate::header::{FileHeader, FileKind, Framing, MAX_PARTITIONS};
+use crate::{VERSION_MINOR, block};
+use uuid::Uuid;
+
+/// Which files a writer makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// `NAME.data` and `NAME.index`.
+    #[default]
+    Paired,
+    /// `NAME.faro`.
+    Single,
+}
+
+/// What a writer does to survive a crash of the machine (WRT-5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Nothing is synced.
+    #[default]
+    None,
+    /// Each committed region, and the published files, are synced to the device.
+    Commit,
+}
+
+/// How a [`crate::Writer`] writes. [`WriterOptions::new`] gives the defaults of the specification.
+///
+/// ```
+/// use faro::{Codec, Layout, WriterOptions};
+/// let options = WriterOptions::new(100).layout(Layout::Single).codec(Codec::Zstd).level(3);
+/// assert_eq!(options.block_size, 65_536);
+/// ```
+#[derive(Clone, Debug)]
+pub struct WriterOptions {
+    /// Paired or single files.
+    pub layout: Layout,
+    /// P, the count of partitions, 1 to 2^28.
+    pub partition_count: u32,
+    /// Number of the first partition.
+    pub first_partition: u32,
+    /// What the plain payloads are.
+    pub framing: Framing,
+    /// The producer's number.
+    pub producer: u64,
+    /// Attempt of the producer.
+    pub attempt: u32,
+    /// 16 random bytes, a UUID's, when absent.
+    pub file_id: Option<[u8; 16]>,
+    /// Target of a data block's plain bytes, 1 to 2^26. Blocks never become larger than `max_plain_size`.
+    pub block_size: u32,
+    /// Bytes that the sort buffer holds before it closes a region, 1 to 2^33.
+    pub buffer_size: u64,
+    /// How data blocks are compressed.
+    pub codec: Codec,
+    /// Level of Zstandard, 1 to 19.
+    pub level: i32,
+    /// Whether the order of calls is kept within each partition.
+    pub ordered: bool,
+    /// The partition, counted from the first, whose extent comes first in dense regions.
+    pub rotation: u32,
+    /// Whether the footer gets statistics.
+    pub statistics: bool,
+    /// The writing program.
+    pub created_by: Option<String>,
+    /// What is synced.
+    pub durability: Durability,
+    /// Whether others may follow the files while they are written: they bear their final names from the start.
+    pub follow: bool,
+    /// Whether existing files of the final names may be replaced.
+    pub overwrite: bool,
+    /// Largest plain size in bytes of a block that the writer makes.
+    pub max_plain_size: u32,
+    /// With framing arrow: the encapsulated Arrow IPC schema message.
+    pub arrow_schema_message: Option<Vec<u8>>,
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        $($(#[$doc])* #[must_use] pub fn $name(mut self, $name: $type) -> Self { self.$name = $name; self })*
+    };
+}
+
+impl WriterOptions {
+    /// The defaults, for so many partitions.
+    pub fn new(partition_count: u32) -> Self {
+        WriterOptions {
+            layout: Layout::Paired,
+            partition_count,
+            first_partition: 0,
+            framing: Framing::Records,
+            producer: 0,
+            attempt: 0,
+            file_id: None,
+            block_size: 65_536,
+            buffer_size: 64 << 20,
+            codec: Codec::None,
+            level: 1,
+            ordered: true,
+            rotation: 0,
+            statistics: true,
+            created_by: None,
+            durability: Durability::None,
+            follow: false,
+            overwrite: false,
+            max_plain_size: 64 << 20,
+            arrow_schema_message: None,
+        }
+    }
+
+    setters! {
+        /// Sets `layout`.
+        layout: Layout;
+        /// Sets `first_partition`.
+        first_partition: u32;
+        /// Sets `framing`.
+        framing: Framing;
+        /// Sets `producer`.
+        producer: u64;
+        /// Sets `attempt`.
+        attempt: u32;
+        /// Sets `file_id`.
+        file_id: Option<[u8; 16]>;
+        /// Sets `block_size`.
+        block_size: u32;
+        /// Sets `buffer_size`.
+        buffer_size: u64;
+        /// Sets `codec`.
+        codec: Codec;
+        /// Sets `level`.
+        level: i32;
+        /// Sets `ordered`.
+        ordered: bool;
+        /// Sets `rotation`.
+        rotation: u32;
+        /// Sets `statistics`.
+        statistics: bool;
+        /// Sets `created_by`.
+        created_by: Option<String>;
+        /// Sets `durability`.
+        durability: Durability;
+        /// Sets `follow`.
+        follow: bool;
+        /// Sets `overwrite`.
+        overwrite: bool;
+        /// Sets `max_plain_size`.
+        max_plain_size: u32;
+        /// Sets `arrow_schema_message`.
+        arrow_schema_message: Option<Vec<u8>>;
+    }
+
+    /// WRT-1: an option out of range is the caller's mistake.
+    pub(crate) fn check(&self) -> Result<()> {
+        let check = |holds: bool, expected: &str, found: u64| match holds {
+            true => Ok(()),
+            false => Err(Error::argument(expected, found.to_string())),
+        };
+        let count = u64::from(self.partition_count);
+        let most = u64::from(MAX_PARTITIONS);
+        check((1..=most).contains(&count), "a partition_count of 1 to 2^28", count)?;
+        let end = u64::from(self.first_partition) + count;
+        check(end <= most, "partition numbers below 2^28", end - 1)?;
+        check(
+            (1..=1 << 26).contains(&self.block_size),
+            "a block_size of 1 to 2^26",
+            self.block_size.into(),
+        )?;
+        check(
+            (1..=1 << 33).contains(&self.buffer_size),
+            "a buffer_size of 1 to 2^33",
+            self.buffer_size,
+        )?;
+        let level = u64::try_from(self.level).unwrap_or(0);
+        check((1..=19).contains(&level), "a level of 1 to 19", level)?;
+        check(
+            self.rotation < self.partition_count,
+            "a rotation below partition_count",
+            self.rotation.into(),
+        )?;
+        check(
+            self.max_plain_size >= 1,
+            "a max_plain_size of 1 or more",
+            self.max_plain_size.into(),
+        )?;
+        match (&self.arrow_schema_message, self.framing) {
+            (None, Framing::Arrow) => Err(Error::argument("a schema message with framing arrow", "none")),
+            (Some(_), Framing::Opaque | Framing::Records) => {
+                let found = format!("one with framing {}", self.framing.as_str());
+                Err(Error::argument("a schema message with framing arrow only", found))
+            }
+            (Some(message), Framing::Arrow) => match framing::encapsulated_fault(message) {
+                Some(found) => Err(Error::argument("a schema message that is encapsulated", found)),
+                None => Ok(()),
+            },
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// The header of a file of this kind (HDR-3).
+    pub(crate) fn header(&self, kind: FileKind, file_id: [u8; 16]) -> FileHeader {
+        FileHeader {
+            kind,
+            version_minor: VERSION_MINOR,
+            framing: self.framing,
+            partition_count: self.partition_count,
+            reader_features: 0,
+            writer_features: 0,
+            producer: self.producer,
+            attempt: self.attempt,
+            first_partition: self.first_partition,
+            file_id,
+        }
+    }
+
+    /// The file id that was given, or a random one (HDR-3).
+    pub(crate) fn file_id_or_random(&self) -> [u8; 16] {
+        self.file_id.unwrap_or_else(|| *Uuid::new_v4().as_bytes())
+    }
+
+    /// Where data blocks end.
+    pub(crate) fn block_target(&self) -> usize {
+        self.block_size.min(self.max_plain_size) as usize
+    }
+}
+
+/// Refuses kinds that are neither data nor an event's.
+pub(crate) fn check_kind(kind: u8) -> Result<()> {
+    match block::is_partition_kind(kind) {
+        true => Ok(()),
+        false => Err(Error::argument("kind 0, 1 or 64 to 127", kind.to_string())),
+    }
+}

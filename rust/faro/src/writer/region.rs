@@ -1,0 +1,176 @@
+//! The region that is being written: its extents so far, and the message and statistics that come of them.
+
+use super::statistics::{Sums, Tally};
+use crate::error::{Code, Error, Result};
+use crate::index::LARGEST_REGION;
+use crate::message::{Region, SharedExtent};
+use std::sync::Arc;
+
+/// A set of partitions as the bits of a shared extent's members; `None`: every partition.
+pub(crate) type MemberBits = Option<Arc<[u8]>>;
+
+/// Whose extent it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A partition, counted from the file's first.
+    Own(u32),
+    Shared(MemberBits),
+}
+
+/// An extent, or records that left no bytes in one.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub owner: Owner,
+    pub tally: Tally,
+    /// Sequence of the stream's next block when the extent began.
+    pub first_sequence: u32,
+}
+
+/// The extents of a region in the order in which they are written.
+#[derive(Debug)]
+pub(crate) struct OpenRegion {
+    pub data_offset: u64,
+    pub parts: Vec<Part>,
+}
+
+impl OpenRegion {
+    pub(crate) fn new(data_offset: u64) -> Self {
+        OpenRegion {
+            data_offset,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Counts a block of the last extent.
+    pub(crate) fn add(&mut self, stored: u64, plain: u64, offset: u64) -> Result<()> {
+        if offset - self.data_offset > LARGEST_REGION {
+            return Err(Error::bare(
+                Code::LimitExceeded,
+                format!("a region of at most {LARGEST_REGION} bytes"),
+                "more; smaller buffers make smaller regions",
+            ));
+        }
+        if let Some(part) = self.parts.last_mut() {
+            part.tally.stored += stored;
+            part.tally.plain += plain;
+        }
+        Ok(())
+    }
+
+    /// Counts records of the last extent.
+    pub(crate) fn add_records(&mut self, records: u64) {
+        if let Some(part) = self.parts.last_mut() {
+            part.tally.records += records;
+        }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.parts.iter().map(|part| part.tally.stored).sum()
+    }
+
+    pub(crate) fn add_to(&self, sums: &mut Sums) {
+        for part in &self.parts {
+            match &part.owner {
+                Owner::Own(at) => sums.add(*at, &part.tally),
+                Owner::Shared(members) => sums.add_shared(members.as_deref(), &part.tally),
+            }
+        }
+    }
+
+    /// The region's message (SRT-7 and SRT-8). `wrapped`: own blocks went past the last partition to the first.
+    pub(crate) fn message(&self, sequence: u32, shape: &Shape, wrapped: bool) -> Region {
+        let mut own = Vec::new();
+        let mut shared = Vec::new();
+        // Regions are at most 2^32 - 1 units long, so every length fits.
+        for part in self.parts.iter().filter(|part| part.tally.stored > 0) {
+            let length = (part.tally.stored / 8) as u32;
+            match &part.owner {
+                Owner::Own(at) => own.push((*at, length)),
+                Owner::Shared(members) => {
+                    shared.push(SharedExtent {
+                        length,
+                        members: members.as_ref().map(|bits| bits.to_vec()),
+                    });
+                }
+            }
+        }
+        let is_sparse = shape.is_sparse(own.len()) && !wrapped;
+        let mut region = Region {
+            sequence,
+            data_offset: self.data_offset,
+            data_length: self.length(),
+            rotation: if is_sparse { 0 } else { shape.rotation },
+            shared,
+            ..Region::default()
+        };
+        let mut end = 0;
+        region.offsets.push(0);
+        for (at, length) in &own {
+            if !is_sparse {
+                // The slots without blocks before this one: the end of the last extent again.
+                region.offsets.resize(shape.slot(*at) as usize + 1, end);
+            }
+            end += length;
+            region.offsets.push(end);
+        }
+        if is_sparse {
+            region.partitions = Some(own.iter().map(|(at, _)| shape.first_partition + at).collect());
+        } else {
+            region.offsets.resize(shape.partition_count as usize + 1, end);
+        }
+        region
+    }
+}
+
+/// What of the options decides where extents stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub first_partition: u32,
+    pub partition_count: u32,
+    pub rotation: u32,
+}
+
+impl Shape {
+    /// Whether a region with so many own extents is sparse (SRT-8).
+    pub(crate) fn is_sparse(&self, own_extents: usize) -> bool {
+        2 * own_extents as u64 + 1 < u64::from(self.partition_count)
+    }
+
+    /// The slot of a partition in a dense region.
+    pub(crate) fn slot(&self, at: u32) -> u32 {
+        (at + self.partition_count - self.rotation) % self.partition_count
+    }
+
+    /// Where a partition counts from the file's first; nothing when the file does not have it.
+    pub(crate) fn place(&self, partition: u32) -> Option<u32> {
+        partition
+            .checked_sub(self.first_partition)
+            .filter(|at| *at < self.partition_count)
+    }
+
+    /// A set of partitions as bits (SRT-5); `invalid-argument` when it is empty or names others (WRT-1).
+    pub(crate) fn bits(&self, partitions: &[u32]) -> Result<MemberBits> {
+        if partitions.is_empty() {
+            return Err(Error::argument("a set of partitions", "an empty one"));
+        }
+        let mut bits = vec![0u8; self.partition_count.div_ceil(8) as usize];
+        for partition in partitions {
+            let at = self.place(*partition).ok_or_else(|| self.no_such(*partition))?;
+            bits[at as usize / 8] |= 1 << (at % 8);
+        }
+        let count: u32 = bits.iter().map(|byte| byte.count_ones()).sum();
+        Ok(if count == self.partition_count {
+            None
+        } else {
+            Some(Arc::from(bits))
+        })
+    }
+
+    pub(crate) fn no_such(&self, partition: u32) -> Error {
+        let last = self.first_partition + (self.partition_count - 1);
+        Error::argument(
+            format!("a partition from {} to {last}", self.first_partition),
+            partition.to_string(),
+        )
+    }
+}

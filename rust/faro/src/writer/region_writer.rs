@@ -1,0 +1,177 @@
+//! One region, handed over block by block by engines that sort by themselves (spec, WRT-8 and WRT-9).
+
+use super::Writer;
+use super::options::check_kind;
+use super::region::Owner;
+use crate::block::{CODEC_LAST, CODEC_NONE, DATA};
+use crate::error::{Error, Result};
+
+/// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
+///
+/// A region that is given up, by dropping this before [`RegionWriter::end`], leaves nothing in the files. A call that is
+/// refused with `invalid-argument` changes nothing.
+pub struct RegionWriter<'a> {
+    writer: &'a mut Writer,
+    extent: Extent,
+    /// Own blocks went past the last partition to the first.
+    wrapped: bool,
+    ended: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    None,
+    Own(u32),
+    Shared,
+}
+
+impl<'a> RegionWriter<'a> {
+    pub(super) fn new(writer: &'a mut Writer) -> Self {
+        RegionWriter {
+            writer,
+            extent: Extent::None,
+            wrapped: false,
+            ended: false,
+        }
+    }
+
+    /// A block with a plain payload, compressed as the writer's options say. `partition` is absent in a shared extent.
+    /// `records` counts for the statistics of data blocks.
+    ///
+    /// # Errors
+    /// `invalid-argument` out of slot order, for a kind that is neither data nor an event's, an empty data block, or
+    /// one larger than the option `max_plain_size`; `io`, which the writer does not survive.
+    pub fn block(&mut self, partition: Option<u32>, kind: u8, plain: &[u8], records: u64) -> Result<()> {
+        self.writer.check_open()?;
+        check_kind(kind)?;
+        self.check_sizes(kind, CODEC_NONE, plain.len() as u64, plain.len())?;
+        self.enter(partition)?;
+        self.writer.guarded(|core| {
+            if kind == DATA {
+                core.add_records(records);
+                core.plain_block(plain)
+            } else {
+                core.push_event(kind, plain)
+            }
+        })
+    }
+
+    /// A block with a stored payload, taken as it is. `codec` is the number in the block header: 0 none, 1 LZ4, 2
+    /// Zstandard.
+    ///
+    /// # Errors
+    /// As [`RegionWriter::block`]; `invalid-argument` too for a codec or sizes that break BLK-7, checks 7 and 8.
+    pub fn stored_block(
+        &mut self,
+        partition: Option<u32>,
+        kind: u8,
+        codec: u8,
+        plain_size: u32,
+        stored: &[u8],
+        records: u64,
+    ) -> Result<()> {
+        self.writer.check_open()?;
+        check_kind(kind)?;
+        self.check_sizes(kind, codec, plain_size.into(), stored.len())?;
+        self.enter(partition)?;
+        self.writer.guarded(|core| {
+            if kind == DATA {
+                core.add_records(records);
+            }
+            core.stored_block(kind, codec, plain_size, stored)
+        })
+    }
+
+    /// Begins a shared extent of these partitions, or of all. Its blocks follow without a partition.
+    ///
+    /// # Errors
+    /// `invalid-argument` for an empty set or one with partitions that the file does not have.
+    pub fn shared(&mut self, members: Option<&[u32]>) -> Result<()> {
+        self.writer.check_open()?;
+        let bits = match members {
+            Some(partitions) => self.writer.core.shape.bits(partitions)?,
+            None => None,
+        };
+        self.writer.core.begin_extent(Owner::Shared(bits));
+        self.extent = Extent::Shared;
+        Ok(())
+    }
+
+    /// Commits the region. One without blocks leaves nothing.
+    ///
+    /// # Errors
+    /// `io`; `limit-exceeded` for a region whose message would be too large. The writer does not survive them.
+    pub fn end(mut self) -> Result<()> {
+        self.writer.check_open()?;
+        self.ended = true;
+        let wrapped = self.wrapped;
+        self.writer.guarded(|core| {
+            core.output().hold_region(false);
+            core.commit_region(wrapped)
+        })
+    }
+
+    /// WRT-9.
+    fn check_sizes(&self, kind: u8, codec: u8, plain: u64, stored: usize) -> Result<()> {
+        let check = |holds: bool, expected: &str, found: u64| match holds {
+            true => Ok(()),
+            false => Err(Error::argument(expected, found.to_string())),
+        };
+        let stored = stored as u64;
+        check(codec <= CODEC_LAST, "codec 0, 1 or 2", codec.into())?;
+        check(kind == DATA || codec == CODEC_NONE, "codec 0 in an event", codec.into())?;
+        if codec == CODEC_NONE {
+            check(plain == stored, "a plain size equal to the stored size", plain)?;
+        } else {
+            check(stored < plain, "a stored size below the plain size", stored)?;
+        }
+        check(kind != DATA || plain > 0, "a data block with data", plain)?;
+        let most = u64::from(self.writer.options.max_plain_size);
+        check(
+            plain <= most,
+            &format!("a plain size of at most {most} bytes (max_plain_size)"),
+            plain,
+        )
+    }
+
+    /// Goes to the extent that a block belongs to, if slot order allows it.
+    fn enter(&mut self, partition: Option<u32>) -> Result<()> {
+        let Some(partition) = partition else {
+            return match self.extent {
+                Extent::Shared => Ok(()),
+                _ => Err(Error::argument("a partition before the first shared extent", "none")),
+            };
+        };
+        let shape = self.writer.core.shape;
+        let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
+        match self.extent {
+            Extent::Own(last) if last == at => return Ok(()),
+            Extent::Own(last) if shape.slot(last) > shape.slot(at) => {
+                let expected = format!(
+                    "own blocks in slot order, after partition {}",
+                    shape.first_partition + last
+                );
+                return Err(Error::argument(expected, format!("partition {partition}")));
+            }
+            Extent::Shared => return Err(Error::argument("a block of the shared extent", "one of a partition")),
+            Extent::Own(last) => self.wrapped |= at < last,
+            Extent::None => {}
+        }
+        self.writer.core.begin_extent(Owner::Own(at));
+        self.extent = Extent::Own(at);
+        Ok(())
+    }
+}
+
+impl Drop for RegionWriter<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            // An error makes the writer a failed one: its next call reports it.
+            let _ = self.writer.guarded(|core| {
+                let given_up = core.give_up_region();
+                core.output().hold_region(false);
+                given_up
+            });
+        }
+    }
+}
