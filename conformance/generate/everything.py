@@ -13,12 +13,27 @@ from . import (
     mending,
     parts,
     scripts,
+    selective,
     structure,
     tails,
 )
 from .catalog import Catalog
 
-PARTS = (header, blocks, compressed, structure, parts, tails, index, layouts, scripts, handed, mending, growing)
+PARTS = (
+    header,
+    blocks,
+    compressed,
+    structure,
+    parts,
+    tails,
+    index,
+    layouts,
+    selective,
+    scripts,
+    handed,
+    mending,
+    growing,
+)
 
 
 def cases() -> Catalog:
