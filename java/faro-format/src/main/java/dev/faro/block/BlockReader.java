@@ -40,8 +40,8 @@ public final class BlockReader {
     /**
      * What is known of a block's sequence.
      *
-     * @param exactly its number, or -1
-     * @param above its number is above this; -1 for any number
+     * @param exactly its number, or -1 if that is not known
+     * @param above its number is above this, too; -1 for any number
      */
     public record Sequence(long exactly, long above) {
         /** Exactly this number. */
@@ -56,12 +56,12 @@ public final class BlockReader {
 
         /** Whether a number is as expected. */
         public boolean holds(long number) {
-            return exactly >= 0 ? number == exactly : number > above;
+            return (exactly < 0 || number == exactly) && number > above;
         }
 
         @Override
         public String toString() {
-            return exactly >= 0 ? "sequence " + exactly : "a sequence above " + above;
+            return (exactly < 0 ? "a sequence" : "sequence " + exactly) + (above < 0 ? "" : " above " + above);
         }
     }
 

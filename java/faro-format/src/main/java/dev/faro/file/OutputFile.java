@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * One file to be appended to, through one buffer that collects what callers put in place. Not for several threads.
@@ -75,6 +76,11 @@ public final class OutputFile implements Closeable {
         } catch (IOException e) {
             throw FaroException.io(role, path, "a file to mend", e);
         }
+    }
+
+    /** The name that a file has until it is whole (WRT-4). */
+    public static Path temporaryName(Path path, UUID fileId) {
+        return path.resolveSibling(path.getFileName() + "." + fileId.toString().substring(0, 8) + ".tmp");
     }
 
     private static ByteBuffer allocate(int size) {

@@ -160,7 +160,7 @@ public final class BlockCursor implements Closeable {
         }
         long next = ownNext.get(extentPartition);
         if (header.selective()) {
-            return extentBegins ? Sequence.exactly(region.firstBlock(extentSlot)) : Sequence.above(next - 1);
+            return new Sequence(extentBegins ? region.firstBlock(extentSlot) : -1, next - 1);
         }
         return next == 0 && !fromStart ? BlockReader.ANY_SEQUENCE : Sequence.exactly(next);
     }

@@ -1,9 +1,11 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
+import dev.faro.Limits;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import dev.faro.index.Footer;
+import dev.faro.index.Region;
 import dev.faro.index.Regions;
 import dev.faro.message.Directory;
 import java.io.Closeable;
@@ -15,11 +17,13 @@ import java.nio.ByteBuffer;
  */
 public abstract sealed class Dataset implements Closeable permits Reader, Follower {
     private final FileSet files;
+    private final Limits limits;
     private final Regions regions;
     private final ExtentReaders readers;
 
     Dataset(FileSet files, ReaderOptions options) {
         this.files = files;
+        this.limits = options.limits();
         this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
         this.readers = new ExtentReaders(files.data(), options.limits(), options.verify());
     }
@@ -41,6 +45,10 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         return files;
     }
 
+    final Limits limits() {
+        return limits;
+    }
+
     final Regions regions() {
         return regions;
     }
@@ -57,6 +65,19 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     /** Count of the committed regions. */
     public final int regionCount() {
         return directory().size();
+    }
+
+    /**
+     * One of the committed regions, checked by REG-10.
+     *
+     * @throws FaroException {@code invalid-argument} if there is no such region, or the check that fails
+     */
+    public final Region region(int number) throws FaroException {
+        Directory directory = directory();
+        if (number < 0 || number >= directory.size()) {
+            throw FaroException.invalidArgument("a region below " + directory.size(), number);
+        }
+        return regions.get(directory, number);
     }
 
     /**

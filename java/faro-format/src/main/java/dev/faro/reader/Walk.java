@@ -82,7 +82,8 @@ public final class Walk {
 
     private boolean step() throws FaroException {
         boolean schema = header.framing() == Framing.ARROW && next == Header.SIZE;
-        Place place = new Place(files.isSingle(), true, !behindData, schema, !behindData);
+        boolean single = files.isSingle();
+        Place place = new Place(single, !single || behindData, !behindData, schema, !behindData);
         if (!read(index.size(), place)) {
             return false;
         }

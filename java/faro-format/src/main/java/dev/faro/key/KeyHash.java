@@ -1,0 +1,119 @@
+package dev.faro.key;
+
+import dev.faro.FaroException;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+/**
+ * Encodes a key of one or more values and hashes it to a partition (KEY): a convention for tools, no part of the file.
+ * Add the values in order, ask for the hash, {@link #clear} and go on. Not for several threads.
+ */
+public final class KeyHash {
+    private static final XXHash64 HASH = XXHashFactory.fastestInstance().hash64();
+    private static final long NAN = 0x7FF8000000000000L;
+    private static final BigInteger U64_END = BigInteger.ONE.shiftLeft(64);
+
+    private ByteBuffer key = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+
+    private ByteBuffer room(int size) {
+        if (key.remaining() < size) {
+            byte[] larger = Arrays.copyOf(key.array(), Math.max(2 * key.capacity(), key.position() + size));
+            key = ByteBuffer.wrap(larger).order(ByteOrder.LITTLE_ENDIAN).position(key.position());
+        }
+        return key;
+    }
+
+    /** Begins a new key. */
+    public KeyHash clear() {
+        key.clear();
+        return this;
+    }
+
+    /** Adds null. */
+    public KeyHash addNull() {
+        room(1).put((byte) 0);
+        return this;
+    }
+
+    /** Adds a boolean. */
+    public KeyHash add(boolean value) {
+        room(2).put((byte) 1).put((byte) (value ? 1 : 0));
+        return this;
+    }
+
+    /** Adds an integer of any width, or what stores a date or time. */
+    public KeyHash add(long value) {
+        room(9).put((byte) 2).putLong(value);
+        return this;
+    }
+
+    /** Adds an unsigned 64-bit integer. */
+    public KeyHash addUnsigned(long value) {
+        room(9).put((byte) (value < 0 ? 3 : 2)).putLong(value);
+        return this;
+    }
+
+    /**
+     * Adds an integer.
+     *
+     * @throws FaroException {@code invalid-argument} below -2^63 or from 2^64 on
+     */
+    public KeyHash add(BigInteger value) throws FaroException {
+        if (value.bitLength() > 63 && (value.signum() < 0 || value.compareTo(U64_END) >= 0)) {
+            throw FaroException.invalidArgument("an integer from -2^63 to 2^64 - 1", value);
+        }
+        return value.signum() < 0 ? add(value.longValue()) : addUnsigned(value.longValue());
+    }
+
+    /** Adds a floating point number; every zero is one key, and every NaN. */
+    public KeyHash add(double value) {
+        long bits = Double.isNaN(value) ? NAN : value == 0 ? 0 : Double.doubleToRawLongBits(value);
+        room(9).put((byte) 4).putLong(bits);
+        return this;
+    }
+
+    /** Adds text. */
+    public KeyHash add(String value) {
+        return bytes(5, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Adds bytes. */
+    public KeyHash add(byte[] value) {
+        return bytes(6, value);
+    }
+
+    private KeyHash bytes(int tag, byte[] value) {
+        room(5 + value.length).put((byte) tag).putInt(value.length).put(value);
+        return this;
+    }
+
+    /**
+     * Adds a decimal.
+     *
+     * @throws FaroException {@code invalid-argument} if the unscaled value has more than 128 bits, or the scale does
+     *     not fit a byte
+     */
+    public KeyHash addDecimal(BigInteger unscaled, int scale) throws FaroException {
+        if (unscaled.bitLength() > 127 || scale != (byte) scale) {
+            throw FaroException.invalidArgument("a decimal of 128 bits and a scale of 8", unscaled + " / " + scale);
+        }
+        room(18).put((byte) 7).putLong(unscaled.longValue()).putLong(unscaled.shiftRight(64).longValue());
+        key.put((byte) scale);
+        return this;
+    }
+
+    /** The hash of the key (KEY-2), an unsigned value. */
+    public long hash() {
+        return HASH.hash(key.array(), 0, key.position(), 0);
+    }
+
+    /** The partition of the key in a file of {@code partitionCount} partitions from {@code firstPartition} on. */
+    public int partition(int firstPartition, int partitionCount) {
+        return firstPartition + (int) Long.remainderUnsigned(hash(), partitionCount);
+    }
+}

@@ -1,0 +1,234 @@
+package dev.faro.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.block.BlockReader;
+import dev.faro.block.BlockReader.Sequence;
+import dev.faro.block.Place;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.PartitionCounters;
+import dev.faro.index.Region;
+import dev.faro.index.Statistics;
+import dev.faro.message.Directory;
+
+/** Checks a whole output in the order of CHK-1. */
+public final class Checker {
+    private final Reader reader;
+    private final Header header;
+    private final Directory directory;
+    private final boolean decode;
+    private final Statistics statistics;
+    private final Statistics.Counter stored;
+    private final Statistics.Counter plain;
+    private final Statistics.Counter records;
+    private final PartitionCounters ownNext = new PartitionCounters();
+    private long sharedNext;
+    private long blocks;
+
+    /**
+     * What a check found.
+     *
+     * @param regions of the output
+     * @param blocks partition blocks of the output; -1 at level structure
+     */
+    public record Result(int regions, long blocks) {}
+
+    private Checker(Reader reader, boolean decode) {
+        this.reader = reader;
+        this.header = reader.header();
+        this.directory = reader.directory();
+        this.decode = decode;
+        this.statistics = reader.footer().statistics();
+        this.stored = statistics == null ? null : statistics.storedCounter();
+        this.plain = statistics == null ? null : statistics.plainCounter();
+        this.records = statistics == null ? null : statistics.recordsCounter();
+    }
+
+    /**
+     * Checks an output that was opened, which is step 1. Checksums are verified if the reader verifies them.
+     *
+     * @throws FaroException the first fault
+     */
+    public static Result check(Reader reader, CheckLevel level) throws FaroException {
+        Checker checker = new Checker(reader, level == CheckLevel.DECODE);
+        checker.checkMetadata();
+        checker.checkStatistics(checker.stored, Kind.STORED);
+        if (level == CheckLevel.STRUCTURE) {
+            return new Result(checker.directory.size(), -1);
+        }
+        checker.checkBlocks();
+        if (checker.decode) {
+            checker.checkStatistics(checker.plain, Kind.PLAIN);
+            if (checker.header.framing() == Framing.RECORDS) {
+                checker.checkStatistics(checker.records, Kind.RECORDS);
+            }
+        }
+        return new Result(checker.directory.size(), checker.blocks);
+    }
+
+    private enum Kind {
+        STORED, PLAIN, RECORDS
+    }
+
+    /** Steps 2 and 3. */
+    private void checkMetadata() throws FaroException {
+        FileSet files = reader.files();
+        BlockReader metadata = BlockReader.ofMetadata(files.index(), reader.limits());
+        long footer = reader.opening().footerOffset();
+        long at = Header.SIZE;
+        long count = 0;
+        int region = 0;
+        boolean behindData = false;
+        while (at < footer) {
+            boolean beforeData = files.isSingle() && region < directory.size() && !behindData;
+            if (beforeData && at == directory.dataOffset(region)) {
+                at = directory.messageOffset(region);
+                behindData = true;
+                continue;
+            }
+            boolean schema = header.framing() == Framing.ARROW && at == Header.SIZE;
+            Place place = new Place(false, !beforeData, false, schema && !behindData, !behindData);
+            long end = beforeData ? directory.dataOffset(region) : footer;
+            metadata.read(at, end, end, place, BlockReader.NO_PARTITION, Sequence.exactly(count++));
+            if (metadata.kind() == BlockKind.REGION) {
+                checkRegion(metadata, region++);
+                behindData = false;
+            }
+            at = metadata.end();
+        }
+        if (region < directory.size()) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockReader.HEADER,
+                    directory.size() + " regions", region);
+        }
+        if (reader.opening().footerSequence() != count) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + 12, "sequence " + count,
+                    reader.opening().footerSequence());
+        }
+    }
+
+    private void checkRegion(BlockReader block, int number) throws FaroException {
+        boolean known = number < directory.size() && directory.messageOffset(number) == block.offset()
+                && directory.messageSize(number) == block.storedSize();
+        if (!known) {
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a region message that the directory has", "another");
+        }
+        Region.Expected expected =
+                new Region.Expected(number, directory.dataOffset(number), directory.dataLength(number));
+        Region region = Region.parse(block.message(), header, expected, block.file(),
+                block.offset() + BlockReader.HEADER);
+        if (stored == null) {
+            return;
+        }
+        for (int slot = 0; slot < region.slots(); slot++) {
+            addOwn(stored, region, slot, region.start(slot + 1) - region.start(slot));
+        }
+        for (int i = 0; i < region.sharedCount(); i++) {
+            addShared(stored, region, i, region.sharedEnd(i) - region.sharedStart(i));
+        }
+    }
+
+    private void addOwn(Statistics.Counter counter, Region region, int slot, long amount) {
+        counter.add(region.partitionOf(slot) - header.firstPartition(), amount);
+    }
+
+    private void addShared(Statistics.Counter counter, Region region, int shared, long amount) {
+        if (region.isForAll(shared)) {
+            counter.addToAll(amount);
+            return;
+        }
+        int end = header.firstPartition() + header.partitionCount();
+        int member = region.nextMember(shared, header.firstPartition(), end);
+        while (member >= 0) {
+            counter.add(member - header.firstPartition(), amount);
+            member = region.nextMember(shared, member + 1, end);
+        }
+    }
+
+    /** Steps 4 and 7. */
+    private void checkStatistics(Statistics.Counter counted, Kind kind) throws FaroException {
+        if (statistics == null) {
+            return;
+        }
+        boolean same = switch (kind) {
+            case STORED -> statistics.storedIs(counted);
+            case PLAIN -> statistics.plainIs(counted);
+            case RECORDS -> statistics.recordsIs(counted);
+        };
+        if (!same) {
+            throw reader.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
+                    reader.opening().footerOffset() + BlockReader.HEADER, "statistics as counted", kind + " that differ");
+        }
+    }
+
+    /** Steps 5 and 6. */
+    private void checkBlocks() throws FaroException {
+        ExtentReaders.ExtentReader extents = reader.readers().take();
+        for (int number = 0; number < directory.size(); number++) {
+            Region region = reader.regions().get(directory, number);
+            for (int slot = 0; slot < region.slots(); slot++) {
+                checkOwn(extents, region, slot);
+            }
+            for (int i = 0; i < region.sharedCount(); i++) {
+                checkShared(extents, region, i);
+            }
+        }
+        reader.readers().giveBack(extents);
+    }
+
+    private void checkOwn(ExtentReaders.ExtentReader extents, Region region, int slot) throws FaroException {
+        BlockReader block = extents.blocks();
+        int partition = region.partitionOf(slot);
+        long begin = region.start(slot);
+        long end = region.start(slot + 1);
+        long next = ownNext.get(partition);
+        long plainBytes = 0;
+        long count = 0;
+        for (long at = begin; at < end; at = block.end()) {
+            Sequence expected = !header.selective() ? Sequence.exactly(next)
+                    : new Sequence(at == begin ? region.firstBlock(slot) : -1, next - 1);
+            block.read(at, end, region.dataEnd(), Place.EXTENT, partition, expected);
+            next = block.sequence() + 1;
+            count += records(extents);
+            plainBytes += plainBytes(block);
+        }
+        if (begin < end) {
+            ownNext.set(partition, next);
+            if (statistics != null) {
+                addOwn(plain, region, slot, plainBytes);
+                addOwn(records, region, slot, count);
+            }
+        }
+    }
+
+    private void checkShared(ExtentReaders.ExtentReader extents, Region region, int shared) throws FaroException {
+        BlockReader block = extents.blocks();
+        long end = region.sharedEnd(shared);
+        long plainBytes = 0;
+        long count = 0;
+        for (long at = region.sharedStart(shared); at < end; at = block.end()) {
+            Sequence expected = header.selective() ? Sequence.above(sharedNext - 1) : Sequence.exactly(sharedNext);
+            block.read(at, end, region.dataEnd(), Place.EXTENT, BlockReader.NO_PARTITION, expected);
+            sharedNext = block.sequence() + 1;
+            count += records(extents);
+            plainBytes += plainBytes(block);
+        }
+        if (statistics != null) {
+            addShared(plain, region, shared, plainBytes);
+            addShared(records, region, shared, count);
+        }
+    }
+
+    private long records(ExtentReaders.ExtentReader extents) throws FaroException {
+        blocks++;
+        BlockReader block = extents.blocks();
+        return decode
+                ? BlockCursor.checkFraming(block, block.plainPayload(extents.decoder()), header.framing())
+                : 0;
+    }
+
+    private static long plainBytes(BlockReader block) {
+        return block.kind() == BlockKind.DATA ? block.plainSize() : 0;
+    }
+}

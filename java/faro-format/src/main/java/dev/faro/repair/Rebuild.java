@@ -1,0 +1,214 @@
+package dev.faro.repair;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.Limits;
+import dev.faro.block.BlockReader;
+import dev.faro.block.BlockReader.Sequence;
+import dev.faro.block.Payloads;
+import dev.faro.block.Place;
+import dev.faro.file.InputFile;
+import dev.faro.file.OutputFile;
+import dev.faro.header.FileKind;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Members;
+import dev.faro.index.PartitionCounters;
+import dev.faro.index.RegionDraft;
+import dev.faro.message.Directory;
+import dev.faro.reader.FileSet;
+import dev.faro.repair.Report.Action;
+import dev.faro.writer.Committer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+
+/** Makes a new index from a data file whose index was lost or damaged (REP-5 to REP-8). */
+public final class Rebuild {
+    private static final List<String> LOST = List.of(
+            "members of shared extents", "runs", "statistics", "properties",
+            "whether regions are missing at the end", "whether the last blocks were ever committed");
+
+    private final InputFile data;
+    private final Header header;
+    private final boolean sharedToAll;
+    private final BlockReader blocks;
+    private final RegionDraft draft;
+    private final PartitionCounters ownNext = new PartitionCounters();
+    /** Null when only a report is wanted. */
+    private final Committer committer;
+    private long sharedNext;
+    private long sharedBlocks;
+    private long count;
+    private int regions;
+    private long regionStart = Header.SIZE;
+    private long end = Header.SIZE;
+
+    /**
+     * How to rebuild.
+     *
+     * @param sharedToAll whether shared blocks are given to every partition, instead of to nobody (REP-6)
+     * @param schema the encapsulated Arrow schema message that framing arrow needs, else null
+     * @param limits of the data file's blocks
+     * @param dryRun whether to report only
+     */
+    public record Options(boolean sharedToAll, byte[] schema, Limits limits, boolean dryRun) {}
+
+    private Rebuild(InputFile data, Header header, Options options, OutputFile index) {
+        this.data = data;
+        this.header = header;
+        this.sharedToAll = options.sharedToAll;
+        this.blocks = BlockReader.ofExtents(data, options.limits, true);
+        this.draft = new RegionDraft(header);
+        this.committer = index == null ? null : new Committer(index, new Directory(), 0);
+    }
+
+    /**
+     * Rebuilds the index, which replaces a file of that name, and cuts the data file behind the last good block.
+     *
+     * @throws FaroException {@code invalid-argument} without a schema for framing arrow, or a fault that is no damage;
+     *     then nothing was changed
+     */
+    public static Report rebuild(Path dataPath, Path indexPath, Options options) throws FaroException {
+        try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
+            Header header = FileSet.read(data, FileKind.DATA);
+            header.checkRewritable(data);
+            checkSchema(header, options.schema);
+            if (options.dryRun) {
+                Rebuild rebuild = new Rebuild(data, header, options, null);
+                rebuild.scan();
+                return rebuild.report();
+            }
+            return rebuild(data, header, indexPath, options);
+        }
+    }
+
+    private static void checkSchema(Header header, byte[] schema) throws FaroException {
+        boolean needed = header.framing() == Framing.ARROW;
+        boolean fits = needed == (schema != null)
+                && (!needed || Payloads.isArrowMessage(ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN)));
+        if (!fits) {
+            throw FaroException.invalidArgument(
+                    needed ? "the Arrow schema message, which stood in the lost index" : "no schema",
+                    schema == null ? "none" : "other bytes");
+        }
+    }
+
+    private static Report rebuild(InputFile data, Header header, Path indexPath, Options options)
+            throws FaroException {
+        Path temporary = OutputFile.temporaryName(indexPath, header.fileId());
+        OutputFile index = OutputFile.create(FileRole.INDEX, temporary);
+        try {
+            Rebuild rebuild = new Rebuild(data, header, options, index);
+            Committer.header(index, header.withKind(FileKind.INDEX));
+            if (options.schema != null) {
+                rebuild.committer.schema(options.schema);
+            }
+            rebuild.scan();
+            rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);
+            index.sync();
+            index.close();
+            Report report = rebuild.report();
+            try (OutputFile cut = OutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {
+                cut.sync();
+            }
+            Files.move(temporary, indexPath, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            return report;
+        } catch (IOException e) {
+            FaroException failure = e instanceof FaroException known ? known
+                    : FaroException.io(FileRole.INDEX, indexPath, "to replace the index", e);
+            remove(index, failure);
+            throw failure;
+        }
+    }
+
+    private static void remove(OutputFile index, FaroException failure) {
+        try {
+            index.close();
+            Files.deleteIfExists(index.path());
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private Report report() throws FaroException {
+        return new Report(Action.REBUILT, regions, count, end, data.size() - end, 0, 0, sharedToAll ? 0 : sharedBlocks,
+                LOST);
+    }
+
+    private void scan() throws FaroException {
+        long size = data.size();
+        while (end < size && accept(size)) {
+            end = blocks.end();
+            count++;
+        }
+        closeRegion();
+    }
+
+    /** Reads the next block and puts it into a region, or says that it is damaged. */
+    private boolean accept(long size) throws FaroException {
+        try {
+            blocks.read(end, size, size, Place.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
+        } catch (FaroException e) {
+            ErrorCode code = e.code();
+            if (code == ErrorCode.CHECKSUM || code == ErrorCode.MALFORMED_BLOCK) {
+                return false;
+            }
+            throw e;
+        }
+        boolean shared = blocks.partition() == BlockReader.NO_PARTITION;
+        if (!shared && !header.has(blocks.partition())) {
+            return false;
+        }
+        long next = shared ? sharedNext : ownNext.get(blocks.partition());
+        Sequence expected = header.selective() ? Sequence.above(next - 1) : Sequence.exactly(next);
+        if (!expected.holds(blocks.sequence())) {
+            return false;
+        }
+        put(shared);
+        return true;
+    }
+
+    /** REP-6. */
+    private void put(boolean shared) throws FaroException {
+        int partition = blocks.partition();
+        long bytes = blocks.end() - blocks.offset();
+        boolean hasShared = draft.extents() > draft.ownExtents();
+        int last = draft.ownExtents() == 0 ? BlockReader.NO_PARTITION : draft.partition(draft.ownExtents() - 1);
+        if (!shared && (hasShared || last > partition) || draft.bytes() + bytes > RegionDraft.MOST_BYTES) {
+            closeRegion();
+            hasShared = false;
+            last = BlockReader.NO_PARTITION;
+        }
+        if (shared) {
+            if (!hasShared) {
+                draft.beginShared(sharedToAll ? Members.ALL : Members.none(header));
+            }
+            sharedNext = blocks.sequence() + 1;
+            sharedBlocks++;
+        } else {
+            if (last != partition) {
+                draft.beginOwn(partition);
+            }
+            ownNext.set(partition, blocks.sequence() + 1);
+        }
+        draft.addBlock(bytes, 0, blocks.sequence());
+    }
+
+    private void closeRegion() throws FaroException {
+        if (draft.bytes() == 0) {
+            return;
+        }
+        if (committer != null) {
+            committer.region(draft.message(regions, regionStart, 0), regionStart, draft.bytes());
+        }
+        regionStart += draft.bytes();
+        regions++;
+        draft.clear();
+    }
+}

@@ -1,0 +1,119 @@
+package dev.faro.repair;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.Limits;
+import dev.faro.file.OutputFile;
+import dev.faro.message.Directory;
+import dev.faro.message.Tail;
+import dev.faro.reader.FileSet;
+import dev.faro.reader.Opening;
+import dev.faro.reader.Walk;
+import dev.faro.repair.Report.Action;
+import dev.faro.writer.Committer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Makes a finished output of an unfinished one, with exactly the regions that were committed (REP-1 to REP-4). */
+public final class Repair {
+    private Repair() {}
+
+    /**
+     * Mends a pair in place.
+     *
+     * @param dryRun whether to report only
+     * @throws FaroException a fault that is not an unfinished end; then nothing was changed
+     */
+    public static Report pairToLastCommit(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
+        try (FileSet files = FileSet.openPair(data, index)) {
+            return repair(files, limits, dryRun);
+        }
+    }
+
+    /**
+     * Mends a single file in place.
+     *
+     * @param dryRun whether to report only
+     * @throws FaroException a fault that is not an unfinished end; then nothing was changed
+     */
+    public static Report singleToLastCommit(Path file, Limits limits, boolean dryRun) throws FaroException {
+        try (FileSet files = FileSet.openSingle(file)) {
+            return repair(files, limits, dryRun);
+        }
+    }
+
+    private static Report repair(FileSet files, Limits limits, boolean dryRun) throws FaroException {
+        files.header().checkRewritable(files.index());
+        long dataSize = files.isSingle() ? 0 : files.data().size();
+        long indexSize = files.index().size();
+        try {
+            Directory directory = Opening.of(files, limits).footer().directory();
+            return new Report(Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, List.of());
+        } catch (FaroException e) {
+            if (e.code() == ErrorCode.IO) {
+                throw e;
+            }
+            // Whatever does not open, the walk judges: a broken tail is mended, other faults it finds again.
+        }
+        Walk walk = new Walk(files, limits, true);
+        walk.open();
+        walk.advance();
+        long dataEnd = files.isSingle() ? 0 : walk.dataEnd();
+        long indexEnd = walk.metadataEnd();
+        if (hasTail(files, walk, indexSize)) {
+            indexEnd = indexSize;
+        }
+        if (!dryRun) {
+            mend(files, walk, dataEnd, indexEnd);
+        }
+        return new Report(Action.LAST_COMMIT, walk.directory().size(), -1, dataEnd, dataSize - dataEnd, indexEnd,
+                indexSize - indexEnd, 0, List.of());
+    }
+
+    /** Whether the footer that the walk accepted has its tail, and nothing behind it. */
+    private static boolean hasTail(FileSet files, Walk walk, long indexSize) throws FaroException {
+        if (walk.footer() == null || indexSize != walk.metadataEnd() + Tail.SIZE) {
+            return false;
+        }
+        try {
+            return Tail.readAt(files.index(), walk.metadataEnd()).equals(walk.tail());
+        } catch (FaroException e) {
+            if (e.code() == ErrorCode.CHECKSUM) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static void mend(FileSet files, Walk walk, long dataEnd, long indexEnd) throws FaroException {
+        if (!files.isSingle()) {
+            try (OutputFile data = OutputFile.cut(FileRole.DATA, files.data().path(), dataEnd)) {
+                data.sync();
+            }
+        }
+        if (walk.footer() != null && indexEnd > walk.metadataEnd()) {
+            return;
+        }
+        try (OutputFile index = OutputFile.cut(files.index().role(), files.index().path(), indexEnd)) {
+            if (walk.footer() != null) {
+                Committer.tail(index, walk.tail());
+            } else {
+                Committer committer = new Committer(index, walk.directory(), walk.sequence());
+                committer.footer(files.isSingle(), dataEnd, null, mark("last-commit"), null);
+            }
+            index.sync();
+        }
+    }
+
+    /** The one property of a repaired file. */
+    static SortedMap<byte[], byte[]> mark(String how) {
+        SortedMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
+        properties.put("faro.repair".getBytes(StandardCharsets.UTF_8), how.getBytes(StandardCharsets.UTF_8));
+        return properties;
+    }
+}

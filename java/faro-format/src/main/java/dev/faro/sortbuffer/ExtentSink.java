@@ -1,0 +1,26 @@
+package dev.faro.sortbuffer;
+
+import dev.faro.FaroException;
+import dev.faro.index.Members;
+import java.nio.ByteBuffer;
+
+/** Takes the records of a region, extent by extent in the order in which they stand in the file. */
+public interface ExtentSink {
+    /** Begins the own extent of a partition. */
+    void beginOwn(int partition) throws FaroException;
+
+    /** Begins a shared extent, behind all own ones. */
+    void beginShared(Members members) throws FaroException;
+
+    /**
+     * Takes one record or event of the extent.
+     *
+     * @param source buffer that holds its bytes from index {@code at} on; position and limit mean nothing
+     * @param kind 0 for a record, else the kind of the event
+     * @param rows what the record counts in the statistics
+     */
+    void record(ByteBuffer source, int at, int length, int kind, long rows) throws FaroException;
+
+    /** Ends the extent. */
+    void endExtent() throws FaroException;
+}

@@ -1,0 +1,200 @@
+package dev.faro.sortbuffer;
+
+import dev.faro.FaroException;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Members;
+import dev.faro.index.RegionDraft;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is bounded by its size, at most
+ * twice that when records are tiny, whatever the count of partitions is; it takes it as records come, and keeps it.
+ */
+public final class SortBuffer {
+    /** Bytes of a part that is sorted by itself. */
+    private static final int RUN = 4 << 20;
+    /** What a record is charged beside its bytes (SRT-1). */
+    private static final int ENTRY = 12;
+
+    private final Header header;
+    private final long size;
+    private final boolean ordered;
+    private final int runSize;
+    private final List<Run> runs = new ArrayList<>();
+    private final List<Members> shared = new ArrayList<>();
+    private final Map<Members, Integer> sharedTargets = new HashMap<>();
+    private int usedRuns;
+    private long charged;
+    private long records;
+
+    /**
+     * An empty buffer.
+     *
+     * @param size bytes that records are charged at most until they have to be drained
+     * @param ordered whether each broadcast or multicast with other members than the one before begins a shared extent
+     */
+    public SortBuffer(Header header, long size, boolean ordered) {
+        this.header = header;
+        this.size = size;
+        this.ordered = ordered;
+        this.runSize = (int) Math.min(RUN, size + 64);
+    }
+
+    /** Whether it holds no record. */
+    public boolean isEmpty() {
+        return records == 0;
+    }
+
+    /** Whether it holds a record by broadcast or multicast. */
+    public boolean hasShared() {
+        return !shared.isEmpty();
+    }
+
+    /** Whether a record cannot even be held by an empty buffer (SRT-2). */
+    public boolean isOversized(int length, Members members) {
+        return charge(length, members, true) > size;
+    }
+
+    /** Whether a record can be added (SRT-1). {@code members} is null for one partition. */
+    public boolean fits(int length, Members members) {
+        return charged + charge(length, members, members != null && sharedTarget(members) < 0) <= size;
+    }
+
+    private long charge(int length, Members members, boolean beginsExtent) {
+        long set = members != null && !members.isAll() && beginsExtent ? (header.partitionCount() + 7) / 8 : 0;
+        return (long) length + ENTRY + set;
+    }
+
+    /** The number of the shared extent that a record with these members belongs to (SRT-4), or -1. */
+    private int sharedTarget(Members members) {
+        if (ordered) {
+            int last = shared.size() - 1;
+            return last >= 0 && shared.get(last).equals(members) ? last : -1;
+        }
+        return sharedTargets.getOrDefault(members, -1);
+    }
+
+    /** Adds a record for one partition, which {@link #fits}. */
+    public void add(int partition, ByteBuffer record, int kind, long rows) {
+        put(partition - header.firstPartition(), record, kind, rows, charge(record.remaining(), null, false));
+    }
+
+    /** Adds a record for several partitions, which {@link #fits}. */
+    public void add(Members members, ByteBuffer record, int kind, long rows) {
+        int target = sharedTarget(members);
+        long charge = charge(record.remaining(), members, target < 0);
+        if (target < 0) {
+            target = shared.size();
+            shared.add(members);
+            sharedTargets.put(members, target);
+        }
+        put(header.partitionCount() + target, record, kind, rows, charge);
+    }
+
+    private void put(int target, ByteBuffer record, int kind, long rows, long charge) {
+        Run run = usedRuns == 0 ? null : runs.get(usedRuns - 1);
+        if (run == null || !run.fits(record.remaining())) {
+            if (run != null) {
+                run.sort(targets());
+            }
+            run = nextRun(record.remaining());
+        }
+        run.add(target, record, kind, rows);
+        charged += charge;
+        records++;
+    }
+
+    /** A part for records of which the next has a length; one that is larger than parts are gets one made for it. */
+    private Run nextRun(int length) {
+        int needed = (int) Math.min(Integer.MAX_VALUE - 64, (long) length + 32);
+        if (usedRuns == runs.size()) {
+            runs.add(new Run(Math.max(runSize, needed)));
+        } else if (runs.get(usedRuns).capacity() < needed) {
+            runs.set(usedRuns, new Run(needed));
+        }
+        Run run = runs.get(usedRuns++);
+        run.clear();
+        return run;
+    }
+
+    private int targets() {
+        return header.partitionCount() + shared.size();
+    }
+
+    /**
+     * Hands over everything as one region (SRT-7) and is empty then, unless the sink fails.
+     *
+     * @param rotation where a dense region begins
+     */
+    public void drain(int rotation, ExtentSink sink) throws FaroException {
+        if (usedRuns > 0) {
+            runs.get(usedRuns - 1).sort(targets());
+        }
+        int count = header.partitionCount();
+        boolean rotated = rotation > 0 && !RegionDraft.isSparse(extentsWithBlocks(), count);
+        if (rotated) {
+            drain(rotation, count, sink);
+            drain(0, rotation, sink);
+        } else {
+            drain(0, count, sink);
+        }
+        drain(count, targets(), sink);
+        clear();
+    }
+
+    private int extentsWithBlocks() {
+        int extents = 0;
+        seek(0);
+        for (int target = lowest(); target < header.partitionCount(); target = lowest()) {
+            boolean any = false;
+            for (int i = 0; i < usedRuns; i++) {
+                any |= runs.get(i).skip(target);
+            }
+            // Only framing opaque leaves nothing of a record without bytes (WRT-2).
+            extents += any || header.framing() != Framing.OPAQUE ? 1 : 0;
+        }
+        return extents;
+    }
+
+    private void drain(int from, int to, ExtentSink sink) throws FaroException {
+        seek(from);
+        for (int target = lowest(); target < to; target = lowest()) {
+            if (target < header.partitionCount()) {
+                sink.beginOwn(header.firstPartition() + target);
+            } else {
+                sink.beginShared(shared.get(target - header.partitionCount()));
+            }
+            for (int i = 0; i < usedRuns; i++) {
+                runs.get(i).drain(target, sink);
+            }
+            sink.endExtent();
+        }
+    }
+
+    private void seek(int target) {
+        for (int i = 0; i < usedRuns; i++) {
+            runs.get(i).seek(target);
+        }
+    }
+
+    private int lowest() {
+        int lowest = Integer.MAX_VALUE;
+        for (int i = 0; i < usedRuns; i++) {
+            lowest = Math.min(lowest, runs.get(i).target());
+        }
+        return lowest;
+    }
+
+    private void clear() {
+        usedRuns = 0;
+        charged = 0;
+        records = 0;
+        shared.clear();
+        sharedTargets.clear();
+    }
+}

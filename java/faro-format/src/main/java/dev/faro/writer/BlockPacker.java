@@ -1,0 +1,107 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.header.Framing;
+import dev.faro.index.Members;
+import dev.faro.sortbuffer.ExtentSink;
+import java.nio.ByteBuffer;
+
+/** Makes blocks of the records and events of an extent (SRT-6). */
+final class BlockPacker implements ExtentSink {
+    private final RegionOutput output;
+    private final Framing framing;
+    private final int blockSize;
+    /** Where the open block's payload begins in the output's target, if there is one. */
+    private int at;
+    private int filled;
+    private boolean open;
+
+    BlockPacker(RegionOutput output, Framing framing, int blockSize) {
+        this.output = output;
+        this.framing = framing;
+        this.blockSize = blockSize;
+    }
+
+    @Override
+    public void beginOwn(int partition) {
+        output.beginOwn(partition);
+    }
+
+    @Override
+    public void beginShared(Members members) {
+        output.beginShared(members);
+    }
+
+    @Override
+    public void record(ByteBuffer source, int from, int length, int kind, long rows) throws FaroException {
+        if (kind != BlockKind.DATA) {
+            close(BlockKind.DATA);
+            whole(source, from, length, kind);
+            return;
+        }
+        output.addRecords(rows);
+        switch (framing) {
+            case OPAQUE -> bytes(source, from, length);
+            case RECORDS -> framed(source, from, length);
+            case ARROW -> whole(source, from, length, BlockKind.DATA);
+        }
+    }
+
+    private void whole(ByteBuffer source, int from, int length, int kind) throws FaroException {
+        open(length, kind);
+        put(source, from, length);
+        close(kind);
+    }
+
+    private void bytes(ByteBuffer source, int from, int length) throws FaroException {
+        int done = 0;
+        while (done < length) {
+            if (!open) {
+                open(blockSize, BlockKind.DATA);
+            }
+            int part = Math.min(length - done, blockSize - filled);
+            put(source, from + done, part);
+            done += part;
+            if (filled == blockSize) {
+                close(BlockKind.DATA);
+            }
+        }
+    }
+
+    private void framed(ByteBuffer source, int from, int length) throws FaroException {
+        int size = 4 + length;
+        if (open && size > blockSize - filled) {
+            close(BlockKind.DATA);
+        }
+        if (!open) {
+            open(Math.max(blockSize, size), BlockKind.DATA);
+        }
+        output.target().putInt(at + filled, length);
+        filled += 4;
+        put(source, from, length);
+    }
+
+    private void open(int most, int kind) throws FaroException {
+        at = output.begin(most, kind);
+        filled = 0;
+        open = true;
+    }
+
+    private void put(ByteBuffer source, int from, int length) {
+        output.target().put(at + filled, source, from, length);
+        filled += length;
+    }
+
+    private void close(int kind) throws FaroException {
+        if (open) {
+            open = false;
+            output.end(filled, kind);
+        }
+    }
+
+    @Override
+    public void endExtent() throws FaroException {
+        close(BlockKind.DATA);
+    }
+}

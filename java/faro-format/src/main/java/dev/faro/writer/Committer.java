@@ -1,0 +1,98 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.block.BlockReader;
+import dev.faro.block.BlockSeal;
+import dev.faro.codec.Decoder;
+import dev.faro.file.OutputFile;
+import dev.faro.header.Header;
+import dev.faro.message.Directory;
+import dev.faro.message.MessageBuilder;
+import dev.faro.message.MessageKind;
+import dev.faro.message.Tail;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.SortedMap;
+
+/** Appends metadata to an index or single file: messages, the footer, the tail. */
+public final class Committer {
+    private final OutputFile file;
+    private final BlockSeal seal = new BlockSeal();
+    private final Directory directory;
+    private long sequence;
+
+    /**
+     * Goes on with a file.
+     *
+     * @param directory the regions that it has; grows with {@link #region}
+     * @param sequence number of the next metadata block
+     */
+    public Committer(OutputFile file, Directory directory, long sequence) {
+        this.file = file;
+        this.directory = directory;
+        this.sequence = sequence;
+    }
+
+    /** Puts a header. */
+    public static void header(OutputFile file, Header header) throws FaroException {
+        file.buffer().put(file.reserve(Header.SIZE), header.encode(), 0, Header.SIZE);
+        file.advance(Header.SIZE);
+    }
+
+    /** Puts the schema message of a file with framing arrow. */
+    public void schema(byte[] arrow) throws FaroException {
+        block(MessageBuilder.schema(arrow), MessageKind.SCHEMA);
+    }
+
+    /** Puts the message of a region, whose data is written. */
+    public void region(ByteBuffer message, long dataOffset, long dataLength) throws FaroException {
+        directory.add(file.position(), message.limit(), dataOffset, dataLength);
+        block(message, MessageKind.REGION);
+    }
+
+    /**
+     * Puts the footer and the tail.
+     *
+     * @param dataSize of the data file; a single file's is the footer's own offset
+     * @param counts or null
+     * @param properties sorted by the bytes of their keys; all text in UTF-8
+     * @param createdBy or null
+     */
+    public void footer(
+            boolean single, long dataSize, MessageBuilder.Counts counts, SortedMap<byte[], byte[]> properties,
+            byte[] createdBy) throws FaroException {
+        long offset = file.position();
+        ByteBuffer message =
+                MessageBuilder.footer(directory, single ? offset : dataSize, counts, properties, createdBy);
+        block(message, MessageKind.FOOTER);
+        tail(file, new Tail(offset, message.limit()));
+    }
+
+    /** Puts a tail. */
+    public static void tail(OutputFile file, Tail tail) throws FaroException {
+        tail.encode(file.buffer(), file.reserve(Tail.SIZE));
+        file.advance(Tail.SIZE);
+    }
+
+    private void block(ByteBuffer message, MessageKind kind) throws FaroException {
+        int size = message.limit();
+        int at = file.reserve((int) BlockReader.sizeInFile(size));
+        file.buffer().put(at + BlockReader.HEADER, message, 0, size);
+        file.advance(seal.seal(file.buffer(), at, size, size, BlockReader.NO_PARTITION, sequence++,
+                kind.blockKind(), Decoder.NONE));
+    }
+
+    /** The regions so far. */
+    public Directory directory() {
+        return directory;
+    }
+
+    /** The bytes of a text that a message holds; not one with surrogates that stand alone, which UTF-8 has no bytes for. */
+    static byte[] utf8(String text) throws FaroException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (!new String(bytes, StandardCharsets.UTF_8).equals(text)) {
+            throw FaroException.invalidArgument("text that UTF-8 can hold", "a surrogate by itself");
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,152 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.block.BlockReader;
+import dev.faro.block.BlockSeal;
+import dev.faro.codec.Decoder;
+import dev.faro.codec.Encoder;
+import dev.faro.file.OutputFile;
+import dev.faro.header.Header;
+import dev.faro.index.Members;
+import dev.faro.index.PartitionCounters;
+import dev.faro.index.RegionDraft;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Appends the blocks of one region at a time. A block's plain payload is put together where {@link #begin} says: in its
+ * place in the file's buffer, or beside it to be compressed.
+ */
+final class RegionOutput {
+    private final OutputFile file;
+    private final Encoder encoder;
+    private final BlockSeal seal = new BlockSeal();
+    private final RegionDraft draft;
+    private final PartitionCounters ownBlocks = new PartitionCounters();
+    private long sharedBlocks;
+    private ByteBuffer plain = ByteBuffer.allocateDirect(0);
+    private boolean compress;
+    private long start;
+    private int partition;
+    private long sequence;
+
+    RegionOutput(OutputFile file, Header header, Encoder encoder) {
+        this.file = file;
+        this.encoder = encoder;
+        this.draft = new RegionDraft(header);
+    }
+
+    /** The region so far. */
+    RegionDraft draft() {
+        return draft;
+    }
+
+    /** Where the region begins in the file. */
+    long start() {
+        return start;
+    }
+
+    /** Begins a region. */
+    void beginRegion() {
+        draft.clear();
+        start = file.position();
+    }
+
+    void beginOwn(int number) {
+        draft.beginOwn(number);
+        partition = number;
+        sequence = ownBlocks.get(number);
+    }
+
+    void beginShared(Members members) {
+        if (draft.extents() == draft.ownExtents()) {
+            sequence = sharedBlocks;
+        }
+        draft.beginShared(members);
+        partition = BlockReader.NO_PARTITION;
+    }
+
+    /**
+     * Makes room for a plain payload.
+     *
+     * @return the index in {@link #target} where it begins
+     */
+    int begin(int mostPlain, int kind) throws FaroException {
+        compress = kind == BlockKind.DATA && encoder.codec() != Decoder.NONE;
+        if (!compress) {
+            return file.reserve(blockRoom(mostPlain)) + BlockReader.HEADER;
+        }
+        if (plain.capacity() < mostPlain) {
+            plain = ByteBuffer.allocateDirect(mostPlain).order(ByteOrder.LITTLE_ENDIAN);
+        }
+        return 0;
+    }
+
+    private static int blockRoom(long payload) throws FaroException {
+        long room = BlockReader.sizeInFile(payload);
+        if (room > Integer.MAX_VALUE - 64) {
+            throw FaroException.limitExceeded("a block that a buffer can hold", payload);
+        }
+        return (int) room;
+    }
+
+    /** The buffer for a plain payload; direct, little-endian. */
+    ByteBuffer target() {
+        return compress ? plain : file.buffer();
+    }
+
+    /** Ends the block whose plain payload stands where {@link #begin} said. */
+    void end(int plainSize, int kind) throws FaroException {
+        if (!compress) {
+            append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Decoder.NONE);
+            return;
+        }
+        int at = file.reserve(blockRoom(Math.max(plainSize, encoder.bound(plainSize))));
+        int stored = encoder.encode(plain, plainSize, file.buffer(), at + BlockReader.HEADER);
+        if (stored < plainSize) {
+            append(at, stored, plainSize, kind, encoder.codec());
+        } else {
+            file.buffer().put(at + BlockReader.HEADER, plain, 0, plainSize);
+            append(at, plainSize, plainSize, kind, Decoder.NONE);
+        }
+    }
+
+    /** Appends a payload that is stored already. */
+    void stored(ByteBuffer payload, int plainSize, int kind, int codec) throws FaroException {
+        int size = payload.remaining();
+        int at = file.reserve(blockRoom(size));
+        file.buffer().put(at + BlockReader.HEADER, payload, payload.position(), size);
+        append(at, size, plainSize, kind, codec);
+    }
+
+    private void append(int at, int stored, int plainSize, int kind, int codec) {
+        int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec);
+        file.advance(size);
+        draft.addBlock(size, kind == BlockKind.DATA ? plainSize : 0, sequence++);
+    }
+
+    /** Counts records of the extent. */
+    void addRecords(long records) {
+        draft.addRecords(records);
+    }
+
+    /** Takes the region's sequences for given; its message is the caller's. */
+    void commit() {
+        for (int i = 0; i < draft.extents(); i++) {
+            long blocks = draft.blocks(i);
+            if (i >= draft.ownExtents()) {
+                sharedBlocks += blocks;
+            } else if (blocks > 0) {
+                int number = draft.partition(i);
+                ownBlocks.set(number, ownBlocks.get(number) + blocks);
+            }
+        }
+    }
+
+    /** Takes the region back: its bytes, and with them its sequences. */
+    void giveUp() throws FaroException {
+        file.rewind(start);
+        draft.clear();
+    }
+}

@@ -1,0 +1,386 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.block.Payloads;
+import dev.faro.codec.Encoder;
+import dev.faro.file.OutputFile;
+import dev.faro.header.FileKind;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Members;
+import dev.faro.index.RegionDraft;
+import dev.faro.index.StatisticsDraft;
+import dev.faro.message.Directory;
+import dev.faro.sortbuffer.SortBuffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * Writes one output (WRT). Not for several threads at once.
+ *
+ * <p>Every call throws {@link FaroException}: {@code invalid-argument} and, for a record that is too large,
+ * {@code limit-exceeded} leave the writer as it was; after any other error it is failed, and every later call but
+ * {@link #abort} fails with that error again (WRT-6). {@link #close} without {@link #finish} aborts.
+ */
+public final class Writer implements AutoCloseable {
+    private final WriterOptions options;
+    private final Header header;
+    private final OutputFiles files;
+    private final Encoder encoder;
+    private final RegionOutput output;
+    private final BlockPacker packer;
+    private final SortBuffer buffer;
+    private final Committer committer;
+    private final StatisticsDraft statistics;
+    private final TreeMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
+    private final byte[] createdBy;
+    private final long maxPlain;
+    private RegionWriter openRegion;
+    private FaroException failure;
+    private State state = State.OPEN;
+
+    private enum State {
+        OPEN, FINISHED, ABORTED
+    }
+
+    /** A step that may fail the writer. */
+    interface Step {
+        void run() throws FaroException;
+    }
+
+    private Writer(List<Path> paths, Header header, WriterOptions options) throws FaroException {
+        this.options = options;
+        this.header = header;
+        this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
+        // Beyond that no block would fit into a buffer of the JVM.
+        this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
+        this.files = OutputFiles.create(paths, header, options);
+        this.encoder = new Encoder(options.codec, options.level);
+        this.output = new RegionOutput(files.data(), header, encoder);
+        this.packer = new BlockPacker(output, options.framing, (int) Math.min(options.blockSize, maxPlain));
+        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
+        this.committer = new Committer(files.index(), new Directory(), 0);
+        this.statistics = options.statistics ? new StatisticsDraft(header) : null;
+    }
+
+    /**
+     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro}, by the layout of the options.
+     *
+     * @param name path of the output, without extension
+     * @throws FaroException {@code invalid-argument} or {@code io}
+     */
+    public static Writer create(Path name, WriterOptions options) throws FaroException {
+        List<Path> paths = options.layout == Layout.SINGLE
+                ? List.of(named(name, ".faro"))
+                : List.of(named(name, ".data"), named(name, ".index"));
+        return create(paths, options);
+    }
+
+    /**
+     * Begins a pair of files with names of the caller's (FIL-4), whatever the layout of the options.
+     *
+     * @throws FaroException {@code invalid-argument} or {@code io}
+     */
+    public static Writer createPair(Path data, Path index, WriterOptions options) throws FaroException {
+        return create(List.of(data, index), options.layout(Layout.PAIRED));
+    }
+
+    private static Path named(Path name, String extension) throws FaroException {
+        if (name.getFileName() == null) {
+            throw FaroException.invalidArgument("a path with a name", name);
+        }
+        return name.resolveSibling(name.getFileName() + extension);
+    }
+
+    private static Writer create(List<Path> paths, WriterOptions options) throws FaroException {
+        Writer writer = new Writer(paths, options.header(), options);
+        try {
+            writer.begin();
+            return writer;
+        } catch (FaroException e) {
+            writer.abortAfter(e);
+            throw e;
+        }
+    }
+
+    private void begin() throws FaroException {
+        OutputFile index = files.index();
+        if (!files.isSingle()) {
+            Committer.header(files.data(), header.withKind(FileKind.DATA));
+        }
+        Committer.header(index, header);
+        if (options.schema != null) {
+            committer.schema(options.schema);
+        }
+        if (options.follow) {
+            files.data().flush();
+            index.flush();
+        }
+    }
+
+    /** The header of the index or single file. */
+    public Header header() {
+        return header;
+    }
+
+    /** Takes a record for one partition; what remains of the buffer is copied, its position left as it is. */
+    public void write(int partition, ByteBuffer record) throws FaroException {
+        write(partition, record, BlockKind.DATA, 1);
+    }
+
+    /**
+     * Takes a record or an event for one partition.
+     *
+     * @param kind 0 for a record, 1 or 64 to 127 for an event
+     * @param rows what a record counts in the statistics: with framing arrow its rows, else 1 (WRT-2)
+     */
+    public void write(int partition, ByteBuffer record, int kind, long rows) throws FaroException {
+        checkOpen();
+        if (!header.has(partition)) {
+            throw FaroException.invalidArgument("a partition of the file", partition);
+        }
+        checkRecord(record, kind, rows);
+        take(partition, null, record, kind, rows);
+    }
+
+    /** Takes a record for every partition. */
+    public void broadcast(ByteBuffer record) throws FaroException {
+        broadcast(record, BlockKind.DATA, 1);
+    }
+
+    /** Takes a record or an event for every partition, as {@link #write(int, ByteBuffer, int, long)}. */
+    public void broadcast(ByteBuffer record, int kind, long rows) throws FaroException {
+        checkOpen();
+        checkRecord(record, kind, rows);
+        take(0, Members.ALL, record, kind, rows);
+    }
+
+    /** Takes a record for some partitions, in any order; a number may repeat. */
+    public void multicast(int[] partitions, ByteBuffer record) throws FaroException {
+        multicast(partitions, record, BlockKind.DATA, 1);
+    }
+
+    /** Takes a record or an event for some partitions, as {@link #write(int, ByteBuffer, int, long)}. */
+    public void multicast(int[] partitions, ByteBuffer record, int kind, long rows) throws FaroException {
+        checkOpen();
+        Members members = Members.of(header, partitions);
+        checkRecord(record, kind, rows);
+        take(0, members, record, kind, rows);
+    }
+
+    /** WRT-1 to WRT-3. */
+    private void checkRecord(ByteBuffer record, int kind, long rows) throws FaroException {
+        checkKind(kind);
+        boolean event = kind != BlockKind.DATA;
+        if (rows < 0) {
+            throw FaroException.invalidArgument("a count of rows", rows);
+        }
+        Framing framing = header.framing();
+        if (!event && framing == Framing.ARROW
+                && !Payloads.isArrowMessage(record.slice().order(ByteOrder.LITTLE_ENDIAN))) {
+            throw FaroException.invalidArgument("an encapsulated Arrow message", "other bytes");
+        }
+        long plain = record.remaining() + (!event && framing == Framing.RECORDS ? 4L : 0);
+        if (plain > maxPlain && (event || framing != Framing.OPAQUE)) {
+            throw FaroException.limitExceeded("a block of at most " + maxPlain + " plain bytes", plain);
+        }
+    }
+
+    static void checkKind(int kind) throws FaroException {
+        if (!BlockKind.isPartitionKind(kind)) {
+            throw FaroException.invalidArgument("kind 0, 1 or 64 to 127", kind);
+        }
+    }
+
+    /** As {@link #guard}, without an object per record. {@code members} is null for one partition. */
+    private void take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        try {
+            put(partition, members, record, kind, rows);
+        } catch (FaroException e) {
+            throw fail(e);
+        } catch (RuntimeException | Error e) {
+            failUnexpectedly(e);
+            throw e;
+        }
+    }
+
+    /** SRT-1 to SRT-4. */
+    private void put(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        int length = record.remaining();
+        boolean oversized = buffer.isOversized(length, members);
+        boolean outOfOrder = members == null && options.ordered && buffer.hasShared();
+        if (oversized || outOfOrder || !buffer.fits(length, members)) {
+            closeRegion();
+        }
+        if (oversized) {
+            output.beginRegion();
+            if (members == null) {
+                packer.beginOwn(partition);
+            } else {
+                packer.beginShared(members);
+            }
+            packer.record(record, record.position(), length, kind, rows);
+            packer.endExtent();
+            commit();
+        } else if (members == null) {
+            buffer.add(partition, record, kind, rows);
+        } else {
+            buffer.add(members, record, kind, rows);
+        }
+    }
+
+    private void closeRegion() throws FaroException {
+        if (!buffer.isEmpty()) {
+            output.beginRegion();
+            buffer.drain((int) options.rotation, packer);
+            commit();
+        }
+    }
+
+    /** Commits the region that the output holds (WRT-5). */
+    void commit() throws FaroException {
+        RegionDraft draft = output.draft();
+        if (draft.bytes() > 0) {
+            ByteBuffer message =
+                    draft.message(committer.directory().size(), output.start(), (int) options.rotation);
+            if (!files.isSingle() || options.durability == Durability.COMMIT) {
+                flush(files.data());
+            }
+            committer.region(message, output.start(), draft.bytes());
+            flush(files.index());
+        }
+        output.commit();
+        if (statistics != null) {
+            statistics.add(draft);
+        }
+    }
+
+    private void flush(OutputFile file) throws FaroException {
+        if (options.durability == Durability.COMMIT) {
+            file.sync();
+        } else {
+            file.flush();
+        }
+    }
+
+    /** Closes the region now. */
+    public void flush() throws FaroException {
+        checkOpen();
+        guard(this::closeRegion);
+    }
+
+    /** Closes the region and begins one whose blocks the caller hands over (WRT-8). */
+    public RegionWriter region() throws FaroException {
+        flush();
+        if (options.follow && files.isSingle()) {
+            files.data().holdBack(true);
+        }
+        output.beginRegion();
+        openRegion = new RegionWriter(this, output, (int) options.rotation, maxPlain);
+        return openRegion;
+    }
+
+    /** Called by the open region when it was ended or given up. */
+    void regionClosed() {
+        files.data().holdBack(false);
+        openRegion = null;
+    }
+
+    /** Notes a property for the footer. */
+    public void property(String key, String value) throws FaroException {
+        checkOpen();
+        byte[] name = Committer.utf8(key);
+        byte[] text = Committer.utf8(value);
+        if (properties.putIfAbsent(name, text) != null) {
+            throw FaroException.invalidArgument("a key that was not used before", key);
+        }
+    }
+
+    /** Closes the region, writes footer and tail, and gives the files their names. */
+    public void finish() throws FaroException {
+        checkOpen();
+        guard(() -> {
+            closeRegion();
+            committer.footer(files.isSingle(), files.data().position(),
+                    statistics == null ? null : statistics.counts(), properties, createdBy);
+            files.publish(options.durability == Durability.COMMIT);
+        });
+        state = State.FINISHED;
+        encoder.close();
+    }
+
+    /**
+     * Gives up and removes the files. After {@link #finish}, or once more, it does nothing.
+     *
+     * @throws FaroException {@code io} if a file cannot be removed
+     */
+    public void abort() throws FaroException {
+        if (state == State.OPEN) {
+            state = State.ABORTED;
+            encoder.close();
+            files.discard();
+        }
+    }
+
+    private void abortAfter(FaroException error) {
+        try {
+            abort();
+        } catch (FaroException e) {
+            error.addSuppressed(e);
+        }
+    }
+
+    /** Aborts unless the output is finished. */
+    @Override
+    public void close() throws FaroException {
+        abort();
+    }
+
+    private void checkOpen() throws FaroException {
+        checkUsable();
+        if (openRegion != null) {
+            throw FaroException.invalidArgument("no call while a region is handed over", "an open region");
+        }
+    }
+
+    /** Whether the writer takes calls. */
+    boolean isUsable() {
+        return state == State.OPEN && failure == null;
+    }
+
+    /** Refuses a call of a writer that failed or ended. */
+    void checkUsable() throws FaroException {
+        if (state != State.OPEN) {
+            throw FaroException.invalidArgument("a writer that is open", state);
+        }
+        if (failure != null) {
+            throw failure.again();
+        }
+    }
+
+    /** Makes a step; what it throws fails the writer. */
+    void guard(Step step) throws FaroException {
+        try {
+            step.run();
+        } catch (FaroException e) {
+            throw fail(e);
+        } catch (RuntimeException | Error e) {
+            failUnexpectedly(e);
+            throw e;
+        }
+    }
+
+    private FaroException fail(FaroException e) {
+        failure = e;
+        return e;
+    }
+
+    private void failUnexpectedly(Throwable e) {
+        failure = FaroException.io(files.data().role(), files.data().path(), "to go on writing", e);
+    }
+}

@@ -1,0 +1,191 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.block.Payloads;
+import dev.faro.codec.Decoder;
+import dev.faro.header.FileKind;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.UUID;
+
+/**
+ * How to write; the defaults are those of the specification. Setters return this, and what is out of range is refused
+ * when a writer is made (WRT-1).
+ */
+public final class WriterOptions {
+    private static final long MOST_BUFFER = 1L << 33;
+    private static final long MOST_BLOCK = 1L << 26;
+    private static final int MOST_LEVEL = 19;
+    private static final long U32 = 0xFFFFFFFFL;
+
+    Layout layout = Layout.PAIRED;
+    final long partitionCount;
+    long firstPartition;
+    Framing framing = Framing.RECORDS;
+    long producer;
+    long attempt;
+    UUID fileId;
+    long blockSize = 64 << 10;
+    long bufferSize = 64 << 20;
+    int codec = Decoder.NONE;
+    int level = 1;
+    boolean ordered = true;
+    long rotation;
+    boolean statistics = true;
+    String createdBy;
+    Durability durability = Durability.NONE;
+    boolean follow;
+    boolean overwrite;
+    long maxPlainSize = 64 << 20;
+    byte[] schema;
+
+    /**
+     * Options for a file of so many partitions, 1 to 2^28.
+     */
+    public WriterOptions(long partitionCount) {
+        this.partitionCount = partitionCount;
+    }
+
+    /** Two files or one; default paired. */
+    public WriterOptions layout(Layout value) {
+        layout = value;
+        return this;
+    }
+
+    /** Number of the first partition; default 0. */
+    public WriterOptions firstPartition(long value) {
+        firstPartition = value;
+        return this;
+    }
+
+    /** What payloads are; default records. */
+    public WriterOptions framing(Framing value) {
+        framing = value;
+        return this;
+    }
+
+    /** The producer's number, an unsigned 64-bit value; default 0. */
+    public WriterOptions producer(long value) {
+        producer = value;
+        return this;
+    }
+
+    /** The producer's attempt, 0 to 2^32 - 1; default 0. */
+    public WriterOptions attempt(long value) {
+        attempt = value;
+        return this;
+    }
+
+    /** The file_id; default random. */
+    public WriterOptions fileId(UUID value) {
+        fileId = value;
+        return this;
+    }
+
+    /** Target of a data block's plain bytes, 1 to 2^26; default 65,536. */
+    public WriterOptions blockSize(long value) {
+        blockSize = value;
+        return this;
+    }
+
+    /** Size of the sort buffer in bytes, 1 to 2^33; default 67,108,864. */
+    public WriterOptions bufferSize(long value) {
+        bufferSize = value;
+        return this;
+    }
+
+    /** Number of the codec: 0 none, 1 LZ4, 2 Zstandard; default none. */
+    public WriterOptions codec(int value) {
+        codec = value;
+        return this;
+    }
+
+    /** Level of Zstandard, 1 to 19; default 1. */
+    public WriterOptions level(int value) {
+        level = value;
+        return this;
+    }
+
+    /** Whether the order of calls is kept within each partition (SRT-4); default yes. */
+    public WriterOptions ordered(boolean value) {
+        ordered = value;
+        return this;
+    }
+
+    /** Where dense regions begin, below the count of partitions; default 0. */
+    public WriterOptions rotation(long value) {
+        rotation = value;
+        return this;
+    }
+
+    /** Whether the footer has statistics; default yes. */
+    public WriterOptions statistics(boolean value) {
+        statistics = value;
+        return this;
+    }
+
+    /** Name of the writing program; default absent. */
+    public WriterOptions createdBy(String value) {
+        createdBy = value;
+        return this;
+    }
+
+    /** What is synced; default nothing. */
+    public WriterOptions durability(Durability value) {
+        durability = value;
+        return this;
+    }
+
+    /** Whether others may follow the file while it is written (WRT-4); default no. */
+    public WriterOptions follow(boolean value) {
+        follow = value;
+        return this;
+    }
+
+    /** Whether existing files of the final names may be replaced; default no. */
+    public WriterOptions overwrite(boolean value) {
+        overwrite = value;
+        return this;
+    }
+
+    /** Largest plain size of a block that the writer makes, in bytes; default 67,108,864. */
+    public WriterOptions maxPlainSize(long value) {
+        maxPlainSize = value;
+        return this;
+    }
+
+    /** The encapsulated Arrow schema message that framing arrow needs. */
+    public WriterOptions schema(byte[] value) {
+        schema = value == null ? null : value.clone();
+        return this;
+    }
+
+    /** The header that these options ask for, after a check of all of them. */
+    Header header() throws FaroException {
+        require(partitionCount >= 1 && partitionCount <= Header.MAX_PARTITIONS, "partition_count", partitionCount);
+        require(firstPartition >= 0 && firstPartition + partitionCount <= Header.MAX_PARTITIONS,
+                "first_partition", firstPartition);
+        require(attempt >= 0 && attempt <= U32, "attempt", attempt);
+        require(blockSize >= 1 && blockSize <= MOST_BLOCK, "block_size", blockSize);
+        require(bufferSize >= 1 && bufferSize <= MOST_BUFFER, "buffer_size", bufferSize);
+        require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec", codec);
+        require(level >= 1 && level <= MOST_LEVEL, "level", level);
+        require(rotation >= 0 && rotation < partitionCount, "rotation", rotation);
+        require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", maxPlainSize);
+        require((schema != null) == (framing == Framing.ARROW), "schema", schema == null ? "none" : "one");
+        if (schema != null) {
+            ByteBuffer bytes = ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN);
+            require(Payloads.isArrowMessage(bytes), "schema", "no encapsulated Arrow message");
+        }
+        return new Header(layout == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
+                (int) firstPartition, 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
+    }
+
+    private static void require(boolean holds, String option, Object value) throws FaroException {
+        if (!holds) {
+            throw FaroException.invalidArgument("option " + option + " in its range", value);
+        }
+    }
+}
