@@ -10,9 +10,11 @@ mod generated;
 mod layout_tests;
 
 pub mod block;
+mod check;
 mod checksum;
 mod codec;
 mod error;
+mod follow;
 mod framing;
 mod header;
 mod index;
@@ -20,18 +22,23 @@ mod limits;
 pub mod message;
 mod metadata;
 mod reader;
+mod repair;
 mod sort_buffer;
 mod source;
 mod tail;
+mod walk;
 mod writer;
 mod zstd_frame;
 
+pub use check::{CheckReport, Level, check, check_with};
 pub use codec::Codec;
 pub use error::{Code, Error, Result, Role};
+pub use follow::{Follower, Progress};
 pub use header::{FileHeader, FileKind, Framing};
 pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
 pub use reader::{Block, Blocks, Files, Reader, ReaderOptions, Records};
+pub use repair::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild, repair};
 pub use writer::{Durability, Layout, RegionWriter, Summary, To, Writer, WriterOptions};
 
 /// The major version of the format that this library reads and writes.

@@ -18,6 +18,7 @@ pub(crate) use open::{
 pub use records::Records;
 pub use view::ReaderOptions;
 pub(crate) use view::View;
+pub(crate) use window::Window;
 
 use crate::error::Result;
 use crate::header::FileHeader;

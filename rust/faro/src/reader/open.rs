@@ -91,6 +91,11 @@ impl OpenFiles {
         self.data.as_ref().unwrap_or(&self.index)
     }
 
+    /// Bytes of the data file of a pair now, or of the single file.
+    pub(crate) fn data_size(&self) -> Result<u64> {
+        self.data_source().size()
+    }
+
     /// Checks 6 to 8 of OPN-1.
     pub(crate) fn read_footer(&self, limits: &Limits) -> Result<FoundFooter> {
         let found = self.find_footer(limits)?;

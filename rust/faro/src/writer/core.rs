@@ -47,6 +47,7 @@ impl Core {
                 first_partition: options.first_partition,
                 partition_count: options.partition_count,
                 rotation: options.rotation,
+                selective: false,
             },
             framing: options.framing,
             block_target: options.block_target(),

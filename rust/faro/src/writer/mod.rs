@@ -8,12 +8,13 @@ mod region;
 mod region_writer;
 mod statistics;
 
+pub(crate) use self::append::AppendFile;
 pub(crate) use self::core::append_metadata;
 pub use options::{Durability, Layout, WriterOptions};
 pub(crate) use output::sync_folder;
-pub(crate) use region::Shape;
+pub(crate) use region::{OpenRegion, Owner, Part, Shape};
 pub use region_writer::RegionWriter;
-pub(crate) use statistics::{Sums, Tally};
+pub(crate) use statistics::Tally;
 
 use self::core::Core;
 use crate::block::{DATA, EVENT};
@@ -24,7 +25,7 @@ use crate::message::Property;
 use crate::reader::Files;
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use options::check_kind;
-use region::{MemberBits, Owner};
+use region::MemberBits;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -85,7 +85,7 @@ impl OpenRegion {
         for part in self.parts.iter().filter(|part| part.tally.stored > 0) {
             let length = (part.tally.stored / 8) as u32;
             match &part.owner {
-                Owner::Own(at) => own.push((*at, length)),
+                Owner::Own(at) => own.push((*at, length, part.first_sequence)),
                 Owner::Shared(members) => {
                     shared.push(SharedExtent {
                         length,
@@ -104,20 +104,27 @@ impl OpenRegion {
             ..Region::default()
         };
         let mut end = 0;
+        let mut first_block = Vec::new();
         region.offsets.push(0);
-        for (at, length) in &own {
+        for (at, length, first_sequence) in &own {
             if !is_sparse {
                 // The slots without blocks before this one: the end of the last extent again.
-                region.offsets.resize(shape.slot(*at) as usize + 1, end);
+                let slot = shape.slot(*at) as usize;
+                region.offsets.resize(slot + 1, end);
+                first_block.resize(slot, 0);
             }
             end += length;
             region.offsets.push(end);
+            first_block.push(*first_sequence);
         }
         if is_sparse {
-            region.partitions = Some(own.iter().map(|(at, _)| shape.first_partition + at).collect());
+            region.partitions = Some(own.iter().map(|(at, _, _)| shape.first_partition + at).collect());
         } else {
-            region.offsets.resize(shape.partition_count as usize + 1, end);
+            let slots = shape.partition_count as usize;
+            region.offsets.resize(slots + 1, end);
+            first_block.resize(slots, 0);
         }
+        region.first_block = shape.selective.then_some(first_block);
         region
     }
 }
@@ -128,6 +135,8 @@ pub(crate) struct Shape {
     pub first_partition: u32,
     pub partition_count: u32,
     pub rotation: u32,
+    /// Whether region messages name the sequences of first blocks.
+    pub selective: bool,
 }
 
 impl Shape {

@@ -62,8 +62,4 @@ impl Sums {
     pub(crate) fn into_statistics(self) -> Statistics {
         self.sums
     }
-
-    pub(crate) fn statistics(&self) -> &Statistics {
-        &self.sums
-    }
 }

@@ -1,0 +1,88 @@
+//! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 and 3).
+
+use super::statistics::Counter;
+use crate::block::{self, BlockHeader, Kinds, Place, Sequence};
+use crate::error::{Code, Error, Result};
+use crate::header::{FileHeader, FileKind, Framing};
+use crate::index::RegionIndex;
+use crate::metadata::read_metadata;
+use crate::reader::Reader;
+
+/// Checks them, and counts the stored bytes of the regions.
+pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result<()> {
+    let source = reader.index_source();
+    let blame = |code, offset, expected: String, found: String| source.blame(Error::at(code, offset, expected, found));
+    let (header, directory, end) = (reader.header(), &reader.footer().regions, reader.footer_offset());
+    let single = header.kind == FileKind::Single;
+    let limits = reader.view().limits();
+    let start = FileHeader::SIZE as u64;
+    let (mut offset, mut count, mut next) = (start, 0u64, 0usize);
+    while offset < end {
+        let entry = directory.get(next);
+        let mut place_end = end;
+        let mut kinds = Kinds {
+            region: true,
+            skippable: true,
+            schema: offset == start && header.framing == Framing::Arrow,
+            ..Kinds::default()
+        };
+        if let Some(entry) = entry.filter(|_| single) {
+            if offset == entry.data_offset {
+                offset = entry.message_offset;
+                kinds = Kinds {
+                    region: true,
+                    ..Kinds::default()
+                };
+            } else {
+                place_end = entry.data_offset;
+                kinds.region = false;
+            }
+        }
+        let place = Place::metadata(limits, kinds, Sequence::Is(count));
+        let (found, message) = read_metadata(source, offset, place_end, &place)?;
+        if found.kind == block::REGION {
+            let entry = entry
+                .filter(|entry| entry.message_offset == offset && entry.message_size == found.stored_size)
+                .ok_or_else(|| {
+                    let expected = "a region message where the directory has one".to_string();
+                    let found = format!("one of {} bytes that it does not have", found.stored_size);
+                    blame(Code::InconsistentIndex, offset, expected, found)
+                })?;
+            // Fewer regions than 2^32: each takes more than 24 bytes of the footer's message.
+            let region = reader
+                .view()
+                .index_region(next as u32, entry, &message)
+                .map_err(|error| source.blame(error))?;
+            if let Some(stored) = stored {
+                count_stored(&region, header.first_partition, stored);
+            }
+            next += 1;
+        }
+        count += 1;
+        offset += found.size_in_file();
+    }
+    if next < directory.len() {
+        let expected = format!("{} region messages, as the directory says", directory.len());
+        return Err(blame(
+            Code::InconsistentIndex,
+            end + BlockHeader::SIZE as u64,
+            expected,
+            next.to_string(),
+        ));
+    }
+    let sequence = reader.footer_sequence();
+    if u64::from(sequence) != count {
+        let expected = format!("sequence {count} in the footer's block");
+        return Err(blame(Code::InconsistentIndex, end + 12, expected, sequence.to_string()));
+    }
+    Ok(())
+}
+
+fn count_stored(region: &RegionIndex, first: u32, stored: &mut Counter<'_>) {
+    for slot in region.slots() {
+        stored.add(first, Some(slot.partition), None, slot.extent.length);
+    }
+    for shared in region.shared() {
+        stored.add(first, None, Some(&shared.members), shared.extent.length);
+    }
+}

@@ -1,0 +1,139 @@
+//! Checking a whole output (spec, CHK).
+
+mod metadata;
+mod statistics;
+
+use crate::block::DATA;
+use crate::error::{Code, Error, Result};
+use crate::header::Framing;
+use crate::index::Members;
+use crate::limits::Limits;
+use crate::reader::{Block, Blocks, Depth, Files, Reader, ReaderOptions};
+use statistics::Counter;
+
+/// How much is checked; each level includes the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Everything but partition blocks.
+    Structure,
+    /// Also every partition block, but for its payload's content.
+    Checksums,
+    /// Also that payloads decode and are framed as the file says.
+    Decode,
+}
+
+/// What a check counted in a valid output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Regions of the output.
+    pub regions: u64,
+    /// Partition blocks; not counted at level structure.
+    pub blocks: Option<u64>,
+}
+
+/// Checks an output in the order of CHK-1.
+///
+/// # Errors
+/// The first fault.
+pub fn check(files: &Files, level: Level, limits: &Limits) -> Result<CheckReport> {
+    check_with(files, level, limits, &mut |_, _| ())
+}
+
+/// As [`check`], and tells `progress` now and then how many bytes of how many are done.
+///
+/// # Errors
+/// The first fault.
+pub fn check_with(
+    files: &Files,
+    level: Level,
+    limits: &Limits,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<CheckReport> {
+    let options = ReaderOptions {
+        limits: limits.clone(),
+        ..ReaderOptions::default()
+    };
+    let reader = Reader::open(files, options)?;
+    let statistics = reader.footer().statistics.as_ref();
+    let mut stored = statistics.map(|s| Counter::new("stored", s.stored.as_deref(), s.stored_to_all));
+    metadata::check(&reader, &mut stored)?;
+    finish(&reader, stored)?;
+    let regions = reader.region_count() as u64;
+    if level == Level::Structure {
+        return Ok(CheckReport { regions, blocks: None });
+    }
+
+    let decode = level == Level::Decode;
+    let total = reader.footer().regions.iter().map(|entry| entry.data_length).sum();
+    let framing = reader.header().framing;
+    let mut plain = statistics
+        .filter(|_| decode)
+        .map(|s| Counter::new("plain", s.plain.as_deref(), s.plain_to_all));
+    let mut records = statistics
+        .filter(|_| decode && framing == Framing::Records)
+        .map(|s| Counter::new("records", s.records.as_deref(), s.records_to_all));
+    let depth = if decode { Depth::Plain } else { Depth::Stored };
+    let (mut blocks, mut done) = (0, 0);
+    let mut extent = ExtentSum::default();
+    for block in Blocks::of_whole_file(reader.view().clone(), depth) {
+        let block = block?;
+        let counted = if decode { block.records(framing)? } else { None };
+        if !extent.belongs(&block) {
+            extent.add_to(&reader, &mut plain, &mut records);
+            extent = ExtentSum {
+                partition: block.partition,
+                members: block.members.clone(),
+                ..ExtentSum::default()
+            };
+        }
+        if block.kind() == DATA {
+            extent.plain = extent.plain.saturating_add(block.header.plain_size.into());
+            extent.records = extent.records.saturating_add(counted.unwrap_or(0));
+        }
+        blocks += 1;
+        done += block.header.size_in_file();
+        progress(done, total);
+    }
+    extent.add_to(&reader, &mut plain, &mut records);
+    finish(&reader, plain)?;
+    finish(&reader, records)?;
+    Ok(CheckReport {
+        regions,
+        blocks: Some(blocks),
+    })
+}
+
+/// What consecutive blocks of the same readers add up to: counted once for all of their readers.
+#[derive(Default)]
+struct ExtentSum {
+    partition: Option<u32>,
+    members: Option<Members>,
+    plain: u64,
+    records: u64,
+}
+
+impl ExtentSum {
+    fn belongs(&self, block: &Block) -> bool {
+        self.partition == block.partition && self.members == block.members
+    }
+
+    fn add_to<'a>(&self, reader: &Reader, plain: &mut Option<Counter<'a>>, records: &mut Option<Counter<'a>>) {
+        let first = reader.header().first_partition;
+        for (counter, value) in [(plain, self.plain), (records, self.records)] {
+            if let Some(counter) = counter {
+                counter.add(first, self.partition, self.members.as_ref(), value);
+            }
+        }
+    }
+}
+
+/// The verdict of a counter: `inconsistent-index` at the footer's message.
+fn finish(reader: &Reader, counter: Option<Counter<'_>>) -> Result<()> {
+    let fault = counter.and_then(Counter::fault);
+    fault.map_or(Ok(()), |(expected, found)| {
+        let offset = reader.footer_offset() + crate::block::BlockHeader::SIZE as u64;
+        Err(reader
+            .index_source()
+            .blame(Error::at(Code::InconsistentIndex, offset, expected, found)))
+    })
+}

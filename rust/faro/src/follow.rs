@@ -1,0 +1,160 @@
+//! Reading an output while it is written (spec, FOL).
+
+use crate::error::{Code, Error, Result};
+use crate::header::{FileHeader, Framing};
+use crate::index::RegionIndex;
+use crate::message::Footer;
+use crate::reader::{Blocks, Files, ReaderOptions, Records, View, open_files};
+use crate::walk::{Purpose, Step, Walk, present};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far a follower has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Regions that are committed so far.
+    pub regions: usize,
+    /// Whether the file is finished: nothing more will come.
+    pub finished: bool,
+}
+
+/// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions; what is read are the
+/// regions seen so far, which never change (FOL-6).
+pub struct Follower {
+    view: View,
+    walk: Walk,
+    finished: bool,
+}
+
+impl Follower {
+    /// Opens the files; sees no region yet.
+    ///
+    /// # Errors
+    /// Checks 1 to 5 of OPN-1; with framing arrow `unfinished` when the schema is not there yet (FOL-1).
+    pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
+        let files = open_files(files)?;
+        let size = files.index.size()?;
+        if files.header.framing == Framing::Arrow {
+            let at = FileHeader::SIZE as u64;
+            if present(&files.index, &files.header, at, size, Purpose::Follow, &options.limits)?.is_none() {
+                let error = Error::at(
+                    Code::Unfinished,
+                    size,
+                    "a schema block",
+                    "none yet: it is still being written",
+                );
+                return Err(files.index.blame(error));
+            }
+        }
+        let schema = files.read_schema(&options.limits, size)?;
+        let view = View::new(files, schema, options, Footer::default());
+        Ok(Follower {
+            view,
+            walk: Walk::new(Purpose::Follow),
+            finished: false,
+        })
+    }
+
+    /// Looks for what was committed since.
+    ///
+    /// # Errors
+    /// The faults of FOL-2 to FOL-5. What is merely not yet there is none.
+    pub fn poll(&mut self) -> Result<Progress> {
+        if !self.finished {
+            let core = self.view.core.clone();
+            let size = core.files.index.size()?;
+            let seen = self.walk.regions.len();
+            let step = self.walk.run(&core.files, &core.options.limits, size);
+            // Regions before a fault are committed all the same.
+            if self.walk.regions.len() > seen {
+                self.view.footer = Arc::new(Footer {
+                    regions: self.walk.regions.clone(),
+                    ..Footer::default()
+                });
+            }
+            if step? == Step::Footer {
+                if let Some((footer, _)) = &self.walk.footer {
+                    self.view.footer = Arc::new(footer.clone());
+                }
+                self.finished = self.walk.check_tail(&core.files, size)?;
+            }
+        }
+        Ok(Progress {
+            regions: self.region_count(),
+            finished: self.finished,
+        })
+    }
+
+    /// The header of the index (or single) file.
+    pub fn header(&self) -> &FileHeader {
+        self.view.header()
+    }
+
+    /// The footer, once it was seen.
+    pub fn footer(&self) -> Option<&Footer> {
+        self.walk.footer.as_ref().map(|(footer, _)| footer)
+    }
+
+    /// How many regions were seen.
+    pub fn region_count(&self) -> usize {
+        self.view.region_count()
+    }
+
+    /// A region by its number.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::region`].
+    pub fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
+        self.view.region(number)
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> Range<u32> {
+        self.header().partitions()
+    }
+
+    /// Bytes that a partition reads in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::stored_bytes`].
+    pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
+        self.view.stored_bytes(partition)
+    }
+
+    /// The blocks of a partition in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::partition`].
+    pub fn partition(&self, partition: u32) -> Result<Blocks> {
+        self.view.partition(partition)
+    }
+
+    /// The blocks of a partition in some of the regions, for example those that a poll has found.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::partition_in`].
+    pub fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
+        self.view.partition_in(partition, regions)
+    }
+
+    /// The blocks of a range of partitions in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::range`].
+    pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
+        self.view.range(partitions)
+    }
+
+    /// The records of a partition in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::records`].
+    pub fn records(&self, partition: u32) -> Result<Records> {
+        self.view.records(partition)
+    }
+
+    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    pub fn arrow_schema_message(&self) -> Option<&[u8]> {
+        self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
+    }
+}

@@ -1,0 +1,146 @@
+//! Recovery to the last commit (spec, REP-1 to REP-4).
+
+use super::{Action, RepairReport, footer, mend};
+use crate::block::{self, BlockHeader};
+use crate::error::{Code, Error, Result};
+use crate::header::{FileHeader, Framing};
+use crate::limits::Limits;
+use crate::reader::{Files, OpenFiles, open_files};
+use crate::tail::Tail;
+use crate::walk::{Purpose, Step, Walk, present};
+use crate::writer::append_metadata;
+
+/// Makes an unfinished output a finished one that holds exactly the committed regions. With `dry_run` it only tells what
+/// it would do.
+///
+/// No writer may be at work on the files.
+///
+/// # Errors
+/// `unsupported-feature` for a writer feature that this library does not know (HDR-4); any fault but what an interrupted
+/// writer leaves, as a follower reports it; `io`. The files are left as they are then, but for `io` on writing.
+pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport> {
+    let open = open_files(files)?;
+    open.header
+        .check_writer_features()
+        .map_err(|error| open.index.blame(error))?;
+    let size = open.index.size()?;
+    if let Some(regions) = is_finished(&open, limits, size)? {
+        return report(Action::Nothing, regions, &open, size, open.data_size()?);
+    }
+    if open.header.framing == Framing::Arrow {
+        let at = FileHeader::SIZE as u64;
+        if present(&open.index, &open.header, at, size, Purpose::Repair, limits)?.is_none() {
+            let error = Error::at(
+                Code::Unfinished,
+                size,
+                "a schema block",
+                "none: nothing can be read without it",
+            );
+            return Err(open.index.blame(error));
+        }
+        open.read_schema(limits, size)?;
+    }
+    let mut walk = Walk::new(Purpose::Repair);
+    let step = walk.run(&open, limits, size)?;
+    let plan = match (&walk.footer, step) {
+        (Some((footer, tail)), Step::Footer) => {
+            let end = tail.footer_offset + BlockHeader::SIZE as u64 + block::pad8(tail.footer_size);
+            // A tail that is right is not counted as cut, nor written again.
+            let is_right = size - end == Tail::SIZE as u64
+                && open.index.read_vec(end, Tail::SIZE)?.as_slice() == tail.encode().as_slice();
+            Plan {
+                index_end: if is_right { size } else { end },
+                behind: if is_right { Vec::new() } else { tail.encode().to_vec() },
+                data_end: footer.data_size,
+            }
+        }
+        _ => plan_last_commit(&walk, &open)?,
+    };
+    let outcome = report(
+        Action::LastCommit,
+        walk.regions.len() as u64,
+        &open,
+        plan.index_end,
+        plan.data_end,
+    )?;
+    if !dry_run {
+        if let Some(data) = &open.data {
+            mend(data.path(), data.role(), plan.data_end, &[])?;
+        }
+        mend(open.index.path(), open.index.role(), plan.index_end, &plan.behind)?;
+    }
+    Ok(outcome)
+}
+
+/// Where the files are cut, and what is written behind the index or single file.
+struct Plan {
+    index_end: u64,
+    behind: Vec<u8>,
+    data_end: u64,
+}
+
+/// REP-3.
+fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
+    let index_end = walk.metadata_end();
+    let data_size = if open.data.is_some() {
+        walk.data_end()
+    } else {
+        index_end
+    };
+    let message = footer(walk.regions.clone(), data_size, "last-commit").build()?;
+    let sequence = u32::try_from(walk.metadata_blocks())
+        .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
+    let mut behind = Vec::new();
+    append_metadata(&mut behind, block::FOOTER, sequence, &message);
+    behind.extend_from_slice(
+        &Tail {
+            footer_offset: index_end,
+            footer_size: message.len() as u32,
+        }
+        .encode(),
+    );
+    Ok(Plan {
+        index_end,
+        behind,
+        data_end: walk.data_end(),
+    })
+}
+
+/// The regions of an output that opens as it is (REP-4).
+fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u64>> {
+    let opened = open.read_footer(limits).and_then(|found| {
+        open.read_schema(limits, size.saturating_sub(Tail::SIZE as u64))
+            .map(|_| found.footer.regions.len() as u64)
+    });
+    match opened {
+        Ok(regions) => Ok(Some(regions)),
+        Err(error) if error.code == Code::Io => Err(error),
+        // Whatever else is wrong, the walk finds it, or finds that it can be mended.
+        Err(_) => Ok(None),
+    }
+}
+
+fn report(action: Action, regions: u64, open: &OpenFiles, index_end: u64, data_end: u64) -> Result<RepairReport> {
+    let is_pair = open.data.is_some();
+    Ok(RepairReport {
+        action,
+        regions,
+        blocks: None,
+        data_kept: if is_pair { data_end } else { 0 },
+        data_cut: if is_pair {
+            open.data_size()?.saturating_sub(data_end)
+        } else {
+            0
+        },
+        index_kept: index_end,
+        index_cut: open.index.size()?.saturating_sub(index_end),
+        orphaned: 0,
+        lost: match action {
+            Action::Nothing => &[],
+            _ => &[
+                "what was not committed",
+                "statistics and properties, unless the footer had been written",
+            ],
+        },
+    })
+}

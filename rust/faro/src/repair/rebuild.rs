@@ -1,0 +1,318 @@
+//! A new index for a data file (spec, REP-5 to REP-7).
+
+use super::{Action, RepairReport, footer, mend};
+use crate::block::{self, ANY_PARTITION, BlockHeader, Kinds, Partition, Place, Sequence};
+use crate::error::{Code, Error, Result, Role};
+use crate::framing;
+use crate::header::{FileHeader, FileKind, Framing};
+use crate::index::LARGEST_REGION;
+use crate::limits::Limits;
+use crate::message::{RegionEntry, Schema};
+use crate::reader::{Files, Window, check_kind, read_header, with_extension};
+use crate::source::Source;
+use crate::tail::Tail;
+use crate::writer::{AppendFile, OpenRegion, Owner, Part, Shape, Tally, append_metadata, sync_folder};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Who reads shared blocks, whose members stood in the lost index only (REP-6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SharedPolicy {
+    /// Nobody: they stay in the file, and no partition gets data that was not its own.
+    #[default]
+    None,
+    /// Every partition: right for broadcasts, wrong for multicasts.
+    All,
+}
+
+/// How an index is rebuilt.
+#[derive(Clone, Debug, Default)]
+pub struct RebuildOptions {
+    /// Who reads shared blocks.
+    pub shared: SharedPolicy,
+    /// Only tell what would be done.
+    pub dry_run: bool,
+    /// With framing arrow: the encapsulated Arrow IPC schema message, which stood in the lost index only.
+    pub arrow_schema_message: Option<Vec<u8>>,
+}
+
+const LOST: &[&str] = &[
+    "members of shared extents",
+    "runs of merged files",
+    "statistics and properties",
+    "whether regions are missing at the end",
+    "whether the last blocks were ever committed",
+];
+
+/// Makes a new index file for the data file of a pair, and cuts the data file behind its last good block.
+///
+/// No writer may be at work on the files.
+///
+/// # Errors
+/// `invalid-argument` for a single file, and for framing arrow without a schema message; the faults of HDR-1;
+/// `mismatched-pair` for another kind of file; `unsupported-feature` for a writer feature that this library does not
+/// know; `limit-exceeded` and `unsupported-codec` when a block asks for more than the caller or this library can do,
+/// since that is no damage; `io`. Nothing is changed then, but for `io` on writing.
+pub fn rebuild(files: &Files, limits: &Limits, options: &RebuildOptions) -> Result<RepairReport> {
+    let Files::Paired {
+        data: data_path,
+        index: index_path,
+    } = files
+    else {
+        return Err(Error::argument(
+            "a data file and the name of its index",
+            "a single file",
+        ));
+    };
+    let data = Source::open(data_path, Role::Data)?;
+    let header = read_header(&data)?;
+    check_kind(&data, &header, FileKind::Data)?;
+    header.check_writer_features().map_err(|error| data.blame(error))?;
+    let schema = schema_message(&header, options)?;
+
+    let size = data.size()?;
+    let mut scan = Scan::new(&header, limits, options.shared);
+    let data_end = scan.run(&data, size)?;
+    let report = RepairReport {
+        action: Action::Rebuilt,
+        regions: scan.regions,
+        blocks: Some(scan.blocks),
+        data_kept: data_end,
+        data_cut: size - data_end,
+        index_kept: 0,
+        index_cut: 0,
+        orphaned: if options.shared == SharedPolicy::None {
+            scan.shared_blocks
+        } else {
+            0
+        },
+        lost: LOST,
+    };
+    if options.dry_run {
+        return Ok(report);
+    }
+    let index = index_bytes(&header, schema.as_deref(), &scan.messages, data_end)?;
+    let temporary = with_extension(index_path, "rebuild.tmp");
+    // What an interrupted rebuild left: nobody else writes under this name.
+    let _ = std::fs::remove_file(&temporary);
+    let mut file = AppendFile::create(temporary, Role::Index)?;
+    *file.buffer() = index;
+    file.flush()?;
+    file.sync()?;
+    mend(data_path, Role::Data, data_end, &[])?;
+    file.rename(index_path)?;
+    file.keep(true);
+    sync_folder(index_path)?;
+    Ok(report)
+}
+
+/// REP-7: with framing arrow the caller gives the schema.
+fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Option<Vec<u8>>> {
+    let Some(arrow) = options
+        .arrow_schema_message
+        .as_ref()
+        .filter(|_| header.framing == Framing::Arrow)
+    else {
+        return match header.framing {
+            Framing::Arrow => Err(Error::argument(
+                "a schema message for a file with framing arrow",
+                "none",
+            )),
+            _ => Ok(None),
+        };
+    };
+    match framing::encapsulated_fault(arrow) {
+        Some(found) => Err(Error::argument("a schema message that is encapsulated", found)),
+        None => Schema { arrow: arrow.clone() }.build().map(Some),
+    }
+}
+
+/// The whole index file.
+fn index_bytes(
+    header: &FileHeader,
+    schema: Option<&[u8]>,
+    messages: &[(Vec<u8>, u64, u64)],
+    data_size: u64,
+) -> Result<Vec<u8>> {
+    let mut index = FileHeader {
+        kind: FileKind::Index,
+        ..header.clone()
+    }
+    .encode()
+    .to_vec();
+    let mut sequence = 0;
+    if let Some(schema) = schema {
+        append_metadata(&mut index, block::SCHEMA, sequence, schema);
+        sequence += 1;
+    }
+    let mut directory = Vec::with_capacity(messages.len());
+    for (message, data_offset, data_length) in messages {
+        directory.push(RegionEntry {
+            message_offset: index.len() as u64,
+            message_size: message.len() as u32,
+            flags: 0,
+            data_offset: *data_offset,
+            data_length: *data_length,
+        });
+        append_metadata(&mut index, block::REGION, sequence, message);
+        sequence += 1;
+    }
+    let message = footer(directory, data_size, "rebuilt").build()?;
+    let tail = Tail {
+        footer_offset: index.len() as u64,
+        footer_size: message.len() as u32,
+    };
+    append_metadata(&mut index, block::FOOTER, sequence, &message);
+    index.extend_from_slice(&tail.encode());
+    Ok(index)
+}
+
+/// The walk over the blocks of a data file, and the regions that it forms (REP-6).
+struct Scan<'a> {
+    header: &'a FileHeader,
+    limits: &'a Limits,
+    shape: Shape,
+    /// The members that every shared extent gets.
+    members: Option<Arc<[u8]>>,
+    region: OpenRegion,
+    /// Region messages, where the regions begin, and their bytes.
+    messages: Vec<(Vec<u8>, u64, u64)>,
+    regions: u64,
+    blocks: u64,
+    own: HashMap<u32, u32>,
+    shared: Option<u32>,
+    shared_blocks: u64,
+}
+
+impl<'a> Scan<'a> {
+    fn new(header: &'a FileHeader, limits: &'a Limits, shared: SharedPolicy) -> Self {
+        let members = match shared {
+            SharedPolicy::All => None,
+            SharedPolicy::None => Some(Arc::from(vec![0; header.partition_count.div_ceil(8) as usize])),
+        };
+        Scan {
+            header,
+            limits,
+            shape: Shape {
+                first_partition: header.first_partition,
+                partition_count: header.partition_count,
+                rotation: 0,
+                selective: header.is_selective(),
+            },
+            members,
+            region: OpenRegion::new(FileHeader::SIZE as u64),
+            messages: Vec::new(),
+            regions: 0,
+            blocks: 0,
+            own: HashMap::new(),
+            shared: None,
+            shared_blocks: 0,
+        }
+    }
+
+    /// Takes blocks until one fails, and returns where the last good one ends (REP-5).
+    fn run(&mut self, data: &Source, size: u64) -> Result<u64> {
+        let mut window = Window::default();
+        let mut offset = FileHeader::SIZE as u64;
+        while offset < size {
+            match self.read_block(data, &mut window, offset, size) {
+                Ok(block) => {
+                    self.take(&block, offset).map_err(|error| data.blame(error))?;
+                    offset += block.size_in_file();
+                }
+                Err(error) if matches!(error.code, Code::LimitExceeded | Code::UnsupportedCodec | Code::Io) => {
+                    return Err(error);
+                }
+                Err(_) => break,
+            }
+        }
+        self.end_region(offset)?;
+        Ok(offset)
+    }
+
+    fn read_block(&self, data: &Source, window: &mut Window, offset: u64, size: u64) -> Result<BlockHeader> {
+        let blame = |error| data.blame(error);
+        block::check_header_space(offset, size).map_err(blame)?;
+        let bytes = window.get(data, offset, BlockHeader::SIZE, size)?;
+        let mut fields = [0; BlockHeader::SIZE];
+        fields.copy_from_slice(&bytes);
+        drop(bytes);
+        let header = BlockHeader::parse(&fields);
+        block::check_fits(&header, offset, size).map_err(blame)?;
+        block::check_limit(&header, offset, false, self.limits).map_err(blame)?;
+        let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
+        let (last, selective) = match header.partition {
+            ANY_PARTITION => (self.shared, self.header.is_selective()),
+            partition => (self.own.get(&partition).copied(), self.header.is_selective()),
+        };
+        let place = Place {
+            limits: self.limits,
+            verify: true,
+            kinds: Kinds::EXTENT,
+            partition: Partition::OfFile(self.header.partitions()),
+            sequence: match last {
+                None if selective => Sequence::Unknown,
+                None => Sequence::Is(0),
+                Some(last) if selective => Sequence::Above(last),
+                Some(last) => Sequence::Is(u64::from(last) + 1),
+            },
+        };
+        block::check_whole(&header, &whole[BlockHeader::SIZE..], offset, &place).map_err(blame)?;
+        Ok(header)
+    }
+
+    /// Adds a good block to its region.
+    fn take(&mut self, block: &BlockHeader, offset: u64) -> Result<()> {
+        let owner = match block.partition {
+            ANY_PARTITION => Owner::Shared(self.members.clone()),
+            partition => Owner::Own(partition - self.header.first_partition),
+        };
+        let size = block.size_in_file();
+        let begins = match (self.region.parts.last().map(|part| &part.owner), &owner) {
+            (None, _) | (_, Owner::Shared(_)) => false,
+            (Some(Owner::Shared(_)), Owner::Own(_)) => true,
+            (Some(Owner::Own(last)), Owner::Own(at)) => at < last,
+        };
+        if begins || offset + size - self.region.data_offset > LARGEST_REGION {
+            self.end_region(offset)?;
+        }
+        if self.region.parts.last().is_none_or(|part| part.owner != owner) {
+            let part = Part {
+                owner,
+                tally: Tally::default(),
+                first_sequence: block.sequence,
+            };
+            self.region.parts.push(part);
+        }
+        self.region.add(size, 0, offset + size)?;
+        self.blocks += 1;
+        match block.partition {
+            ANY_PARTITION => {
+                self.shared = Some(block.sequence);
+                self.shared_blocks += 1;
+            }
+            partition => {
+                self.own.insert(partition, block.sequence);
+            }
+        }
+        Ok(())
+    }
+
+    fn end_region(&mut self, offset: u64) -> Result<()> {
+        let region = std::mem::replace(&mut self.region, OpenRegion::new(offset));
+        if region.parts.is_empty() {
+            return Ok(());
+        }
+        if self.regions >= self.limits.max_regions {
+            let expected = format!("at most {} regions (max_regions)", self.limits.max_regions);
+            return Err(Error::at(Code::LimitExceeded, region.data_offset, expected, "one more"));
+        }
+        // The limit may be the caller's: a region's number has 32 bits all the same.
+        let sequence = u32::try_from(self.regions)
+            .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more"))?;
+        let message = region.message(sequence, &self.shape, false).build()?;
+        self.messages.push((message, region.data_offset, region.length()));
+        self.regions += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5): what following and repairing share.
+
+use crate::block::{self, BlockHeader, Kinds, Partition, Place, Sequence};
+use crate::checksum::Running;
+use crate::error::{Code, Error, Result};
+use crate::header::{FileHeader, FileKind, Framing};
+use crate::index::{DataPlace, RegionIndex};
+use crate::limits::Limits;
+use crate::message::{Footer, Region, RegionEntry};
+use crate::metadata::read_metadata;
+use crate::reader::{OpenFiles, check_data_size, parse_footer, parse_schema};
+use crate::source::Source;
+use crate::tail::Tail;
+
+/// Bytes that are read at once where nothing is kept.
+const CHUNK: usize = 64 << 10;
+
+/// Who walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A writer may still be at work: only what ends the file can be incomplete.
+    Follow,
+    /// The writer died: more counts as never committed (REP-1).
+    Repair,
+}
+
+/// What one step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A whole block that passed its checks.
+    Block,
+    /// The next block is not yet there.
+    NotYet,
+    /// The footer has been seen: no more blocks follow.
+    Footer,
+}
+
+/// How far a walk came.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    purpose: Purpose,
+    /// Where the next block is expected.
+    offset: u64,
+    /// Metadata blocks so far.
+    metadata_blocks: u64,
+    /// Where the last metadata block ends, or the file header.
+    metadata_end: u64,
+    /// Where the last committed region ends in the data file of a pair.
+    data_end: u64,
+    /// The committed regions.
+    pub regions: Vec<RegionEntry>,
+    /// The footer, and where its block begins.
+    pub footer: Option<(Footer, Tail)>,
+}
+
+impl Walk {
+    pub(crate) fn new(purpose: Purpose) -> Self {
+        let start = FileHeader::SIZE as u64;
+        Walk {
+            purpose,
+            offset: start,
+            metadata_blocks: 0,
+            metadata_end: start,
+            data_end: start,
+            regions: Vec::new(),
+            footer: None,
+        }
+    }
+
+    /// Where the last metadata block ends: what lies behind it was not committed.
+    pub(crate) fn metadata_end(&self) -> u64 {
+        self.metadata_end
+    }
+
+    /// Where the last committed region ends in the data file of a pair.
+    pub(crate) fn data_end(&self) -> u64 {
+        self.data_end
+    }
+
+    /// The sequence of the next metadata block.
+    pub(crate) fn metadata_blocks(&self) -> u64 {
+        self.metadata_blocks
+    }
+
+    /// Walks as far as there is something, in a file of `size` bytes.
+    pub(crate) fn run(&mut self, files: &OpenFiles, limits: &Limits, size: u64) -> Result<Step> {
+        loop {
+            match self.step(files, limits, size)? {
+                Step::Block => {}
+                end => return Ok(end),
+            }
+        }
+    }
+
+    fn step(&mut self, files: &OpenFiles, limits: &Limits, size: u64) -> Result<Step> {
+        if self.footer.is_some() {
+            return Ok(Step::Footer);
+        }
+        let (source, offset) = (&files.index, self.offset);
+        let blame = |error| source.blame(error);
+        let Some(header) = present(source, &files.header, offset, size, self.purpose, limits)? else {
+            return Ok(Step::NotYet);
+        };
+        let metadata = header.is_metadata();
+        let place = self.place(&files.header, limits, metadata);
+        if !metadata {
+            let computed = checksum_in_file(source, &header, offset)?;
+            block::check_limit(&header, offset, metadata, limits).map_err(blame)?;
+            block::check_checksum(&header, offset, computed).map_err(blame)?;
+            block::check_fields(&header, offset, &place).map_err(blame)?;
+            let padding = offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size);
+            let end = offset + header.size_in_file();
+            let padding = source.read_vec(padding, (end - padding) as usize)?;
+            block::check_padding(&header, offset, &padding).map_err(blame)?;
+            self.offset = end;
+            return Ok(Step::Block);
+        }
+        let (_, message) = read_metadata(source, offset, size, &place)?;
+        self.message(files, limits, &header, &message)?;
+        self.metadata_blocks += 1;
+        self.offset += header.size_in_file();
+        if header.kind == block::FOOTER {
+            return Ok(Step::Footer);
+        }
+        self.metadata_end = self.offset;
+        Ok(Step::Block)
+    }
+
+    /// FOL-3 and FOL-4: what may stand at the next place.
+    fn place<'a>(&self, header: &FileHeader, limits: &'a Limits, metadata: bool) -> Place<'a> {
+        let single = header.kind == FileKind::Single;
+        // In a single file a region's message stands directly behind its blocks, and nothing else stands there.
+        let behind_blocks = single && self.offset > self.metadata_end;
+        let first = self.offset == FileHeader::SIZE as u64;
+        let kinds = Kinds {
+            partition: single,
+            region: !single || behind_blocks,
+            footer: !behind_blocks,
+            schema: first && header.framing == Framing::Arrow,
+            skippable: !behind_blocks,
+        };
+        if metadata {
+            return Place::metadata(limits, kinds, Sequence::Is(self.metadata_blocks));
+        }
+        Place {
+            limits,
+            verify: true,
+            kinds,
+            partition: Partition::Unknown,
+            sequence: Sequence::Unknown,
+        }
+    }
+
+    fn message(&mut self, files: &OpenFiles, limits: &Limits, header: &BlockHeader, message: &[u8]) -> Result<()> {
+        let blame = |error| files.index.blame(error);
+        match header.kind {
+            block::REGION => self.region(files, limits, message),
+            block::SCHEMA => parse_schema(message, &files.header).map(|_| ()).map_err(blame),
+            block::FOOTER => {
+                let footer = parse_footer(message, &files.header, self.offset, limits).map_err(blame)?;
+                if footer.regions != self.regions {
+                    return Err(blame(Error::at(
+                        Code::InconsistentIndex,
+                        self.offset + BlockHeader::SIZE as u64,
+                        format!("a directory of the {} regions before it", self.regions.len()),
+                        format!("another one, of {}", footer.regions.len()),
+                    )));
+                }
+                let tail = Tail {
+                    footer_offset: self.offset,
+                    footer_size: header.stored_size,
+                };
+                self.footer = Some((footer, tail));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn region(&mut self, files: &OpenFiles, limits: &Limits, message: &[u8]) -> Result<()> {
+        let (header, offset) = (&files.header, self.offset);
+        let blame = |error| files.index.blame(error);
+        if self.regions.len() as u64 >= limits.max_regions {
+            return Err(blame(Error::at(
+                Code::LimitExceeded,
+                offset,
+                format!("at most {} regions (max_regions)", limits.max_regions),
+                "one more",
+            )));
+        }
+        let message_offset = offset + BlockHeader::SIZE as u64;
+        let region = Region::parse(message, header.version_minor, message_offset).map_err(blame)?;
+        let place = match files.data {
+            Some(_) => DataPlace {
+                offset: self.data_end,
+                end: None,
+            },
+            None => DataPlace {
+                offset: self.metadata_end,
+                end: Some(offset),
+            },
+        };
+        // Fewer than 2^32: each has taken at least 24 bytes of messages that bear their numbers as u32.
+        let number = self.regions.len() as u32;
+        let region = RegionIndex::new(region, header, number, &place, message_offset).map_err(blame)?;
+        let extent = region.extent();
+        if let Some(data) = &files.data {
+            let size = data.size()?;
+            if size < extent.end() {
+                return Err(data.blame(Error::at(
+                    Code::Truncated,
+                    size,
+                    format!("{} bytes, as region {number} says", extent.end()),
+                    format!("a file of {size} bytes"),
+                )));
+            }
+            self.data_end = extent.end();
+        }
+        self.regions.push(RegionEntry {
+            message_offset: offset,
+            message_size: message.len() as u32,
+            flags: 0,
+            data_offset: extent.offset,
+            data_length: extent.length,
+        });
+        Ok(())
+    }
+
+    /// FOL-5, behind a footer: whether the file is finished.
+    pub(crate) fn check_tail(&self, files: &OpenFiles, size: u64) -> Result<bool> {
+        let Some((footer, tail)) = &self.footer else {
+            return Ok(false);
+        };
+        let at = self.offset;
+        if size.saturating_sub(at) < Tail::SIZE as u64 {
+            return Ok(false);
+        }
+        let source = &files.index;
+        let mut bytes = [0; Tail::SIZE];
+        source.read_exact(at, &mut bytes)?;
+        if !Tail::has_magic(&bytes) {
+            let found = format!("{:02X?}", &bytes[16..]);
+            return Err(source.blame(Error::at(Code::Checksum, at, "a tail with its magic", found)));
+        }
+        let found = Tail::parse(&bytes, at).map_err(|error| source.blame(error))?;
+        if found != *tail || size > at + Tail::SIZE as u64 {
+            return Err(source.blame(Error::at(
+                Code::InconsistentIndex,
+                at,
+                "a tail that leads to the footer before it and ends the file",
+                format!("one that leads to {}, in a file of {size} bytes", found.footer_offset),
+            )));
+        }
+        if let Some(data) = &files.data {
+            check_data_size(data, footer, false)?;
+        }
+        Ok(true)
+    }
+}
+
+/// The header of the block at `offset` of a file of `size` bytes, or nothing when it is not yet there (FOL-2, REP-1).
+pub(crate) fn present(
+    source: &Source,
+    file: &FileHeader,
+    offset: u64,
+    size: u64,
+    purpose: Purpose,
+    limits: &Limits,
+) -> Result<Option<BlockHeader>> {
+    let left = size.saturating_sub(offset);
+    if left < BlockHeader::SIZE as u64 {
+        return Ok(None);
+    }
+    let mut bytes = [0; BlockHeader::SIZE];
+    source.read_exact(offset, &mut bytes)?;
+    let header = BlockHeader::parse(&bytes);
+    if file.kind == FileKind::Index {
+        // First of all: a size beyond the limit would be waited for in vain.
+        block::check_limit(&header, offset, true, limits).map_err(|error| source.blame(error))?;
+    }
+    if header.size_in_file() > left {
+        return Ok(None);
+    }
+    let behind = left - header.size_in_file();
+    let (near, may_be_zero) = match purpose {
+        Purpose::Follow => (behind == 0, false),
+        Purpose::Repair => (behind <= Tail::SIZE as u64, bytes == [0; BlockHeader::SIZE]),
+    };
+    if near && checksum_in_file(source, &header, offset)? != header.checksum {
+        return Ok(None);
+    }
+    if may_be_zero && is_zero(source, offset, size)? {
+        return Ok(None);
+    }
+    Ok(Some(header))
+}
+
+/// The checksum that a block should have, with no more than a chunk of it in memory.
+fn checksum_in_file(source: &Source, header: &BlockHeader, offset: u64) -> Result<u32> {
+    let mut running = Running::new();
+    running.update(&header.checked_bytes());
+    let start = offset + BlockHeader::SIZE as u64;
+    chunks(source, start, start + u64::from(header.stored_size), |chunk| {
+        running.update(chunk);
+        true
+    })?;
+    Ok(running.value())
+}
+
+fn is_zero(source: &Source, offset: u64, end: u64) -> Result<bool> {
+    chunks(source, offset, end, |chunk| chunk.iter().all(|byte| *byte == 0))
+}
+
+/// Gives the bytes to `take`, chunk by chunk, as long as it says yes; returns whether it always did.
+fn chunks(source: &Source, offset: u64, end: u64, mut take: impl FnMut(&[u8]) -> bool) -> Result<bool> {
+    let mut buffer = vec![0; CHUNK.min((end - offset) as usize)];
+    let mut at = offset;
+    while at < end {
+        let length = buffer.len().min((end - at) as usize);
+        source.read_exact(at, &mut buffer[..length])?;
+        if !take(&buffer[..length]) {
+            return Ok(false);
+        }
+        at += length as u64;
+    }
+    Ok(true)
+}
