@@ -274,6 +274,9 @@ def regions(cat: Catalog) -> None:
                      [write(count - own + p, f"{p}") for p in range(own)]))  # fmt: skip
     for id, clause, title, more, calls in rows:
         put(cat, id, clause + " CAN-1", title, {**single, **more}, [*calls, FINISH])
+    noise = {"call": "many", "count": 60, "seed": 0, "partitions": [2, 7], "length": [3, 17], "content": "random"}
+    put(cat, "srt-6-random", "SRT-6 SRT-8 CAN-1", "records of random bytes by the protocol's generator",
+        {"partition_count": 8, "first_partition": 1, "block_size": 64, "layout": "single"}, [noise, FINISH])  # fmt: skip
     put(cat, "srt-8-large", "SRT-8 CAN-2", "100,000 partitions, sparse and shared", {"partition_count": 100_000, "statistics": False},
         [spread(50, 40_000, 60_000, 3), to_all("x"), to_some([99_999], "y"), FINISH])  # fmt: skip
     put(cat, "srt-9-statistics-many", "SRT-9 FTR-4 CAN-3", "statistics of records of many kinds",
