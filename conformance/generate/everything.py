@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     blocks,
     compressed,
+    gold,
     growing,
     handed,
     header,
@@ -33,6 +34,7 @@ PARTS = (
     handed,
     mending,
     growing,
+    gold,
 )
 
 
