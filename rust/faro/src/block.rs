@@ -276,6 +276,19 @@ pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -
     Ok(())
 }
 
+/// Check 6 of BLK-7: the kind is known and allowed.
+pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds) -> Result<()> {
+    let kind = header.kind;
+    let (code, expected) = if kinds.is_for_metadata() && (131..=191).contains(&kind) {
+        (Code::UnsupportedFeature, "metadata that this library knows".to_string())
+    } else if kinds.has(kind) {
+        return Ok(());
+    } else {
+        (Code::MalformedBlock, kinds.text())
+    };
+    Err(Error::at(code, offset + 16, expected, format!("kind {kind}")))
+}
+
 /// Checks 5 to 10 of BLK-7: what the header says and its place.
 pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
@@ -288,17 +301,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
             header.reserved.to_string(),
         );
     }
-    if place.kinds.is_for_metadata() && (131..=191).contains(&kind) {
-        return fault(
-            Code::UnsupportedFeature,
-            16,
-            "metadata that this library knows".into(),
-            format!("kind {kind}"),
-        );
-    }
-    if !place.kinds.has(kind) {
-        return fault(Code::MalformedBlock, 16, place.kinds.text(), format!("kind {kind}"));
-    }
+    check_kind(header, offset, place.kinds)?;
     if header.codec > CODEC_LAST {
         return fault(
             Code::UnsupportedCodec,

@@ -1,6 +1,6 @@
 //! The files of an output (spec, FIL).
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Role};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,14 @@ impl Files {
     /// The single file `NAME.faro`.
     pub fn single(name: impl AsRef<Path>) -> Files {
         Files::Single(with_extension(name.as_ref(), "faro"))
+    }
+
+    /// The files with their roles, in the order in which a writer commits to them.
+    pub fn paths(&self) -> Vec<(Role, &Path)> {
+        match self {
+            Files::Single(path) => vec![(Role::Single, path)],
+            Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
+        }
     }
 
     /// Finds the files that a path means: `NAME.faro`, `NAME.data` and `NAME.index` (each means both), the name of an

@@ -1,0 +1,199 @@
+//! From a key to a partition: a convention for tools that partition by columns (spec, KEY). No part of the file format
+//! depends on it.
+//!
+//! ```
+//! use faro::key_hash::{KeyValue, encode_key, hash, partition_of};
+//! let key = [KeyValue::Text("faro"), KeyValue::Int(-1)];
+//! assert_eq!(partition_of(hash(&encode_key(&key)), 0, 64), 15);
+//! ```
+
+use std::cmp::Ordering;
+use xxhash_rust::xxh64::xxh64;
+
+/// One value of a key (KEY-1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeyValue<'a> {
+    /// No value.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// An integer, or what stores a date or a time.
+    Int(i64),
+    /// An integer that may be 2^63 or more. Below that it is the same key as [`KeyValue::Int`].
+    UInt(u64),
+    /// A float of 16, 32 or 64 bits.
+    Float(f64),
+    /// Text.
+    Text(&'a str),
+    /// Bytes.
+    Binary(&'a [u8]),
+    /// A decimal: its unscaled value, and its scale.
+    Decimal(i128, i8),
+}
+
+impl KeyValue<'_> {
+    /// The tag, with which the encoding begins.
+    fn tag(&self) -> u8 {
+        match self.normal() {
+            KeyValue::Null => 0,
+            KeyValue::Bool(_) => 1,
+            KeyValue::Int(_) => 2,
+            KeyValue::UInt(_) => 3,
+            KeyValue::Float(_) => 4,
+            KeyValue::Text(_) => 5,
+            KeyValue::Binary(_) => 6,
+            KeyValue::Decimal(..) => 7,
+        }
+    }
+
+    /// The one form of values that have several: small unsigned integers, zeros, and NaNs.
+    fn normal(&self) -> Self {
+        match *self {
+            KeyValue::UInt(value) => i64::try_from(value).map_or(*self, KeyValue::Int),
+            KeyValue::Float(value) if value.is_nan() => KeyValue::Float(f64::from_bits(0x7FF8_0000_0000_0000)),
+            KeyValue::Float(0.0) => KeyValue::Float(0.0),
+            _ => *self,
+        }
+    }
+
+    /// Appends the encoding. Texts and binaries of 2^32 bytes or more have their length modulo 2^32 in it.
+    pub fn encode(&self, to: &mut Vec<u8>) {
+        to.push(self.tag());
+        let mut sized = |bytes: &[u8]| {
+            to.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+            to.extend_from_slice(bytes);
+        };
+        match self.normal() {
+            KeyValue::Null => {}
+            KeyValue::Bool(value) => to.push(value.into()),
+            KeyValue::Int(value) => to.extend_from_slice(&value.to_le_bytes()),
+            KeyValue::UInt(value) => to.extend_from_slice(&value.to_le_bytes()),
+            KeyValue::Float(value) => to.extend_from_slice(&value.to_bits().to_le_bytes()),
+            KeyValue::Text(value) => sized(value.as_bytes()),
+            KeyValue::Binary(value) => sized(value),
+            KeyValue::Decimal(unscaled, scale) => {
+                to.extend_from_slice(&unscaled.to_le_bytes());
+                to.extend_from_slice(&scale.to_le_bytes());
+            }
+        }
+    }
+
+    /// The order of KEY-3: by tag, then by value. A NaN comes behind all other floats.
+    pub fn compare(&self, other: &KeyValue<'_>) -> Ordering {
+        match (self.normal(), other.normal()) {
+            (KeyValue::Bool(a), KeyValue::Bool(b)) => a.cmp(&b),
+            (KeyValue::Int(a), KeyValue::Int(b)) => a.cmp(&b),
+            (KeyValue::UInt(a), KeyValue::UInt(b)) => a.cmp(&b),
+            (KeyValue::Float(a), KeyValue::Float(b)) => a.total_cmp(&b),
+            (KeyValue::Text(a), KeyValue::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+            (KeyValue::Binary(a), KeyValue::Binary(b)) => a.cmp(b),
+            (KeyValue::Decimal(a, a_scale), KeyValue::Decimal(b, b_scale)) => {
+                compare_decimals((a, a_scale), (b, b_scale))
+            }
+            (a, b) => a.tag().cmp(&b.tag()),
+        }
+    }
+}
+
+/// Compares a / 10^a_scale with b / 10^b_scale.
+fn compare_decimals((a, a_scale): (i128, i8), (b, b_scale): (i128, i8)) -> Ordering {
+    let difference = i32::from(b_scale) - i32::from(a_scale);
+    if difference < 0 {
+        return compare_decimals((b, b_scale), (a, a_scale)).reverse();
+    }
+    // A value that does not fit when brought to the finer scale is beyond every value of that scale.
+    let scaled = 10i128
+        .checked_pow(difference.unsigned_abs())
+        .and_then(|power| a.checked_mul(power));
+    match scaled {
+        Some(scaled) => scaled.cmp(&b),
+        None => a.cmp(&0),
+    }
+}
+
+/// The encoding of a key of one or more values.
+pub fn encode_key(values: &[KeyValue<'_>]) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    for value in values {
+        value.encode(&mut encoded);
+    }
+    encoded
+}
+
+/// The hash of an encoded key: XXH64 with seed 0 (KEY-2).
+pub fn hash(encoded: &[u8]) -> u64 {
+    xxh64(encoded, 0)
+}
+
+/// The partition of a hash, in a file of `count` partitions from `first` on. `count` is at least 1.
+pub fn partition_of(hash: u64, first: u32, count: u32) -> u32 {
+    // The remainder is below `count`, a u32.
+    first + (hash % u64::from(count)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_the_specification() {
+        let table: [(&[KeyValue<'_>], u64, u32); 4] = [
+            (&[KeyValue::Int(1)], 0x7bc7_59f3_a16f_d092, 18),
+            (&[KeyValue::Text("1")], 0x562c_c27f_a1ec_df82, 2),
+            (&[KeyValue::Null], 0xe934_a84a_db05_2768, 40),
+            (&[KeyValue::Text("faro"), KeyValue::Int(-1)], 0x4049_1b5b_035f_740f, 15),
+        ];
+        for (key, expected, partition) in table {
+            let hash = hash(&encode_key(key));
+            assert_eq!(hash, expected, "{key:?}");
+            assert_eq!(partition_of(hash, 100, 64), 100 + partition);
+        }
+    }
+
+    #[test]
+    fn equal_values_have_equal_encodings() {
+        let encoded = |value: KeyValue<'_>| encode_key(&[value]);
+        assert_eq!(encoded(KeyValue::UInt(7)), encoded(KeyValue::Int(7)));
+        assert_ne!(encoded(KeyValue::UInt(1 << 63)), encoded(KeyValue::Int(i64::MIN)));
+        assert_eq!(encoded(KeyValue::Float(-0.0)), encoded(KeyValue::Float(0.0)));
+        assert_eq!(encoded(KeyValue::Float(-f64::NAN)), encoded(KeyValue::Float(f64::NAN)));
+        assert_eq!(encoded(KeyValue::Bool(true)), [1, 1]);
+        assert_eq!(encoded(KeyValue::Binary(b"ab")), [6, 2, 0, 0, 0, b'a', b'b']);
+        assert_eq!(encoded(KeyValue::Decimal(-2, -1)).len(), 18);
+    }
+
+    #[test]
+    fn values_order_by_tag_and_value() {
+        let ascending = [
+            KeyValue::Null,
+            KeyValue::Bool(false),
+            KeyValue::Bool(true),
+            KeyValue::Int(-1),
+            KeyValue::UInt(7),
+            KeyValue::UInt(u64::MAX),
+            KeyValue::Float(f64::NEG_INFINITY),
+            KeyValue::Float(-0.0),
+            KeyValue::Float(1.5),
+            KeyValue::Float(-f64::NAN),
+            KeyValue::Text("A"),
+            KeyValue::Text("a"),
+            KeyValue::Binary(b""),
+            KeyValue::Binary(&[0xFF]),
+            KeyValue::Decimal(i128::MIN, -100),
+            KeyValue::Decimal(-15, 1),
+            KeyValue::Decimal(14, 1),
+            KeyValue::Decimal(1500, 3),
+            KeyValue::Decimal(2, 0),
+            KeyValue::Decimal(1, -100),
+        ];
+        for (at, a) in ascending.iter().enumerate() {
+            for (bt, b) in ascending.iter().enumerate() {
+                assert_eq!(a.compare(b), at.cmp(&bt), "{a:?} {b:?}");
+            }
+        }
+        assert_eq!(
+            KeyValue::Decimal(15, 1).compare(&KeyValue::Decimal(1500, 3)),
+            Ordering::Equal
+        );
+    }
+}
