@@ -1,24 +1,78 @@
 package dev.faro.testee;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
-/** The Java implementation as a child process of the conformance runner. */
+/**
+ * The Java implementation as a child process of the conformance runner: a JSON object a line in, a line out. Any
+ * exception but the library's own ends the process, since it is a mistake of the library and no answer.
+ */
 public final class Main {
+    private final ObjectMapper json = new ObjectMapper();
+    private final FollowOperation follow = new FollowOperation();
+    private boolean stopped;
+
     private Main() {}
 
     public static void main(String[] args) throws IOException {
-        ObjectMapper json = new ObjectMapper();
+        new Main().run();
+    }
+
+    private void run() throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            ObjectNode reply = json.createObjectNode();
-            reply.set("id", json.readTree(line).get("id"));
-            reply.put("unsupported", true);
-            System.out.println(json.writeValueAsString(reply));
+        while (!stopped) {
+            String line = in.readLine();
+            if (line == null) {
+                return;
+            }
+            byte[] answer = json.writeValueAsBytes(answer(json.readTree(line)));
+            System.out.write(answer);
+            System.out.write('\n');
+            System.out.flush();
+        }
+    }
+
+    private ObjectNode answer(JsonNode request) {
+        ObjectNode answer = Answers.object();
+        answer.set("id", request.get("id"));
+        try {
+            ObjectNode ok = perform(request);
+            if (ok == null) {
+                answer.put("unsupported", "no such operation: " + request.get("op"));
+            } else {
+                answer.set("ok", ok);
+            }
+        } catch (FaroException e) {
+            answer.set("error", Answers.error(e));
+        }
+        return answer;
+    }
+
+    private ObjectNode perform(JsonNode request) throws FaroException {
+        switch (request.get("op").asText()) {
+            case "hello":
+                return Answers.hello();
+            case "read":
+                return ReadOperation.perform(request);
+            case "write":
+                return WriteOperation.perform(request);
+            case "check":
+                return CheckOperation.perform(request);
+            case "repair":
+                return RepairOperation.perform(request);
+            case "follow":
+                return follow.perform(request);
+            case "stop":
+                stopped = true;
+                return Answers.object();
+            default:
+                return null;
         }
     }
 }

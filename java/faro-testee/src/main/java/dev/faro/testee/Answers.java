@@ -1,0 +1,59 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
+import dev.faro.header.Header;
+
+/** Parts that several answers have. */
+final class Answers {
+    private Answers() {}
+
+    static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    /** What this testee is. The specification is that of the library. */
+    static ObjectNode hello() {
+        ObjectNode answer = object();
+        answer.put("name", "faro-format");
+        answer.put("version", "0.1.0-SNAPSHOT");
+        answer.put("language", "Java");
+        answer.put("spec", "1.0-draft");
+        answer.put("protocol", 1);
+        answer.putArray("features").add("lz4").add("zstd").add("selective").add("arrow");
+        answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("follow")
+                .add("stop");
+        return answer;
+    }
+
+    /** The member {@code error} of an answer or of a partition. */
+    static ObjectNode error(FaroException error) {
+        ObjectNode answer = object();
+        answer.put("code", error.code().toString());
+        answer.put("file", error.role() == null ? null : error.role().toString());
+        if (error.offset() == FaroException.NO_OFFSET) {
+            answer.putNull("offset");
+        } else {
+            answer.put("offset", error.offset());
+        }
+        answer.put("expected", error.expected());
+        answer.put("found", error.found());
+        return answer;
+    }
+
+    static ObjectNode header(Header header) {
+        ObjectNode answer = object();
+        answer.put("kind", header.kind().number());
+        answer.put("version_minor", header.versionMinor());
+        answer.put("framing", header.framing().number());
+        answer.put("partition_count", header.partitionCount());
+        answer.put("first_partition", header.firstPartition());
+        answer.put("reader_features", Integer.toUnsignedLong(header.readerFeatures()));
+        answer.put("writer_features", Integer.toUnsignedLong(header.writerFeatures()));
+        answer.put("producer", Long.toUnsignedString(header.producer()));
+        answer.put("attempt", Integer.toUnsignedLong(header.attempt()));
+        answer.put("file_id", header.fileId().toString().replace("-", ""));
+        return answer;
+    }
+}

@@ -1,0 +1,54 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
+import dev.faro.reader.Follower;
+import dev.faro.reader.ReaderOptions;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The operation {@code follow}, with the followers that are open. */
+final class FollowOperation {
+    private final Map<String, Follower> followers = new HashMap<>();
+
+    ObjectNode perform(JsonNode request) throws FaroException {
+        String handle = request.get("handle").textValue();
+        String action = request.get("action").textValue();
+        if (action.equals("open")) {
+            followers.put(handle, open(request));
+            return Answers.object();
+        }
+        Follower follower = followers.get(handle);
+        if (follower == null) {
+            throw FaroException.invalidArgument("a follower that is open", handle);
+        }
+        return switch (action) {
+            case "poll" -> poll(follower);
+            case "read" -> ReadOperation.describe(follower, request);
+            default -> close(handle);
+        };
+    }
+
+    private static Follower open(JsonNode request) throws FaroException {
+        ReaderOptions options = ReaderOptions.DEFAULT.withLimits(Request.limits(request));
+        Path single = Request.path(request, "single");
+        return single == null
+                ? Follower.openPair(Request.path(request, "data"), Request.path(request, "index"), options)
+                : Follower.openSingle(single, options);
+    }
+
+    private static ObjectNode poll(Follower follower) throws FaroException {
+        boolean finished = follower.poll();
+        ObjectNode answer = Answers.object();
+        answer.put("regions", follower.regionCount());
+        answer.put("finished", finished);
+        return answer;
+    }
+
+    private ObjectNode close(String handle) throws FaroException {
+        followers.remove(handle).close();
+        return Answers.object();
+    }
+}

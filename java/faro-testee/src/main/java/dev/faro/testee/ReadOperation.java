@@ -1,0 +1,153 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.block.Payloads;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Footer;
+import dev.faro.index.Region;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Dataset;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** The operation {@code read}, and what {@code follow} answers when it reads. */
+final class ReadOperation {
+    private ReadOperation() {}
+
+    static ObjectNode perform(JsonNode request) throws FaroException {
+        try (Reader reader = open(request)) {
+            return describe(reader, request);
+        }
+    }
+
+    static Reader open(JsonNode request) throws FaroException {
+        ReaderOptions options = ReaderOptions.DEFAULT
+                .withLimits(Request.limits(request))
+                .withVerify(request.path("verify").asBoolean(true));
+        Path single = Request.path(request, "single");
+        return single == null
+                ? Reader.openPair(Request.path(request, "data"), Request.path(request, "index"), options)
+                : Reader.openSingle(single, options);
+    }
+
+    /** The answer, with the partitions or the range that the request names. */
+    static ObjectNode describe(Dataset dataset, JsonNode request) throws FaroException {
+        ObjectNode answer = Answers.object();
+        answer.set("header", Answers.header(dataset.header()));
+        answer.put("regions", dataset.regionCount());
+        Footer footer = dataset.footer();
+        ObjectNode properties = answer.putObject("properties");
+        if (footer != null) {
+            footer.properties().forEach(properties::put);
+        }
+        answer.put("created_by", footer == null ? null : footer.createdBy());
+        answer.put("statistics", footer != null && footer.statistics() != null);
+        if (request.has("range")) {
+            answer.set("range", range(dataset, request.get("range")));
+        } else if (request.has("partitions")) {
+            ObjectNode partitions = answer.putObject("partitions");
+            for (JsonNode number : request.get("partitions")) {
+                partitions.set(number.asText(), partition(dataset, Request.saturated(number)));
+            }
+        } else {
+            answer.set("partitions", all(dataset));
+        }
+        return answer;
+    }
+
+    private static ObjectNode range(Dataset dataset, JsonNode range) {
+        ObjectNode answer = Answers.object();
+        Content content = new Content();
+        try (BlockCursor blocks = dataset.range(Request.saturated(range.get(0)), Request.saturated(range.get(1)))) {
+            while (blocks.next()) {
+                content.add(blocks.partition(), blocks.kind(), blocks.payload());
+            }
+        } catch (FaroException e) {
+            answer.set("error", Answers.error(e));
+            return answer;
+        }
+        answer.put("blocks", content.blocks());
+        answer.put("sha256", content.sha256());
+        return answer;
+    }
+
+    private static ObjectNode partition(Dataset dataset, int partition) {
+        ObjectNode answer = Answers.object();
+        Content content = new Content();
+        boolean records = dataset.header().framing() == Framing.RECORDS;
+        Map<Integer, Long> kinds = new TreeMap<>();
+        long plainBytes = 0;
+        long recordCount = 0;
+        long storedBytes;
+        try (BlockCursor blocks = dataset.partition(partition)) {
+            while (blocks.next()) {
+                ByteBuffer payload = blocks.framedPayload();
+                content.add(blocks.kind(), payload);
+                kinds.merge(blocks.kind(), 1L, Long::sum);
+                plainBytes += payload.remaining();
+                if (records && blocks.kind() == BlockKind.DATA) {
+                    recordCount += Payloads.countRecords(payload);
+                }
+            }
+            storedBytes = dataset.storedBytes(partition);
+        } catch (FaroException e) {
+            answer.set("error", Answers.error(e));
+            return answer;
+        }
+        answer.put("blocks", content.blocks());
+        ObjectNode kindsAnswer = answer.putObject("kinds");
+        kinds.forEach((kind, count) -> kindsAnswer.put(kind.toString(), count));
+        answer.put("plain_bytes", plainBytes);
+        answer.put("records", records ? recordCount : null);
+        answer.put("stored_bytes", new BigInteger(Long.toUnsignedString(storedBytes)));
+        answer.put("sha256", content.sha256());
+        return answer;
+    }
+
+    /** Each partition that has a block or an error. */
+    private static ObjectNode all(Dataset dataset) {
+        ObjectNode answer = Answers.object();
+        Header header = dataset.header();
+        int end = header.firstPartition() + header.partitionCount();
+        TreeSet<Integer> readers = new TreeSet<>();
+        try {
+            for (int i = 0; i < dataset.regionCount(); i++) {
+                addReaders(dataset.region(i), header.firstPartition(), end, readers);
+            }
+        } catch (FaroException e) {
+            // Every partition meets the fault of a region message, whether it has a block or not.
+            for (int partition = header.firstPartition(); partition < end; partition++) {
+                readers.add(partition);
+            }
+        }
+        for (int partition : readers) {
+            answer.set(Integer.toString(partition), partition(dataset, partition));
+        }
+        return answer;
+    }
+
+    private static void addReaders(Region region, int from, int to, TreeSet<Integer> readers) {
+        for (int slot = 0; slot < region.slots(); slot++) {
+            if (region.start(slot) < region.start(slot + 1)) {
+                readers.add(region.partitionOf(slot));
+            }
+        }
+        for (int shared = 0; shared < region.sharedCount(); shared++) {
+            int member = region.nextMember(shared, from, to);
+            while (member >= 0) {
+                readers.add(member);
+                member = region.nextMember(shared, member + 1, to);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.faro.FaroException;
+import dev.faro.writer.RegionWriter;
+import dev.faro.writer.Writer;
+import java.nio.ByteBuffer;
+
+/** The call {@code region} of a script: one region block by block, given up when a call of it is refused. */
+final class RegionScript {
+    private RegionScript() {}
+
+    static void run(Writer writer, JsonNode blocks) throws FaroException {
+        try (RegionWriter region = writer.region()) {
+            for (JsonNode block : blocks) {
+                if (block.has("shared")) {
+                    shared(region, block.get("shared"));
+                } else if (block.has("stored")) {
+                    stored(region, block);
+                } else {
+                    plain(region, block);
+                }
+            }
+            region.end();
+        }
+    }
+
+    private static void shared(RegionWriter region, JsonNode members) throws FaroException {
+        if (members.isArray()) {
+            region.shared(Request.numbers(members));
+        } else {
+            region.sharedAll();
+        }
+    }
+
+    private static void plain(RegionWriter region, JsonNode block) throws FaroException {
+        ByteBuffer payload = ByteBuffer.wrap(Payload.of(block.get("payload")));
+        int kind = WriteOperation.kind(block);
+        long records = block.path("records").asLong();
+        if (block.has("partition")) {
+            region.block(Request.saturated(block.get("partition")), kind, payload, records);
+        } else {
+            region.block(kind, payload, records);
+        }
+    }
+
+    private static void stored(RegionWriter region, JsonNode block) throws FaroException {
+        ByteBuffer payload = ByteBuffer.wrap(Payload.of(block.get("stored")));
+        int kind = WriteOperation.kind(block);
+        int codec = Request.saturated(block.get("codec"));
+        long plainSize = block.get("plain_size").longValue();
+        long records = block.path("records").asLong();
+        if (block.has("partition")) {
+            region.storedBlock(Request.saturated(block.get("partition")), kind, codec, plainSize, payload, records);
+        } else {
+            region.storedBlock(kind, codec, plainSize, payload, records);
+        }
+    }
+}

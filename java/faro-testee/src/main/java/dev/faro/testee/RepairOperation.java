@@ -1,0 +1,50 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.repair.Rebuild;
+import dev.faro.repair.Repair;
+import dev.faro.repair.Report;
+import java.nio.file.Path;
+
+/** The operation {@code repair}. */
+final class RepairOperation {
+    private RepairOperation() {}
+
+    static ObjectNode perform(JsonNode request) throws FaroException {
+        Report report = request.get("mode").textValue().equals("rebuild") ? rebuild(request) : toLastCommit(request);
+        ObjectNode answer = Answers.object();
+        answer.put("action", switch (report.action()) {
+            case NOTHING -> "nothing";
+            case LAST_COMMIT -> "last-commit";
+            case REBUILT -> "rebuilt";
+        });
+        answer.put("regions", report.regions());
+        answer.put("data_cut", report.dataCut());
+        answer.put("index_cut", report.indexCut());
+        answer.put("orphaned", report.orphaned());
+        return answer;
+    }
+
+    private static Report toLastCommit(JsonNode request) throws FaroException {
+        boolean dryRun = request.path("dry_run").asBoolean();
+        Path single = Request.path(request, "single");
+        return single == null
+                ? Repair.pairToLastCommit(
+                        Request.path(request, "data"), Request.path(request, "index"), Limits.DEFAULT, dryRun)
+                : Repair.singleToLastCommit(single, Limits.DEFAULT, dryRun);
+    }
+
+    private static Report rebuild(JsonNode request) throws FaroException {
+        if (request.has("single")) {
+            // Its blocks stand between its region messages: there is no index that could be lost by itself.
+            throw FaroException.invalidArgument("a pair", "a single file");
+        }
+        boolean sharedToAll = request.path("shared").asText().equals("all");
+        Rebuild.Options options =
+                new Rebuild.Options(sharedToAll, null, Limits.DEFAULT, request.path("dry_run").asBoolean());
+        return Rebuild.rebuild(Request.path(request, "data"), Request.path(request, "index"), options);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.faro.Limits;
+import java.nio.file.Path;
+
+/** Fields that several requests have. */
+final class Request {
+    private Request() {}
+
+    /** The path of a role, or null if the request does not name it. */
+    static Path path(JsonNode request, String role) {
+        JsonNode path = request.get(role);
+        return path == null ? null : Path.of(path.textValue());
+    }
+
+    static Limits limits(JsonNode request) {
+        JsonNode limits = request.path("limits");
+        Limits defaults = Limits.DEFAULT;
+        return new Limits(
+                limits.path("max_block_size").asLong(defaults.maxBlockSize()),
+                limits.path("max_plain_size").asLong(defaults.maxPlainSize()),
+                limits.path("max_message_size").asLong(defaults.maxMessageSize()),
+                limits.path("max_regions").asLong(defaults.maxRegions()),
+                limits.path("max_window_size").asLong(defaults.maxWindowSize()));
+    }
+
+    /**
+     * A number that the library takes as an int. What an int cannot hold becomes the nearest that it can: the library
+     * refuses both, where a cast could make a valid number of it.
+     */
+    static int saturated(JsonNode number) {
+        return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, number.longValue()));
+    }
+
+    static int[] numbers(JsonNode list) {
+        int[] numbers = new int[list.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = saturated(list.get(i));
+        }
+        return numbers;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.faro.testee;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.FaroException;
+import dev.faro.header.Framing;
+import dev.faro.writer.Durability;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+
+/** The operation {@code write}: a script of calls of one writer. */
+final class WriteOperation {
+    private static final List<String> CODECS = List.of("none", "lz4", "zstd");
+
+    private final Writer writer;
+    private boolean finished;
+
+    private WriteOperation(Writer writer) {
+        this.writer = writer;
+    }
+
+    static ObjectNode perform(JsonNode request) throws FaroException {
+        WriterOptions options = options(request.get("options"));
+        try (Writer writer = Writer.create(Path.of(request.get("path").textValue()), options)) {
+            return new WriteOperation(writer).run(request.get("calls"));
+        }
+    }
+
+    private static WriterOptions options(JsonNode request) {
+        WriterOptions options = new WriterOptions(request.path("partition_count").asLong());
+        request.properties().forEach(option -> set(options, option.getKey(), option.getValue()));
+        return options;
+    }
+
+    private static void set(WriterOptions options, String name, JsonNode value) {
+        switch (name) {
+            case "layout" -> options.layout(Layout.valueOf(constant(value)));
+            case "partition_count" -> { }
+            case "first_partition" -> options.firstPartition(value.longValue());
+            case "framing" -> options.framing(Framing.valueOf(constant(value)));
+            case "producer" -> options.producer(Long.parseUnsignedLong(value.textValue()));
+            case "attempt" -> options.attempt(value.longValue());
+            case "file_id" -> options.fileId(uuid(value.textValue()));
+            case "block_size" -> options.blockSize(value.longValue());
+            case "buffer_size" -> options.bufferSize(value.longValue());
+            case "codec" -> options.codec(CODECS.indexOf(value.textValue()));
+            case "level" -> options.level(Request.saturated(value));
+            case "ordered" -> options.ordered(value.booleanValue());
+            case "rotation" -> options.rotation(value.longValue());
+            case "statistics" -> options.statistics(value.booleanValue());
+            case "created_by" -> options.createdBy(value.textValue());
+            case "durability" -> options.durability(Durability.valueOf(constant(value)));
+            case "follow" -> options.follow(value.booleanValue());
+            case "overwrite" -> options.overwrite(value.booleanValue());
+            case "max_plain_size" -> options.maxPlainSize(value.longValue());
+            case "schema" -> options.schema(Payload.of(value));
+            default -> throw new IllegalArgumentException("no such option: " + name);
+        }
+    }
+
+    private static String constant(JsonNode value) {
+        return value.textValue().toUpperCase(Locale.ROOT);
+    }
+
+    private static UUID uuid(String hex) {
+        return new UUID(Long.parseUnsignedLong(hex.substring(0, 16), 16), Long.parseUnsignedLong(hex.substring(16), 16));
+    }
+
+    private ObjectNode run(JsonNode calls) {
+        ObjectNode answer = Answers.object();
+        ArrayNode errors = answer.putArray("errors");
+        for (int i = 0; i < calls.size(); i++) {
+            try {
+                call(calls.get(i));
+            } catch (FaroException e) {
+                errors.addObject().put("call", i).put("code", e.code().toString());
+            }
+        }
+        answer.put("finished", finished);
+        return answer;
+    }
+
+    private void call(JsonNode call) throws FaroException {
+        switch (call.get("call").textValue()) {
+            case "write" -> writer.write(Request.saturated(call.get("partition")), payload(call), kind(call), 1);
+            case "broadcast" -> writer.broadcast(payload(call), kind(call), 1);
+            case "multicast" -> writer.multicast(Request.numbers(call.get("partitions")), payload(call), kind(call), 1);
+            case "many" -> many(call);
+            case "flush" -> writer.flush();
+            case "finish" -> {
+                writer.finish();
+                finished = true;
+            }
+            case "abort" -> writer.abort();
+            case "property" -> writer.property(call.get("key").textValue(), call.get("value").textValue());
+            case "region" -> RegionScript.run(writer, call.get("blocks"));
+            default -> throw new IllegalArgumentException("no such call: " + call);
+        }
+    }
+
+    private static ByteBuffer payload(JsonNode call) {
+        return ByteBuffer.wrap(Payload.of(call.get("payload")));
+    }
+
+    static int kind(JsonNode call) {
+        return call.has("kind") ? Request.saturated(call.get("kind")) : 0;
+    }
+
+    private void many(JsonNode call) throws FaroException {
+        SplitMix64 generator = new SplitMix64(call.get("seed").longValue());
+        JsonNode partitions = call.get("partitions");
+        JsonNode length = call.get("length");
+        boolean words = call.get("content").textValue().equals("words");
+        long count = call.get("count").longValue();
+        for (long i = 0; i < count; i++) {
+            int partition = (int) generator.next(partitions.get(0).longValue(), partitions.get(1).longValue());
+            int size = (int) generator.next(length.get(0).longValue(), length.get(1).longValue() + 1);
+            long seed = generator.next();
+            byte[] record = words ? SplitMix64.words(seed, size) : SplitMix64.random(seed, size);
+            writer.write(partition, ByteBuffer.wrap(record));
+        }
+    }
+}
