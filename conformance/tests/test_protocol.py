@@ -10,7 +10,7 @@ import pytest
 from conformance_fixtures import CHECKSUM, CONFORMANCE, DESCRIPTION
 
 from faro_conformance.compare import differences, first_difference
-from faro_conformance.protocol import Protocol
+from faro_conformance.protocol import Protocol, is_plain_partition
 
 PAIR = {"data": "a.data", "index": "a.index"}
 SINGLE = {"single": "a.faro"}
@@ -103,6 +103,25 @@ def test_answers(protocol: Protocol, answer: str, ok: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("answer", "ok"), NO_OKS)
 def test_what_is_no_answer(protocol: Protocol, answer: str, ok: dict[str, Any]) -> None:
     assert protocol.fault(f"answer_{answer}", {"id": 1, "ok": ok}) is not None
+
+
+@pytest.mark.parametrize(
+    "value", [None, -1, 0, 1, 1.0, True, "", "1", "0" * 64, "A" * 64, "0" * 64 + "\n", {}, {"0": 1}, {"0": -1}]
+)
+@pytest.mark.parametrize("member", [*PART, "kinds-key", "number", "more"])
+def test_the_short_cut_takes_nothing_that_the_schema_does_not(protocol: Protocol, member: str, value: Any) -> None:
+    number, part = "7", {**PART, member: value}
+    if member == "kinds-key":
+        part = {**PART, "kinds": {str(value): 1}}
+    elif member == "number":
+        number, part = str(value), PART
+    fault = protocol.fault("answer_read", {"id": 1, "ok": {**DESCRIPTION, "partitions": {number: part}}})
+    assert not (is_plain_partition(number, part) and fault)
+
+
+def test_the_short_cut_takes_what_is_usual() -> None:
+    assert is_plain_partition("7", PART)
+    assert is_plain_partition("7", {**PART, "records": None})
 
 
 def test_the_codes_are_those_of_the_specification() -> None:
