@@ -7,6 +7,9 @@ BIN := $(CURDIR)/.venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+SHELL := /bin/bash
+# A test whose output is kept by tee must still fail.
+.SHELLFLAGS := -o pipefail -c
 
 .PHONY: help
 help: ## Show the targets
@@ -48,7 +51,8 @@ lint: .venv/stamp ## Check style, lints and types
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
-	cd rust && $(CARGO) test --locked --workspace --all-features
+	@mkdir -p out
+	cd rust && $(CARGO) test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
 
 .PHONY: test-java
 test-java: ## Test the Java library
@@ -56,7 +60,8 @@ test-java: ## Test the Java library
 
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
-	cd python && $(BIN)/pytest --quiet
+	@mkdir -p out
+	cd python && $(BIN)/pytest --quiet --junitxml ../out/test-python.xml
 
 .PHONY: test-runner
 test-runner: .venv/stamp ## Test the conformance runner itself
@@ -76,5 +81,26 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 sweep: testees ## Run the sweeps whole: every value of every byte
 	conformance/run sweep --all
 
+.PHONY: faro
+faro: ## Build the faro command
+	cd rust && $(CARGO) build --locked --release --package faro-cli
+
+.PHONY: spec
+spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
+	$(BIN)/python spec/build
+
+.PHONY: spec-check
+spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
+	$(BIN)/python spec/build --check
+
+.venv/demo-stamp: .venv/stamp demo/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
+	touch $@
+
+.PHONY: demo
+demo: .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
+	$(BIN)/python demo/run.py
+
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner conformance ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner spec-check conformance ## Everything that has to pass
+	@scripts/totals

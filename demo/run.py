@@ -1,0 +1,151 @@
+"""From real data to shuffle files and back: see `make demo`.
+
+Packs TPC-H lineitem in Rust, reads half of the partitions in Java and half in Python, compares counts and sums with what DuckDB
+computes from the original, then damages one byte and shows that all three report the same code at the same offset.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from faro import key_hash
+
+ROOT = Path(__file__).resolve().parent.parent
+FARO = ROOT / "rust/target/release/faro"
+PARTITIONS = 64
+
+
+def run(title: str, command: list[str | Path], *, allowed: tuple[int, ...] = (0,)) -> str:
+    """Run a command, print how long it took, return its standard output."""
+    start = time.monotonic()
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    if done.returncode not in allowed:
+        sys.exit(f"demo: {title} ended with status {done.returncode}: {' '.join(map(str, command))}")
+    print(f"  {title:<44} {time.monotonic() - start:6.1f} s")
+    return done.stdout
+
+
+def java() -> list[str]:
+    """The command of Java with the library and what it needs on the class path."""
+    path = [ROOT / "java/faro-format/target/classes", *(ROOT / "java/faro-testee/target/classpath").read_text().strip().split(":")]
+    return ["java", "-cp", ":".join(map(str, path))]
+
+
+def generate(folder: Path, scale: float) -> Path:
+    """lineitem as CSV, made once."""
+    source = folder / f"lineitem-{scale:g}.csv"
+    if not source.exists():
+        program = Path(sys.executable).parent / "tpchgen-cli"
+        run(f"make lineitem at scale {scale:g} (tpchgen-cli)", [program, "csv", "-q", "-s", f"{scale:g}", "-T", "lineitem", "-o", folder, "--overwrite"])
+        (folder / "lineitem.csv").rename(source)
+    return source
+
+
+def expected(source: Path) -> dict[int, list[int]]:
+    """Per partition: rows, sum of quantity, sum of extended price (both in hundredths), by DuckDB."""
+    start = time.monotonic()
+
+    def partition(keys: pa.ChunkedArray) -> pa.Array:
+        return pa.array(key_hash.partition_numbers([keys], 0, PARTITIONS))
+
+    database = duckdb.connect()
+    database.create_function("partition_of", partition, ["VARCHAR"], "INTEGER", type="arrow")
+    rows = database.execute(
+        """
+        WITH orders AS (
+            SELECT l_orderkey AS key, count(*) AS n, sum(l_quantity) AS quantity, sum(l_extendedprice) AS price
+            FROM read_csv(?, types = {'l_orderkey': 'VARCHAR', 'l_quantity': 'DECIMAL(15,2)', 'l_extendedprice': 'DECIMAL(15,2)'})
+            GROUP BY key)
+        SELECT partition_of(key) AS p, sum(n)::BIGINT, (sum(quantity) * 100)::BIGINT, (sum(price) * 100)::BIGINT
+        FROM orders GROUP BY p""",
+        [str(source)],
+    ).fetchall()
+    print(f"  {'count and sum the original (DuckDB)':<44} {time.monotonic() - start:6.1f} s")
+    return {p: list(sums) for p, *sums in rows}
+
+
+def compare(wanted: dict[int, list[int]], found: dict[int, list[int]]) -> int:
+    """How many partitions differ; each is printed."""
+    wrong = 0
+    for p in range(PARTITIONS):
+        if wanted.get(p) != found.get(p):
+            wrong += 1
+            print(f"  partition {p}: DuckDB has {wanted.get(p)}, read back {found.get(p)}")
+    return wrong
+
+
+def flip(base: Path, damaged: Path) -> int:
+    """Copy the pair and flip one bit in the middle of the data; the offset of the damaged byte."""
+    for suffix in (".data", ".index"):
+        shutil.copyfile(f"{base}{suffix}", f"{damaged}{suffix}")
+    with open(f"{damaged}.data", "r+b") as file:
+        offset = os.fstat(file.fileno()).st_size // 2
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 0x10]))
+    return offset
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--scale", type=float, default=0.5, help="TPC-H scale factor (default 0.5: 380 MB of CSV)")
+    args = parser.parse_args()
+    folder = ROOT / "build/demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    base = folder / "lineitem"
+
+    print("Real data in")
+    source = generate(folder, args.scale)
+    run(
+        "pack (Rust, Zstandard, 64 MiB of memory)",
+        [FARO, "pack", source, "-o", base, "--by", "l_orderkey", "--partitions", str(PARTITIONS), "--memory", "64MiB", "--codec", "zstd", "--force"],
+    )
+    info = json.loads(run("info", [FARO, "info", base, "--json"]))
+    wanted = expected(source)
+
+    print("Checked out")
+    half = PARTITIONS // 2
+    lines = run(f"read partitions 0 to {half - 1} (Java)", [*java(), "demo/SumPartitions.java", base, "0", str(half)])
+    lines += run(f"read partitions {half} to {PARTITIONS - 1} (Python)", [sys.executable, "demo/sum_partitions.py", base, str(half), str(PARTITIONS)])
+    found = {int(p): [int(v) for v in sums] for p, *sums in (line.split() for line in lines.splitlines())}
+    wrong = compare(wanted, found)
+    run("draw the layout", [FARO, "layout", base, "--svg", folder / "layout.svg"])
+
+    print("One bit flipped")
+    damaged = folder / "damaged"
+    offset = flip(base, damaged)
+    verdicts = {
+        "Rust": json.loads(run("check (Rust)", [FARO, "check", damaged, "--json"], allowed=(0, 1, 2, 3, 4)))["error"],
+        "Java": json.loads(run("check (Java)", [*java(), "demo/CheckFile.java", damaged])),
+        "Python": json.loads(run("check (Python)", [sys.executable, "demo/check_file.py", damaged])),
+    }
+    places = {(verdict.get("code"), verdict.get("offset")) for verdict in verdicts.values()}
+
+    rows = sum(sums[0] for sums in found.values())
+    size = sum(os.path.getsize(f"{base}{suffix}") for suffix in (".data", ".index"))
+    print(f"""
+{rows:,} rows, {os.path.getsize(source):,} bytes of CSV -> {size:,} bytes in {info["regions"]} regions
+{PARTITIONS - wrong} of {PARTITIONS} partitions agree with DuckDB in count, sum of quantity and sum of extended price
+bit flipped in byte {offset:,}:""")
+    for name, verdict in verdicts.items():
+        print(f"  {name:<8} {verdict.get('code')} at {verdict.get('offset')}")
+    print(f"picture: {(folder / 'layout.svg').relative_to(ROOT)}")
+    agreed = len(places) == 1 and None not in next(iter(places))
+    if wrong or not agreed or info["regions"] < 2:
+        print("demo: FAILED", file=sys.stderr)
+        return 1
+    print("demo: everything agrees")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
