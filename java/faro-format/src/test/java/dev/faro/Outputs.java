@@ -1,0 +1,95 @@
+package dev.faro;
+
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Dataset;
+import dev.faro.reader.Follower;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** Small outputs, and short ways to read them. */
+final class Outputs {
+    private Outputs() {}
+
+    static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Two regions, own and shared extents, data and an event, a property. */
+    static void small(Path name, WriterOptions options) throws FaroException {
+        try (Writer writer = Writer.create(name, options.fileId(new UUID(1, 2)))) {
+            writer.write(0, bytes("one"));
+            writer.write(2, bytes("a"), 1, 0);
+            writer.broadcast(bytes("to all of them"));
+            writer.flush();
+            writer.write(1, bytes("two two two two two two two two two two two two"));
+            writer.multicast(new int[] {0, 1}, bytes("to some"));
+            writer.property("k", "v");
+            writer.finish();
+        }
+    }
+
+    static Path file(Path name, String extension) {
+        return name.resolveSibling(name.getFileName() + extension);
+    }
+
+    static List<Path> files(Path name, Layout layout) {
+        return layout == Layout.SINGLE ? List.of(file(name, ".faro"))
+                : List.of(file(name, ".data"), file(name, ".index"));
+    }
+
+    static Reader open(Path name, Layout layout) throws FaroException {
+        return layout == Layout.SINGLE ? Reader.openSingle(file(name, ".faro"), ReaderOptions.DEFAULT)
+                : Reader.openPair(file(name, ".data"), file(name, ".index"), ReaderOptions.DEFAULT);
+    }
+
+    static Follower follow(Path name, Layout layout) throws FaroException {
+        return layout == Layout.SINGLE ? Follower.openSingle(file(name, ".faro"), ReaderOptions.DEFAULT)
+                : Follower.openPair(file(name, ".data"), file(name, ".index"), ReaderOptions.DEFAULT);
+    }
+
+    static Checker.Result check(Path name, Layout layout) throws FaroException {
+        try (Reader reader = open(name, layout)) {
+            return Checker.check(reader, CheckLevel.DECODE);
+        }
+    }
+
+    /** Reads every block of every partition; returns how many. */
+    static int readAll(Dataset dataset) throws FaroException {
+        int count = 0;
+        int first = dataset.header().firstPartition();
+        for (int p = first; p < first + dataset.header().partitionCount(); p++) {
+            try (BlockCursor blocks = dataset.partition(p)) {
+                while (blocks.next()) {
+                    blocks.framedPayload();
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
+    static int readAll(Path name, Layout layout) throws FaroException {
+        try (Reader reader = open(name, layout)) {
+            return readAll(reader);
+        }
+    }
+
+    static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> paths = Files.list(folder)) {
+            return paths.map(path -> path.getFileName().toString()).sorted().toList();
+        }
+    }
+}
