@@ -93,6 +93,10 @@ spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text 
 spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
 	$(BIN)/python spec/build --check
 
+.PHONY: readme-check
+readme-check: testees ## Run the README's examples
+	$(BIN)/python scripts/readme-check
+
 .venv/demo-stamp: .venv/stamp demo/requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
 	touch $@
@@ -102,5 +106,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner spec-check conformance ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner spec-check readme-check conformance ## Everything that has to pass
 	@scripts/totals

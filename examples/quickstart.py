@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import faro
+
+with faro.open_reader(Path("orders")) as reader:
+    for record in reader.records(7):
+        print(bytes(record).decode())
+
+with faro.Writer("small", faro.WriterOptions(64, layout="single", codec="zstd")) as writer:
+    writer.multicast([3, 7], b"for two partitions")  # leaving the block writes small.faro
