@@ -227,7 +227,7 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
     view = _verify(block, place, minor)
     regions = view.vector("regions", ENTRY)
     statistics = None
-    if view.found.children["statistics"].at.size:
+    if "statistics" in view.found.children:
         inner = _View(view.message, view.found.children["statistics"])
         statistics = Statistics(
             inner.u64s("stored"),
@@ -238,7 +238,7 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
             inner.scalar("records_to_all", 8),
         )
     properties: list[tuple[str, str]] = []
-    if view.found.children["properties"].at.size:
+    if "properties" in view.found.children:
         table = _View(view.message, view.found.children["properties"])
         pairs = zip(table.strings("key"), table.strings("value"), strict=True)
         properties = [(key or "", value or "") for key, value in pairs]

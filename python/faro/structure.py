@@ -27,6 +27,14 @@ class Table:
 
     name: str
     fields: tuple[Field, ...]
+    sizes: Ints = field(init=False, compare=False)
+    """The inline sizes of the fields; their alignments, too."""
+    required: npt.NDArray[np.bool_] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make columns of the fields."""
+        object.__setattr__(self, "sizes", np.array([item.size for item in self.fields], np.int64))
+        object.__setattr__(self, "required", np.array([item.required for item in self.fields], np.bool_))
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class Found:
     counts: dict[str, Ints] = field(default_factory=dict)
     """By field: how many elements each table's vector (or string) has."""
     children: dict[str, Found] = field(default_factory=dict)
-    """By field: the tables that it leads to."""
+    """By field: the tables that it leads to; none for a field that no table has."""
 
 
 def verify(message: bytes | memoryview, identifier: bytes, root: Table, *, newer: bool) -> Found:
@@ -135,23 +143,23 @@ class _Verifier:
         self.parts.append((at, at + inline))
         self.inner.append((at, at + 4))
         self.vtables.append((vtable, vtable + vtable_size))
-        found = Found(at)
-        spans = np.empty((len(at), len(table.fields)), np.int64)
-        for i, item in enumerate(table.fields):
-            named = vtable_size >= 6 + 2 * i
-            offset = np.where(named, self.load16(np.where(named, vtable + 4 + 2 * i, 0)), 0)
-            present = offset != 0
-            _require(not item.required or present.all(), "MSG-7: a required field")
-            position = at + offset
-            alignment = 1 if item.size == 1 else item.size
-            fits = (offset >= 4) & (offset + item.size <= inline) & (position % alignment == 0)
-            _require((fits | ~present).all(), "MSG-6: a field inside its table")
-            spans[:, i] = np.where(present, offset * 16 + item.size, 1 << 24)
-            self.inner.append((position[present], position[present] + item.size))
-            found.scalars[item.name] = np.where(present, position, -1)
+        entries = (vtable + 4)[:, None] + 2 * np.arange(len(table.fields))
+        named = entries + 2 <= (vtable + vtable_size)[:, None]
+        offsets = np.where(named, self.load16(np.where(named, entries, 0)), 0)
+        present = offsets != 0
+        _require((present | ~table.required).all(), "MSG-7: a required field")
+        positions = at[:, None] + offsets
+        sizes = table.sizes
+        fits = (offsets >= 4) & (offsets + sizes <= inline[:, None]) & (positions % sizes == 0)
+        _require((fits | ~present).all(), "MSG-6: a field inside its table")
+        spans = np.where(present, offsets * 16 + sizes, 1 << 24)
         spans.sort(axis=1)
         _require(((spans[:, :-1] >> 4) + (spans[:, :-1] & 15) <= spans[:, 1:] >> 4).all(), "MSG-6: fields apart")
-        for item in table.fields:
+        self.inner.append((positions[present], (positions + sizes)[present]))
+        found = Found(at)
+        scalars = np.where(present, positions, -1)
+        for i, item in enumerate(table.fields):
+            found.scalars[item.name] = scalars[:, i]
             self.descend(item, found)
         return found
 
@@ -159,7 +167,9 @@ class _Verifier:
         """Verify what the uoffsets of one field lead to."""
         position = found.scalars[item.name]
         present = position >= 0
-        if item.table is not None:
+        if not present.any():
+            found.counts[item.name] = found.begins[item.name] = np.full(len(position), -1, np.int64)
+        elif item.table is not None:
             found.children[item.name] = self.visit(item.table, self.follow(position[present]))
         elif item.vector is not None or item.string or item.tables is not None:
             element, alignment = item.vector or ((1, 1) if item.string else (4, 4))

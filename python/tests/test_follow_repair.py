@@ -1,0 +1,184 @@
+"""Following a file while it is written; repair of what a writer left when it died; rebuilding an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, model, output, scripts, write
+
+from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro.options import Framing, Layout
+
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def delivered(reader: Reader | Follower, framing: str) -> dict[int, list[tuple[int, bytes]]]:
+    return {partition: events_of(reader.blocks(partition), framing) for partition in reader.partitions}
+
+
+@SLOW
+@given(script=scripts(follow=True, ordered=True))
+def test_a_follower_sees_each_region_when_it_is_committed(
+    tmp_path: Path, script: tuple[WriterOptions, list[Call]]
+) -> None:
+    options, calls = script
+    made = output(tmp_path, options)
+    writer = Writer(str(made.base), options)
+    with Follower(**made.files) as follower:
+        for done, call in enumerate(calls):
+            call.make(writer)
+            writer.flush()
+            assert not follower.poll()
+            for partition in follower.partitions:
+                found = events_of(follower.blocks(partition), options.framing)
+                assert found == model(calls[: done + 1], options, partition)
+            assert follower.footer is None
+        writer.finish()
+        assert follower.poll()
+        assert follower.poll()
+        assert follower.finished
+        with made.reader() as reader:
+            assert delivered(reader, options.framing) == delivered(follower, options.framing)
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+def test_following_byte_by_byte(tmp_path: Path, layout: Layout) -> None:
+    options = WriterOptions(3, layout=layout, file_id=FILE_ID, follow=True, framing="arrow", schema=arrow_message(b""))
+    calls = [Call("write", [1], arrow_message(b"x" * 9)), Call("flush"), Call("broadcast", [], arrow_message(b"y"))]
+    made = write(tmp_path, options, calls)
+    whole = made.contents()
+    growing = "index" if layout == "paired" else "single"
+    contents = whole[growing]
+    made.put(whole | {growing: contents[:64]})
+    fault = fault_of(Follower, **made.files)
+    assert fault is not None
+    assert (fault.code, fault.offset) == (Code.UNFINISHED, 64)
+    at = 64
+    while fault is not None:
+        at += 1
+        made.put(whole | {growing: contents[:at]})
+        fault = fault_of(Follower, **made.files)
+    with Follower(**made.files) as follower:
+        seen = []
+        for size in range(at, len(contents) + 1):
+            with made.files[growing].open("r+b") as file:
+                file.write(contents[:size])
+            finished = follower.poll()
+            assert finished == (size == len(contents))
+            seen.append(follower.region_count)
+            assert seen == sorted(seen)
+        assert seen[-1] == 2
+        assert follower.schema_message == arrow_message(b"")
+
+
+def unfinished(folder: Path, layout: Layout, framing: Framing = "records") -> tuple[Output, list[int]]:
+    """A follow-mode output whose writer died, and the index (or single) file's size at each commit."""
+    schema = arrow_message(b"") if framing == "arrow" else None
+    options = WriterOptions(3, layout=layout, framing=framing, schema=schema, file_id=FILE_ID, follow=True)
+    made = output(folder, options)
+    writer = Writer(str(made.base), options)
+    growing = made.files["index" if layout == "paired" else "single"]
+    sizes = [growing.stat().st_size]
+    for number in range(2):
+        for partition in range(0, 3, 2):
+            writer.write(partition, arrow_message(bytes(3)) if framing == "arrow" else b"%d" % number * 5)
+        writer.multicast([1, 2], arrow_message(b"") if framing == "arrow" else b"shared", 0)
+        writer.flush()
+        sizes.append(growing.stat().st_size)
+    del writer
+    return made, sizes
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+@pytest.mark.parametrize("framing", ["records", "arrow"])
+def test_repair_at_every_length(tmp_path: Path, layout: Layout, framing: Framing) -> None:
+    made, sizes = unfinished(tmp_path, layout, framing)
+    whole = made.contents()
+    growing = "index" if layout == "paired" else "single"
+    with Follower(**made.files) as follower:
+        follower.poll()
+        expected = delivered(follower, framing)
+    for length in range(sizes[0], len(whole[growing]) + 1):
+        made.put(whole | {growing: whole[growing][:length]})
+        committed = sum(length >= size for size in sizes) - 1
+        dry = repair(**made.files, dry_run=True)
+        assert made.contents() == whole | {growing: whole[growing][:length]}
+        report = repair(**made.files)
+        assert report == dry
+        assert (report.action, report.regions) == ("last-commit", committed)
+        assert report.index_cut == length - report.index_kept
+        check(**made.files)
+        with made.reader() as reader:
+            assert reader.properties == {"faro.repair": "last-commit"}
+            assert reader.statistics is None
+            each = [len(expected[p]) // 2 * committed for p in range(3)]
+            assert delivered(reader, framing) == {p: expected[p][: each[p]] for p in range(3)}
+        after = made.contents()
+        assert after[growing].startswith(whole[growing][: report.index_kept])
+        assert repair(**made.files).action == "nothing"
+        assert made.contents() == after
+
+
+def test_repair_of_torn_ends(tmp_path: Path) -> None:
+    made, sizes = unfinished(tmp_path, "paired")
+    whole = made.contents()
+    index = whole["index"]
+    for torn in (bytes(100), index[-8:] + bytes(50), b"\x01" * 20):
+        made.put(whole | {"index": index[: sizes[-1]] + torn})
+        if torn == bytes(100):
+            assert repair(**made.files).index_cut == 100
+        elif len(torn) < 24:
+            assert repair(**made.files).index_cut == len(torn)
+    # A finished file whose tail is damaged keeps its footer.
+    repaired = made.contents()
+    made.put(repaired | {"index": repaired["index"][:-1] + b"\0", "data": repaired["data"] + b"more"})
+    report = repair(**made.files)
+    assert (report.action, report.regions, report.data_cut, report.index_cut) == ("last-commit", 2, 4, 24)
+    assert made.contents() == repaired
+    # Damage before the end is reported and nothing is changed.
+    damaged = bytearray(whole["index"])
+    damaged[sizes[1] + 30] ^= 1
+    made.put(whole | {"index": bytes(damaged)})
+    fault = fault_of(repair, **made.files)
+    assert fault is not None
+    assert (fault.code, fault.role, fault.offset) == (Code.CHECKSUM, "index", sizes[1])
+    assert made.contents()["index"] == bytes(damaged)
+
+
+@SLOW
+@given(script=scripts(layout="paired", rotation=0))
+def test_rebuild(tmp_path: Path, script: tuple[WriterOptions, list[Call]]) -> None:
+    options, calls = script
+    made = write(tmp_path, options, calls)
+    with made.reader() as reader:
+        before = delivered(reader, options.framing)
+    shared = any(call.name in ("broadcast", "multicast") for call in calls)
+    schema = options.schema
+    report = rebuild(**made.files, schema=schema)
+    assert report.data_cut == 0
+    assert check(**made.files).blocks == report.blocks
+    with made.reader() as reader:
+        after = delivered(reader, options.framing)
+        assert reader.properties == {"faro.repair": "rebuilt"}
+        assert reader.region_count == report.regions
+    if not shared:
+        assert after == before
+        assert report.orphaned == 0
+    made.files["data"].write_bytes(made.contents()["data"] + b"torn")
+    assert rebuild(**made.files, schema=schema, shared="all").data_cut == 4
+    with made.reader() as reader:
+        for partition, events in delivered(reader, options.framing).items():
+            assert set(before[partition]) <= set(events) or options.framing == "opaque"
+
+
+def test_what_rebuild_refuses(tmp_path: Path) -> None:
+    options = WriterOptions(2, framing="arrow", schema=arrow_message(b""), file_id=FILE_ID)
+    made = write(tmp_path, options, [])
+    for more in ({}, {"schema": b"short"}, {"schema": arrow_message(b""), "shared": "some"}):
+        with pytest.raises(FaroError, match="invalid-argument"):
+            rebuild(**made.files, **more)
+    fault = fault_of(rebuild, data=made.files["index"], index=made.files["index"])
+    assert fault is not None
+    assert (fault.code, fault.offset) == (Code.MISMATCHED_PAIR, 8)

@@ -1,0 +1,140 @@
+"""Random scripts against a simple model, and the batch path against the record path."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import FILE_ID, Call, events_of, model, output, scripts, write
+
+from faro import FaroError, Reader, Writer, WriterOptions, check, open_reader
+from faro.header import FRAMING_RECORDS
+from faro.options import Layout
+
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@QUICK
+@given(script=scripts())
+def test_a_partition_reads_what_was_written(tmp_path: Path, script: tuple[WriterOptions, list[Call]]) -> None:
+    options, calls = script
+    made = write(tmp_path, options, calls)
+    report = check(**made.files, level="decode")
+    with made.reader() as reader:
+        assert reader.region_count == report.regions
+        for partition in reader.partitions:
+            found = events_of(reader.blocks(partition), options.framing)
+            expected = model(calls, options, partition)
+            if options.ordered:
+                assert found == expected
+            elif options.framing != "opaque":
+                assert sorted(found) == sorted(expected)
+            else:
+                assert sum(len(data) for _, data in found) == sum(len(data) for _, data in expected)
+            statistics = reader.statistics
+            stored = sum(block.end - block.offset for block in reader.blocks(partition))
+            assert reader.stored_bytes(partition) == stored
+            if statistics is not None and options.framing != "opaque":
+                vector = statistics.records
+                own = 0 if vector is None else int(vector[partition - options.first_partition])
+                assert own + statistics.records_to_all == sum(kind == 0 for kind, _ in expected)
+
+
+@QUICK
+@given(script=scripts(), data=st.data())
+def test_a_range_reads_what_its_partitions_read(
+    tmp_path: Path, script: tuple[WriterOptions, list[Call]], data: st.DataObject
+) -> None:
+    options, calls = script
+    made = write(tmp_path, options, calls)
+    low = data.draw(st.integers(options.first_partition, options.end_partition))
+    high = data.draw(st.integers(low, options.end_partition))
+    with made.reader() as reader:
+        by_partition: dict[int, list[int]] = {partition: [] for partition in range(low, high)}
+        for block in reader.range_blocks(low, high):
+            if block.partition in by_partition:
+                by_partition[block.partition].append(block.offset)
+            else:
+                members = range(low, high) if block.members is None else block.members.tolist()
+                assert len(members) > 0
+                for member in members:
+                    by_partition[member].append(block.offset)
+        for partition, offsets in by_partition.items():
+            assert offsets == [block.offset for block in reader.blocks(partition)]
+
+
+@QUICK
+@given(
+    script=scripts(layout="paired"),
+    rows=st.lists(st.tuples(st.integers(0, 11), st.sampled_from((0, 1, 5, 30, 31, 33, 100, 250))), max_size=60),
+)
+def test_a_batch_leaves_the_bytes_of_its_records(
+    tmp_path: Path, script: tuple[WriterOptions, list[Call]], rows: list[tuple[int, int]]
+) -> None:
+    options, calls = script
+    if options.framing == "arrow":
+        return
+    partitions = np.array([options.first_partition + p % options.partition_count for p, _ in rows], np.int64)
+    records = [bytes((i * 7 + j) & 255 for j in range(size)) for i, (_, size) in enumerate(rows)]
+    one, other = output(tmp_path, options), output(tmp_path, options)
+    half = len(calls) // 2
+    with Writer(str(one.base), options) as writer:
+        for call in calls[:half]:
+            call.make(writer)
+        for partition, record in zip(partitions.tolist(), records, strict=True):
+            writer.write(partition, record)
+        for call in calls[half:]:
+            call.make(writer)
+    with Writer(str(other.base), options) as writer:
+        for call in calls[:half]:
+            call.make(writer)
+        offsets = 3 + np.append(0, np.cumsum([len(record) for record in records])).astype(np.int32)
+        writer.write_batch(partitions.astype(np.uint16), offsets, b"abc" + b"".join(records) + b"z")
+        for call in calls[half:]:
+            call.make(writer)
+    assert one.contents() == other.contents()
+
+
+@QUICK
+@given(sizes=st.lists(st.integers(0, 300), max_size=50), same=st.booleans(), block_size=st.sampled_from((1, 100, 5000)))
+def test_records_as_arrays(tmp_path: Path, sizes: list[int], same: bool, block_size: int) -> None:
+    records = [bytes([i & 255]) * (sizes[0] if same else size) for i, size in enumerate(sizes)]
+    options = WriterOptions(3, block_size=block_size, file_id=FILE_ID)
+    made = write(tmp_path, options, [Call("write", [1], record) for record in records])
+    with made.reader() as reader:
+        assert [bytes(record) for record in reader.records(1)] == records
+        data, offsets = reader.record_arrays(1)
+        assert [data[a:b].tobytes() for a, b in itertools.pairwise(offsets)] == records
+        assert reader.header.framing == FRAMING_RECORDS
+        assert reader.record_arrays(2)[1].tolist() == [0]
+
+
+def test_a_refused_batch_leaves_the_writer_as_it_was(tmp_path: Path) -> None:
+    options = WriterOptions(3, file_id=FILE_ID, max_plain_size=20)
+    made = output(tmp_path, options)
+    with Writer(str(made.base), options) as writer:
+        for partitions, offsets in (([0, 3], [0, 1, 2]), ([0], [0]), ([0], [0, 9]), ([0, 1], [0, 2, 1])):
+            with pytest.raises(FaroError, match="invalid-argument"):
+                writer.write_batch(np.array(partitions), np.array(offsets), b"12")
+        with pytest.raises(FaroError, match="limit-exceeded"):
+            writer.write_batch(np.array([0, 0]), np.array([0, 1, 18]), bytes(18))
+        writer.write_batch(np.array([2]), np.array([0, 2]), b"12")
+    with made.reader() as reader:
+        assert [bytes(record) for record in reader.records(2)] == [b"12"]
+
+
+def test_open_by_name(tmp_path: Path) -> None:
+    layouts: tuple[Layout, ...] = ("paired", "single")
+    for layout in layouts:
+        name = str(tmp_path / layout)
+        with Writer(name, WriterOptions(2, layout=layout)) as writer:
+            writer.write(1, b"x")
+            writer.property("k", "v")
+        with open_reader(name) as reader:
+            assert isinstance(reader, Reader)
+            assert reader.payload(1) == b"\x01\0\0\0x"
+            assert reader.properties == {"k": "v"}
