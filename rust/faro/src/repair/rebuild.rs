@@ -53,7 +53,7 @@ const LOST: &[&str] = &[
 /// `mismatched-pair` for another kind of file; `unsupported-feature` for a writer feature that this library does not
 /// know; `limit-exceeded` and `unsupported-codec` when a block asks for more than the caller or this library can do,
 /// since that is no damage; `io`. Nothing is changed then, but for `io` on writing.
-pub fn rebuild(files: &Files, limits: &Limits, options: &RebuildOptions) -> Result<RepairReport> {
+pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Result<RepairReport> {
     let Files::Paired {
         data: data_path,
         index: index_path,
@@ -68,7 +68,7 @@ pub fn rebuild(files: &Files, limits: &Limits, options: &RebuildOptions) -> Resu
     let header = read_header(&data)?;
     check_kind(&data, &header, FileKind::Data)?;
     header.check_writer_features().map_err(|error| data.blame(error))?;
-    let schema = schema_message(&header, options)?;
+    let schema = schema_message(&header, &options)?;
 
     let size = data.size()?;
     let mut scan = Scan::new(&header, limits, options.shared);

@@ -31,7 +31,7 @@ impl Sums {
     /// An extent that partition `at` reads, counted from the file's first.
     pub(crate) fn add(&mut self, at: u32, tally: &Tally) {
         let count = self.partition_count;
-        let mut add = |vector: &mut Option<Vec<u64>>, value: u64| {
+        let add = |vector: &mut Option<Vec<u64>>, value: u64| {
             if value > 0 {
                 vector.get_or_insert_with(|| vec![0; count])[at as usize] += value;
             }
