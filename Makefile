@@ -46,8 +46,8 @@ lint: .venv/stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance tests skeleton_testee.py && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate tests skeleton_testee.py && $(BIN)/mypy
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
