@@ -248,6 +248,11 @@ class PartitionReader(ABC):
     def stored_bytes(self, partition: int) -> int:
         """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
         self._check_partition(partition)
+        statistics = None if self.footer is None else self.footer.statistics
+        if statistics is not None:
+            vector = statistics.stored
+            own_bytes = 0 if vector is None else int(vector[partition - self.header.first_partition])
+            return own_bytes + statistics.stored_to_all
         total = 0
         for number in range(self.region_count):
             region = self.region(number)

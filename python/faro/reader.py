@@ -112,15 +112,6 @@ class Reader(PartitionReader):
     def _load(self, number: int) -> Region:
         return load_region(self._files, self.header, self._limits, directory_entry(self.footer, number))
 
-    def stored_bytes(self, partition: int) -> int:
-        """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
-        self._check_partition(partition)
-        statistics = self.footer.statistics
-        if statistics is None:
-            return super().stored_bytes(partition)
-        own = 0 if statistics.stored is None else int(statistics.stored[partition - self.header.first_partition])
-        return own + statistics.stored_to_all
-
 
 def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True) -> Reader:
     """Open ``NAME.faro`` if there is such a file, else ``NAME.data`` and ``NAME.index``; see :class:`Reader`."""

@@ -153,9 +153,9 @@ class RegionBuilder:
             self.parts.append(PADDING[size & 7])
         extent.blocks += 1
         extent.length += length
-        extent.records += records
         if kind == KIND_DATA:
             extent.plain += plain_size
+            extent.records += records
         self.length += length
         self._pending += length
         if self._pending >= _PIECE:

@@ -91,10 +91,10 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     fault = fault_of(Reader, **swapped)
     assert fault is not None
     assert (fault.code, fault.role, fault.offset) == (Code.MISMATCHED_PAIR, "index", 8)
-    wrong: dict[str, Any]
-    for wrong in ({}, {"data": "x"}, {"single": "x", "index": "y"}, {"single": "\0"}):
+    wrong: tuple[dict[str, Any], ...] = ({}, {"data": "x"}, {"single": "x", "index": "y"}, {"single": "\0"})
+    for files in wrong:
         with pytest.raises(FaroError, match="invalid-argument"):
-            Reader(**wrong)
+            Reader(**files)
 
 
 def test_the_file_shrinks_while_it_is_read(tmp_path: Path) -> None:

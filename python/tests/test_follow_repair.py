@@ -139,11 +139,11 @@ def test_repair_of_torn_ends(tmp_path: Path) -> None:
     assert made.contents() == repaired
     # Damage before the end is reported and nothing is changed.
     damaged = bytearray(whole["index"])
-    damaged[sizes[1] + 30] ^= 1
+    damaged[sizes[0] + 30] ^= 1
     made.put(whole | {"index": bytes(damaged)})
     fault = fault_of(repair, **made.files)
     assert fault is not None
-    assert (fault.code, fault.role, fault.offset) == (Code.CHECKSUM, "index", sizes[1])
+    assert (fault.code, fault.role, fault.offset) == (Code.CHECKSUM, "index", sizes[0])
     assert made.contents()["index"] == bytes(damaged)
 
 
