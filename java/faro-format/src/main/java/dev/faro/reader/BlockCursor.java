@@ -93,7 +93,8 @@ public final class BlockCursor implements Closeable {
     }
 
     private boolean nextRegion() throws FaroException {
-        if (nextRegion == directory.size()) {
+        // A range of no partitions uses no region, and so meets no fault of one (REG-10).
+        if (nextRegion == directory.size() || from == to) {
             return false;
         }
         region = dataset.regions().get(directory, nextRegion++);
