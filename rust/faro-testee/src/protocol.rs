@@ -1,0 +1,289 @@
+//! Requests as they come, and answers as they go.
+
+use crate::payload::{Content, Payload};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// One line of input.
+#[derive(Debug, Deserialize)]
+pub struct Envelope {
+    /// What the answer bears too.
+    pub id: Value,
+    /// What is to be done.
+    pub op: String,
+    /// All the rest, by the op.
+    #[serde(flatten)]
+    pub rest: serde_json::Map<String, Value>,
+}
+
+/// Why an op has no `ok`.
+#[derive(Debug)]
+pub enum Failure {
+    /// The library refused.
+    Refused(Box<faro::Error>),
+    /// The testee does not do this.
+    Unsupported(String),
+}
+
+impl From<faro::Error> for Failure {
+    fn from(error: faro::Error) -> Self {
+        Failure::Refused(Box::new(error))
+    }
+}
+
+/// What an op answers.
+pub type Answer = Result<Value, Failure>;
+
+/// A fault as the protocol writes it.
+pub fn error_value(error: &faro::Error) -> Value {
+    json!({
+        "code": error.code.as_str(),
+        "file": error.role.map(faro::Role::as_str),
+        "offset": error.offset,
+        "expected": error.expected,
+        "found": error.found,
+    })
+}
+
+/// The caller's mistake, found before the library could: a number that its types cannot hold.
+pub fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
+    let error = faro::Error {
+        code: faro::Code::InvalidArgument,
+        file: None,
+        role: None,
+        offset: None,
+        expected: expected.to_string(),
+        found: found.to_string(),
+        source: None,
+    };
+    error.into()
+}
+
+/// Reads the fields of an op. What the testee does not know is unsupported.
+pub fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(rest)).map_err(|error| Failure::Unsupported(error.to_string()))
+}
+
+/// The files of a request.
+#[derive(Debug, Deserialize)]
+pub struct Paths {
+    data: Option<PathBuf>,
+    index: Option<PathBuf>,
+    single: Option<PathBuf>,
+}
+
+impl Paths {
+    /// As the library takes them.
+    pub fn files(self) -> Result<faro::Files, Failure> {
+        match self {
+            Paths {
+                data: Some(data),
+                index: Some(index),
+                single: None,
+            } => Ok(faro::Files::Paired { data, index }),
+            Paths {
+                data: None,
+                index: None,
+                single: Some(path),
+            } => Ok(faro::Files::Single(path)),
+            other => Err(Failure::Unsupported(format!(
+                "neither a pair nor a single file: {other:?}"
+            ))),
+        }
+    }
+}
+
+/// The limits that a request sets.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitFields {
+    max_block_size: Option<u64>,
+    max_plain_size: Option<u64>,
+    max_message_size: Option<u64>,
+    max_regions: Option<u64>,
+    max_window_size: Option<u64>,
+}
+
+impl LimitFields {
+    /// These, and the defaults of the rest.
+    pub fn limits(&self) -> faro::Limits {
+        let default = faro::Limits::default();
+        faro::Limits {
+            max_block_size: self.max_block_size.unwrap_or(default.max_block_size),
+            max_plain_size: self.max_plain_size.unwrap_or(default.max_plain_size),
+            max_message_size: self.max_message_size.unwrap_or(default.max_message_size),
+            max_regions: self.max_regions.unwrap_or(default.max_regions),
+            max_window_size: self.max_window_size.unwrap_or(default.max_window_size),
+        }
+    }
+}
+
+/// The request `read`.
+#[derive(Debug, Deserialize)]
+pub struct Read {
+    /// What is read.
+    #[serde(flatten)]
+    pub paths: Paths,
+    /// What the file may ask for.
+    #[serde(default)]
+    pub limits: LimitFields,
+    /// Whether checksums of partition blocks are verified.
+    pub verify: Option<bool>,
+    /// Which partitions, each by itself.
+    pub partitions: Option<Vec<u32>>,
+    /// Which partitions at once.
+    pub range: Option<[u32; 2]>,
+}
+
+/// The request `check`.
+#[derive(Debug, Deserialize)]
+pub struct Check {
+    /// What is checked.
+    #[serde(flatten)]
+    pub paths: Paths,
+    /// How deep.
+    pub level: String,
+    /// What the file may ask for.
+    #[serde(default)]
+    pub limits: LimitFields,
+}
+
+/// The request `repair`.
+#[derive(Debug, Deserialize)]
+pub struct Repair {
+    /// What is mended.
+    #[serde(flatten)]
+    pub paths: Paths,
+    /// `last-commit` or `rebuild`.
+    pub mode: String,
+    /// Who reads the shared blocks of a rebuilt index: `none` or `all`.
+    pub shared: Option<String>,
+    /// Whether only the report is wanted.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// The request `follow`.
+#[derive(Debug, Deserialize)]
+pub struct Follow {
+    /// What is to be done.
+    pub action: String,
+    /// The follower's name.
+    pub handle: String,
+    /// What is followed, with `open`.
+    #[serde(flatten)]
+    pub paths: Paths,
+    /// What the file may ask for, with `open`.
+    #[serde(default)]
+    pub limits: LimitFields,
+    /// Which partitions, with `read`.
+    pub partitions: Option<Vec<u32>>,
+}
+
+/// The request `write`. Integers are as wide as JSON's, so that what is out of range is the library's to refuse.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    /// The base name.
+    pub path: PathBuf,
+    /// How it is written.
+    pub options: Options,
+    /// What is written.
+    pub calls: Vec<Call>,
+}
+
+/// The options of a writer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names are those of the specification")]
+pub struct Options {
+    pub layout: Option<String>,
+    pub partition_count: Option<i64>,
+    pub first_partition: Option<i64>,
+    pub framing: Option<String>,
+    pub producer: Option<String>,
+    pub attempt: Option<i64>,
+    pub file_id: Option<String>,
+    pub block_size: Option<i64>,
+    pub buffer_size: Option<i64>,
+    pub codec: Option<String>,
+    pub level: Option<i64>,
+    pub ordered: Option<bool>,
+    pub rotation: Option<i64>,
+    pub statistics: Option<bool>,
+    pub created_by: Option<String>,
+    pub durability: Option<String>,
+    pub follow: Option<bool>,
+    pub overwrite: Option<bool>,
+    pub max_plain_size: Option<i64>,
+    pub schema: Option<Payload>,
+}
+
+/// A call of a writer.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "call", rename_all = "lowercase", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub enum Call {
+    Write {
+        partition: i64,
+        payload: Payload,
+        #[serde(default)]
+        kind: i64,
+    },
+    Broadcast {
+        payload: Payload,
+        #[serde(default)]
+        kind: i64,
+    },
+    Multicast {
+        partitions: Vec<i64>,
+        payload: Payload,
+        #[serde(default)]
+        kind: i64,
+    },
+    Many {
+        count: u64,
+        seed: u64,
+        partitions: [u32; 2],
+        length: [u32; 2],
+        content: Content,
+    },
+    Flush {},
+    Finish {},
+    Abort {},
+    Property {
+        key: String,
+        value: String,
+    },
+    Region {
+        blocks: Vec<RegionBlock>,
+    },
+}
+
+/// A call of the region writer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names are those of the protocol")]
+pub struct RegionBlock {
+    pub partition: Option<i64>,
+    #[serde(default)]
+    pub kind: i64,
+    pub payload: Option<Payload>,
+    pub codec: Option<i64>,
+    pub plain_size: Option<i64>,
+    pub stored: Option<Payload>,
+    #[serde(default)]
+    pub records: i64,
+    pub shared: Option<Members>,
+}
+
+/// Who reads a shared extent.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Members {
+    /// By a word: `all`.
+    Word(String),
+    /// The partitions of a list.
+    Some(Vec<i64>),
+}

@@ -1,0 +1,226 @@
+//! What a file holds, as `read` answers it (protocol, "What `read` answers").
+
+use crate::payload::to_hex;
+use crate::protocol::{Answer, Read, error_value};
+use faro::message::Footer;
+use faro::{Block, FileHeader, Follower, Framing, Reader, ReaderOptions, RegionIndex};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a finished file and one that still grows have in common.
+pub trait Output {
+    /// The index file's header.
+    fn header(&self) -> &FileHeader;
+    /// The footer, once it was seen.
+    fn footer(&self) -> Option<&Footer>;
+    /// How many regions there are.
+    fn regions(&self) -> usize;
+    /// One of them.
+    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>>;
+    /// PRT-6.
+    fn stored_bytes(&self, partition: u32) -> faro::Result<u64>;
+    /// PRT-1.
+    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
+    /// PRT-5.
+    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
+}
+
+impl Output for Reader {
+    fn header(&self) -> &FileHeader {
+        self.header()
+    }
+
+    fn footer(&self) -> Option<&Footer> {
+        Some(self.footer())
+    }
+
+    fn regions(&self) -> usize {
+        self.region_count()
+    }
+
+    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
+        self.region(number)
+    }
+
+    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
+        self.stored_bytes(partition)
+    }
+
+    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+        self.partition(partition)
+    }
+
+    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+        self.range(partitions)
+    }
+}
+
+impl Output for Follower {
+    fn header(&self) -> &FileHeader {
+        self.header()
+    }
+
+    fn footer(&self) -> Option<&Footer> {
+        self.footer()
+    }
+
+    fn regions(&self) -> usize {
+        self.region_count()
+    }
+
+    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
+        self.region(number)
+    }
+
+    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
+        self.stored_bytes(partition)
+    }
+
+    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+        self.partition(partition)
+    }
+
+    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+        self.range(partitions)
+    }
+}
+
+/// The op `read`.
+pub fn read(request: Read) -> Answer {
+    let options = ReaderOptions {
+        limits: request.limits.limits(),
+        verify: request.verify.unwrap_or(true),
+        ..ReaderOptions::default()
+    };
+    let reader = Reader::open(&request.paths.files()?, options)?;
+    match request.range {
+        Some([from, to]) => {
+            let mut answer = describe(&reader);
+            answer.insert("range".into(), range(&reader, from..to).unwrap_or_else(fault));
+            Ok(Value::Object(answer))
+        }
+        None => with_partitions(&reader, request.partitions),
+    }
+}
+
+/// The description of an output with the partitions that were asked for, or all that have anything.
+pub fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
+    let mut partitions = Map::new();
+    for partition in asked.clone().unwrap_or_else(|| candidates(output)) {
+        let value = summary(output, partition).unwrap_or_else(fault);
+        if asked.is_some() || value["blocks"] != 0 {
+            partitions.insert(partition.to_string(), value);
+        }
+    }
+    let mut answer = describe(output);
+    answer.insert("partitions".into(), partitions.into());
+    Ok(Value::Object(answer))
+}
+
+fn fault(error: faro::Error) -> Value {
+    json!({ "error": error_value(&error) })
+}
+
+fn describe(output: &impl Output) -> Map<String, Value> {
+    let header = output.header();
+    let footer = output.footer();
+    let properties: Map<String, Value> = footer
+        .map(|footer| footer.properties.as_slice())
+        .unwrap_or_default()
+        .iter()
+        .map(|property| (property.key.clone(), property.value.clone().into()))
+        .collect();
+    let mut answer = Map::new();
+    answer.insert(
+        "header".into(),
+        json!({
+            "kind": header.kind as u8,
+            "version_minor": header.version_minor,
+            "framing": header.framing as u8,
+            "partition_count": header.partition_count,
+            "first_partition": header.first_partition,
+            "reader_features": header.reader_features,
+            "writer_features": header.writer_features,
+            "producer": header.producer.to_string(),
+            "attempt": header.attempt,
+            "file_id": to_hex(&header.file_id),
+        }),
+    );
+    answer.insert("regions".into(), output.regions().into());
+    answer.insert("properties".into(), properties.into());
+    answer.insert(
+        "created_by".into(),
+        json!(footer.and_then(|footer| footer.created_by.as_ref())),
+    );
+    answer.insert(
+        "statistics".into(),
+        footer.is_some_and(|footer| footer.statistics.is_some()).into(),
+    );
+    answer
+}
+
+/// The partitions that can have a block or an error. With a broken region every partition has one.
+fn candidates(output: &impl Output) -> Vec<u32> {
+    let header = output.header();
+    let all = header.first_partition..header.first_partition + header.partition_count;
+    let mut found = BTreeSet::new();
+    for number in 0..output.regions() {
+        let Ok(region) = output.region(number) else {
+            return all.collect();
+        };
+        found.extend(region.slots().map(|slot| slot.partition));
+        for shared in region.shared() {
+            if shared.members.is_all() {
+                return all.collect();
+            }
+            found.extend(shared.members.iter());
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// One partition, read by itself.
+fn summary(output: &impl Output, partition: u32) -> faro::Result<Value> {
+    let framing = output.header().framing;
+    let mut hash = Sha256::new();
+    let mut kinds = BTreeMap::<u8, u64>::new();
+    let (mut blocks, mut plain_bytes, mut records) = (0u64, 0u64, 0u64);
+    for block in output.partition(partition)? {
+        let block = block?;
+        records += block.records(framing)?.unwrap_or(0);
+        blocks += 1;
+        plain_bytes += block.payload.len() as u64;
+        *kinds.entry(block.kind()).or_default() += 1;
+        add_block(&mut hash, &block);
+    }
+    Ok(json!({
+        "blocks": blocks,
+        "kinds": kinds,
+        "plain_bytes": plain_bytes,
+        "records": (framing == Framing::Records).then_some(records),
+        "stored_bytes": output.stored_bytes(partition)?,
+        "sha256": to_hex(&hash.finalize()),
+    }))
+}
+
+/// Several partitions at once.
+fn range(output: &impl Output, partitions: Range<u32>) -> faro::Result<Value> {
+    let mut hash = Sha256::new();
+    let mut blocks = 0u64;
+    for block in output.range(partitions)? {
+        let block = block?;
+        blocks += 1;
+        hash.update(block.partition.unwrap_or(u32::MAX).to_le_bytes());
+        add_block(&mut hash, &block);
+    }
+    Ok(json!({ "blocks": blocks, "sha256": to_hex(&hash.finalize()) }))
+}
+
+fn add_block(hash: &mut Sha256, block: &Block) {
+    hash.update([block.kind()]);
+    hash.update(block.header.plain_size.to_le_bytes());
+    hash.update(&block.payload);
+}

@@ -1,0 +1,116 @@
+//! The ops by name, and the followers that live from one request to the next.
+
+use crate::protocol::{Answer, Check, Failure, Follow, Repair, fields};
+use crate::{read, write};
+use faro::{CheckReport, Follower, Level, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// What outlives a request.
+#[derive(Default)]
+pub struct Session {
+    followers: HashMap<String, Follower>,
+}
+
+impl Session {
+    /// Does what a request asks for.
+    pub fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
+        match op {
+            "hello" => hello(&rest),
+            "read" => read::read(fields(rest)?),
+            "write" => write::write(fields(rest)?),
+            "check" => check(fields(rest)?),
+            "repair" => repair(fields(rest)?),
+            "follow" => self.follow(fields(rest)?),
+            "stop" => Ok(json!({})),
+            other => Err(Failure::Unsupported(format!("the op {other:?}"))),
+        }
+    }
+
+    fn follow(&mut self, request: Follow) -> Answer {
+        let Follow {
+            action,
+            handle,
+            paths,
+            limits,
+            partitions,
+        } = request;
+        if action == "open" {
+            let options = ReaderOptions {
+                limits: limits.limits(),
+                ..ReaderOptions::default()
+            };
+            let follower = Follower::open(&paths.files()?, options)?;
+            self.followers.insert(handle, follower);
+            return Ok(json!({}));
+        }
+        if action == "close" && self.followers.remove(&handle).is_some() {
+            return Ok(json!({}));
+        }
+        let unknown = || Failure::Unsupported(format!("no follower {handle:?} to {action}"));
+        let follower = self.followers.get_mut(&handle).ok_or_else(unknown)?;
+        match action.as_str() {
+            "poll" => {
+                let progress = follower.poll()?;
+                Ok(json!({ "regions": progress.regions, "finished": progress.finished }))
+            }
+            "read" => read::with_partitions(follower, partitions),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+fn hello(request: &Map<String, Value>) -> Answer {
+    match request.get("protocol") {
+        Some(version) if *version == 1 => Ok(json!({
+            "name": "faro-rust",
+            "version": env!("CARGO_PKG_VERSION"),
+            "language": "Rust",
+            "spec": "1.0-draft",
+            "protocol": 1,
+            "features": ["lz4", "zstd", "selective", "arrow"],
+            "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
+        })),
+        other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
+    }
+}
+
+fn check(request: Check) -> Answer {
+    let level = match request.level.as_str() {
+        "structure" => Level::Structure,
+        "checksums" => Level::Checksums,
+        "decode" => Level::Decode,
+        other => return Err(Failure::Unsupported(format!("the level {other:?}"))),
+    };
+    let CheckReport { regions, blocks, .. } = faro::check(&request.paths.files()?, level, &request.limits.limits())?;
+    Ok(json!({ "regions": regions, "blocks": blocks }))
+}
+
+fn repair(request: Repair) -> Answer {
+    let files = request.paths.files()?;
+    let limits = faro::Limits::default();
+    let shared = match request.shared.as_deref() {
+        None | Some("none") => SharedPolicy::None,
+        Some("all") => SharedPolicy::All,
+        Some(other) => return Err(Failure::Unsupported(format!("shared blocks for {other:?}"))),
+    };
+    let report: RepairReport = match request.mode.as_str() {
+        "last-commit" => faro::repair(&files, &limits, request.dry_run)?,
+        "rebuild" => {
+            let options = RebuildOptions {
+                shared,
+                dry_run: request.dry_run,
+                ..RebuildOptions::default()
+            };
+            faro::rebuild(&files, &limits, options)?
+        }
+        other => return Err(Failure::Unsupported(format!("the mode {other:?}"))),
+    };
+    Ok(json!({
+        "action": report.action.as_str(),
+        "regions": report.regions,
+        "data_cut": report.data_cut,
+        "index_cut": report.index_cut,
+        "orphaned": report.orphaned,
+    }))
+}
