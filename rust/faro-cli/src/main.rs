@@ -1,11 +1,69 @@
-//! The command `faro`.
+//! The command `faro`: write, read, look at, check, compare and repair Faro files.
 
-use clap::Command;
+mod checksum;
+mod cli;
+mod commands;
+mod diff;
+mod dump;
+mod failure;
+mod pack;
+mod partitions;
+mod picture;
+mod pieces;
+mod progress;
+mod signals;
+mod table;
+mod target;
+mod term;
+mod units;
+mod view;
 
-fn main() {
-    Command::new("faro")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("Look at, check, convert and repair Faro files")
-        .arg_required_else_help(true)
-        .get_matches();
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::{Failure, Outcome};
+use term::{Out, Style};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = Out::stdout(cli.color);
+    let result = run(&cli.command, &mut out).and_then(|()| out.finish());
+    // A command that was told to end may have failed in any way because of it.
+    let result = result.map_err(|failure| {
+        if signals::interrupted() {
+            Failure::Interrupted
+        } else {
+            failure
+        }
+    });
+    let Err(failure) = result else { return ExitCode::SUCCESS };
+    if out.is_closed() {
+        // Whoever reads has seen enough.
+        return ExitCode::SUCCESS;
+    }
+    // What was found out before the failure comes first.
+    let _ = out.finish();
+    if !failure.is_silent() {
+        let style = Style::new(cli.color.wanted(std::io::stderr().is_terminal()));
+        eprintln!("{} {failure}", style.red("faro:"));
+    }
+    failure.exit_code()
+}
+
+fn run(command: &Command, out: &mut Out) -> Outcome {
+    match command {
+        Command::Pack(args) => pack::run(args, out),
+        Command::Cat(args) => commands::cat::run(args, out),
+        Command::Info(args) => commands::info::run(args, out),
+        Command::Layout(args) => commands::layout::run(args, out),
+        Command::Check(args) => commands::check::run(args, out),
+        Command::Dump(args) => dump::run(args, out),
+        Command::Diff(args) => diff::run(args, out),
+        Command::Repair(args) => commands::repair::run(args, out),
+        Command::Completions(args) => commands::help::completions(args, out),
+        Command::Man(args) => commands::help::man(args, out),
+    }
 }

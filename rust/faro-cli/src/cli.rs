@@ -1,0 +1,50 @@
+//! The arguments of `faro` as a whole.
+
+use clap::{Parser, Subcommand};
+
+use crate::term::Color;
+use crate::{commands, diff, dump, pack};
+
+/// What every command's exit code means.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    fine; also when the reader of the output has gone (`| head`)
+  1    `diff` found differences
+  2    the arguments make no sense
+  3    the system refused something: missing file, no space, file exists
+  4    a file is damaged, unfinished or not what its format says
+  130  interrupted: nothing is left behind";
+
+/// Write, read, look at, check, compare and repair Faro files: partitioned shuffle data
+#[derive(Parser, Debug)]
+#[command(
+    name = "faro",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+#[command(after_help = EXIT_CODES)]
+pub struct Cli {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub color: Color,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    Pack(Box<pack::PackArgs>),
+    Cat(commands::cat::CatArgs),
+    Info(commands::info::InfoArgs),
+    Layout(commands::layout::LayoutArgs),
+    Check(commands::check::CheckArgs),
+    Dump(dump::DumpArgs),
+    Diff(diff::DiffArgs),
+    Repair(commands::repair::RepairArgs),
+    Completions(commands::help::CompletionsArgs),
+    Man(commands::help::ManArgs),
+}

@@ -1,0 +1,163 @@
+//! `faro check`: is a file whole and does it say one thing.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use faro::{Files, Level};
+use serde::Serialize;
+
+use crate::failure::{Failure, Outcome, code_of};
+use crate::term::{Out, escape};
+use crate::units;
+
+/// Check files: that they are whole, undamaged and consistent
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Of each output the first fault is shown, in the order that the specification fixes: its code, file and byte offset, \
+what was expected there and what was found. All outputs are checked; the exit code is that of the worst.
+
+Examples:
+  faro check shuffle
+  faro check --level structure /data/shuffles/*.index
+  faro check --json shuffle")]
+pub struct CheckArgs {
+    /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<PathBuf>,
+
+    /// How much to check
+    #[arg(short, long, value_enum, value_name = "LEVEL", default_value = "decode")]
+    level: LevelName,
+
+    /// Say nothing, only end with the exit code
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The levels of the specification's CHK-1; each includes the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LevelName {
+    /// Headers, tail, footer and all region messages: reads no data
+    Structure,
+    /// Also the checksum and header of every block
+    Checksums,
+    /// Also what the blocks hold: decompression, framing, statistics
+    Decode,
+}
+
+/// What came out for one output.
+#[derive(Debug, Serialize)]
+struct Verdict {
+    name: String,
+    ok: bool,
+    level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Fault>,
+}
+
+/// An error of the library for programs.
+#[derive(Debug, Serialize)]
+pub struct Fault {
+    code: &'static str,
+    file: Option<String>,
+    role: Option<&'static str>,
+    offset: Option<u64>,
+    expected: String,
+    found: String,
+}
+
+impl Fault {
+    pub fn of(error: &faro::Error) -> Fault {
+        Fault {
+            code: error.code.as_str(),
+            file: error.file.as_ref().map(|file| file.display().to_string()),
+            role: error.role.map(faro::Role::as_str),
+            offset: error.offset,
+            expected: error.expected.clone(),
+            found: error.found.clone(),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
+    let mut worst = 0;
+    let mut verdicts = Vec::new();
+    for name in &args.names {
+        let result = check(args, name);
+        if let Err(error) = &result {
+            worst = worst.max(code_of(error));
+        }
+        let verdict = verdict(args, name, &result);
+        if !args.quiet && !args.json {
+            print(&verdict, &result, out)?;
+        }
+        verdicts.push(verdict);
+    }
+    if args.json && !args.quiet {
+        out.json(&serde_json::json!({ "outputs": verdicts }))?;
+    }
+    if worst == 0 { Ok(()) } else { Err(Failure::Shown(worst)) }
+}
+
+fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckReport> {
+    let level = match args.level {
+        LevelName::Structure => Level::Structure,
+        LevelName::Checksums => Level::Checksums,
+        LevelName::Decode => Level::Decode,
+    };
+    let files = Files::locate(name)?;
+    let progress = crate::progress::bytes(Some(0), &name.display().to_string());
+    let report = faro::check_with(&files, level, &faro::Limits::default(), &mut |done, total| {
+        progress.set_length(total);
+        progress.set_position(done);
+    });
+    progress.finish_and_clear();
+    report
+}
+
+fn verdict(args: &CheckArgs, name: &std::path::Path, result: &faro::Result<faro::CheckReport>) -> Verdict {
+    let level = match args.level {
+        LevelName::Structure => "structure",
+        LevelName::Checksums => "checksums",
+        LevelName::Decode => "decode",
+    };
+    let report = result.as_ref().ok();
+    Verdict {
+        name: name.display().to_string(),
+        ok: report.is_some(),
+        level,
+        regions: report.map(|report| report.regions),
+        blocks: report.and_then(|report| report.blocks),
+        error: result.as_ref().err().map(Fault::of),
+    }
+}
+
+fn print(verdict: &Verdict, result: &faro::Result<faro::CheckReport>, out: &mut Out) -> Outcome {
+    let style = out.style();
+    let name = escape(&verdict.name);
+    let Err(error) = result else {
+        let mut counts = units::plural(verdict.regions.unwrap_or(0), "region");
+        if let Some(blocks) = verdict.blocks {
+            counts = format!("{counts}, {}", units::plural(blocks, "block"));
+        }
+        return out.line(&format!("{name}: {} ({}: {counts})", style.green("OK"), verdict.level));
+    };
+    out.line(&format!("{name}: {}", style.red(error.code.as_str())))?;
+    if let Some(file) = &error.file {
+        out.line(&format!("  file      {}", escape(&file.display().to_string())))?;
+    }
+    if let Some(offset) = error.offset {
+        out.line(&format!("  offset    {offset}"))?;
+    }
+    out.line(&format!("  expected  {}", escape(&error.expected)))?;
+    out.line(&format!("  found     {}", escape(&error.found)))
+}

@@ -1,0 +1,393 @@
+//! `faro info`: what a file is.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use clap::Args;
+use faro::Files;
+use faro::block::BlockHeader;
+use serde::Serialize;
+
+use crate::failure::{Failure, Outcome};
+use crate::target::Target;
+use crate::term::{Out, Style, escape};
+use crate::units::{self, count, size};
+use crate::view::{self, Spread, View};
+
+/// Say what an output is: header, sizes, codecs, skew, properties
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Works on unfinished outputs too: it says so, and tells of the regions that are committed.
+
+Examples:
+  faro info shuffle
+  faro info --json shuffle | jq .partitions.skew")]
+pub struct InfoArgs {
+    #[command(flatten)]
+    target: Target,
+
+    /// Count the blocks of the whole output, not only the first 100,000
+    #[arg(long)]
+    all_blocks: bool,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Blocks whose headers are read when nobody asks for all.
+const SOME_BLOCKS: u64 = 100_000;
+
+#[derive(Debug, Serialize)]
+struct Info {
+    layout: &'static str,
+    finished: bool,
+    files: Vec<FileInfo>,
+    header: HeaderInfo,
+    created_by: Option<String>,
+    properties: BTreeMap<String, String>,
+    regions: RegionsInfo,
+    blocks: BlocksInfo,
+    /// As the statistics say; a multicast record counts for each of its partitions.
+    records: Option<u64>,
+    partitions: PartitionsInfo,
+}
+
+#[derive(Debug, Serialize)]
+struct FileInfo {
+    role: &'static str,
+    path: String,
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct HeaderInfo {
+    version: String,
+    framing: &'static str,
+    partition_count: u32,
+    first_partition: u32,
+    /// Absent in a merged file.
+    producer: Option<u64>,
+    attempt: u32,
+    file_id: String,
+    reader_features: u32,
+    writer_features: u32,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct RegionsInfo {
+    count: u64,
+    sparse: u64,
+    bytes: u64,
+    own_extents: u64,
+    shared_extents: u64,
+    shared_bytes: u64,
+    /// Bytes behind the last commit of an unfinished data file.
+    uncommitted_bytes: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct BlocksInfo {
+    /// Whether all blocks were counted.
+    complete: bool,
+    count: u64,
+    events: u64,
+    stored_payload_bytes: u64,
+    plain_bytes: u64,
+    ratio: Option<f64>,
+    codecs: BTreeMap<&'static str, CodecInfo>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct CodecInfo {
+    blocks: u64,
+    stored_payload_bytes: u64,
+    plain_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PartitionsInfo {
+    empty: u32,
+    min_bytes: u64,
+    median_bytes: u64,
+    mean_bytes: f64,
+    p99_bytes: u64,
+    max_bytes: u64,
+    /// The largest, as a multiple of the mean.
+    skew: Option<f64>,
+    largest: Vec<PartitionInfo>,
+}
+
+#[derive(Debug, Serialize)]
+struct PartitionInfo {
+    partition: u32,
+    bytes: u64,
+}
+
+/// Runs the command.
+pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
+    let files = args.target.files()?;
+    let view = View::open(&files)?;
+    let info = gather(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
+    if args.json { out.json(&info) } else { print(&info, out) }
+}
+
+fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
+    let header = view.header();
+    let mut file_infos = Vec::new();
+    for (role, path) in view::paths(files) {
+        let (_, bytes) = view::open(path)?;
+        file_infos.push(FileInfo {
+            role: role.as_str(),
+            path: path.display().to_string(),
+            bytes,
+        });
+    }
+    let footer = view.footer();
+    let records = footer.and_then(|footer| footer.statistics.as_ref()).map(|statistics| {
+        let each = statistics.records.iter().flatten();
+        each.fold(statistics.records_to_all, |sum, records| sum.saturating_add(*records))
+    });
+    let properties = footer.map_or_else(BTreeMap::new, |footer| {
+        footer
+            .properties
+            .iter()
+            .map(|property| (property.key.clone(), property.value.clone()))
+            .collect()
+    });
+    Ok(Info {
+        layout: if file_infos.len() == 1 { "single" } else { "paired" },
+        finished: view.is_finished(),
+        header: HeaderInfo {
+            version: format!("{}.{}", faro::VERSION_MAJOR, header.version_minor),
+            framing: header.framing.as_str(),
+            partition_count: header.partition_count,
+            first_partition: header.first_partition,
+            producer: (header.producer != u64::MAX).then_some(header.producer),
+            attempt: header.attempt,
+            file_id: uuid::Uuid::from_bytes(header.file_id).to_string(),
+            reader_features: header.reader_features,
+            writer_features: header.writer_features,
+        },
+        created_by: footer.and_then(|footer| footer.created_by.clone()),
+        properties,
+        regions: regions(view, file_infos.first().map_or(0, |file| file.bytes))?,
+        blocks: blocks(files, view, most_blocks)?,
+        records,
+        partitions: partitions(view)?,
+        files: file_infos,
+    })
+}
+
+fn regions(view: &View, data_bytes: u64) -> Outcome<RegionsInfo> {
+    let mut info = RegionsInfo {
+        count: view.region_count() as u64,
+        ..RegionsInfo::default()
+    };
+    let mut end = 64;
+    for region in view.regions() {
+        let region = region?;
+        info.sparse += u64::from(region.is_sparse());
+        info.bytes += region.extent().length;
+        info.own_extents += region.slots().filter(|slot| slot.extent.length > 0).count() as u64;
+        info.shared_extents += region.shared().len() as u64;
+        info.shared_bytes += region.shared().iter().map(|shared| shared.extent.length).sum::<u64>();
+        end = region.extent().end();
+    }
+    if !view.is_finished() {
+        info.uncommitted_bytes = data_bytes.saturating_sub(end);
+    }
+    Ok(info)
+}
+
+/// Reads the headers of the blocks, which say how each is compressed.
+fn blocks(files: &Files, view: &View, most: u64) -> Outcome<BlocksInfo> {
+    let mut info = BlocksInfo {
+        complete: true,
+        ..BlocksInfo::default()
+    };
+    let Some((_, path)) = view::paths(files).into_iter().next() else {
+        return Ok(info);
+    };
+    let (file, _) = view::open(path)?;
+    'regions: for region in view.regions() {
+        let extent = region?.extent();
+        let mut at = extent.offset;
+        while at < extent.end() {
+            if info.count == most {
+                info.complete = false;
+                break 'regions;
+            }
+            let header = block_header(&file, at).map_err(|source| Failure::file(path, source))?;
+            info.add(&header);
+            at += header.size_in_file();
+        }
+    }
+    info.ratio = units::ratio(info.plain_bytes, info.stored_payload_bytes);
+    Ok(info)
+}
+
+fn block_header(file: &File, at: u64) -> std::io::Result<BlockHeader> {
+    let mut bytes = [0; BlockHeader::SIZE];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(BlockHeader::parse(&bytes))
+}
+
+impl BlocksInfo {
+    fn add(&mut self, header: &BlockHeader) {
+        let (stored, plain) = (u64::from(header.stored_size), u64::from(header.plain_size));
+        let codec = self.codecs.entry(match header.codec {
+            0 => "none",
+            1 => "lz4",
+            2 => "zstd",
+            _ => "unknown",
+        });
+        let codec = codec.or_default();
+        codec.blocks += 1;
+        codec.stored_payload_bytes += stored;
+        codec.plain_bytes += plain;
+        self.count += 1;
+        self.events += u64::from(faro::block::is_event_kind(header.kind));
+        self.stored_payload_bytes += stored;
+        self.plain_bytes += plain;
+    }
+}
+
+fn partitions(view: &View) -> Outcome<PartitionsInfo> {
+    let spread = Spread::of(view)?;
+    let max = spread.quantile(1.0);
+    let mean = spread.mean();
+    Ok(PartitionsInfo {
+        empty: spread.empty(),
+        min_bytes: spread.quantile(0.0),
+        median_bytes: spread.quantile(0.5),
+        mean_bytes: mean,
+        p99_bytes: spread.quantile(0.99),
+        max_bytes: max,
+        skew: (max > 0).then(|| max as f64 / mean),
+        largest: spread
+            .largest(5)
+            .into_iter()
+            .map(|(partition, bytes)| PartitionInfo { partition, bytes })
+            .collect(),
+    })
+}
+
+/// Prints a title and what belongs to it.
+fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
+    out.line(format!("{}  {text}", style.bold(&format!("{title:<11}"))).trim_end())
+}
+
+fn print(info: &Info, out: &mut Out) -> Outcome {
+    let style = out.style();
+    for file in &info.files {
+        entry(
+            out,
+            style,
+            file.role,
+            &format!("{}  {}", escape(&file.path), style.dim(&size(file.bytes))),
+        )?;
+    }
+    let state = if info.finished {
+        style.green("finished")
+    } else {
+        style.yellow("unfinished: no footer yet")
+    };
+    let header = &info.header;
+    entry(out, style, "state", &state)?;
+    entry(
+        out,
+        style,
+        "format",
+        &format!("Faro {}, {}, framing {}", header.version, info.layout, header.framing),
+    )?;
+    let producer = header
+        .producer
+        .map_or_else(|| "merged".to_owned(), |producer| producer.to_string());
+    entry(
+        out,
+        style,
+        "producer",
+        &format!("{producer}, attempt {}", header.attempt),
+    )?;
+    entry(out, style, "file id", &header.file_id)?;
+    if header.reader_features != 0 || header.writer_features != 0 {
+        let text = format!(
+            "reader {:#x}, writer {:#x}",
+            header.reader_features, header.writer_features
+        );
+        entry(out, style, "features", &text)?;
+    }
+    if let Some(created_by) = &info.created_by {
+        entry(out, style, "created by", &escape(created_by))?;
+    }
+    print_contents(info, out, style)?;
+    let mut title = "properties";
+    for (key, value) in &info.properties {
+        entry(out, style, title, &format!("{} = {}", escape(key), escape(value)))?;
+        title = "";
+    }
+    Ok(())
+}
+
+fn print_contents(info: &Info, out: &mut Out, style: Style) -> Outcome {
+    let regions = &info.regions;
+    let mut text = format!("{}, {} of blocks", count(regions.count), size(regions.bytes));
+    if regions.sparse > 0 {
+        text.push_str(&format!(", {} sparse", count(regions.sparse)));
+    }
+    if regions.shared_extents > 0 {
+        let extents = units::plural(regions.shared_extents, "shared extent");
+        text.push_str(&format!(", {extents} of {}", size(regions.shared_bytes)));
+    }
+    if regions.uncommitted_bytes > 0 {
+        text.push_str(&format!("; {} behind the last commit", size(regions.uncommitted_bytes)));
+    }
+    entry(out, style, "regions", &text)?;
+    let blocks = &info.blocks;
+    let mut text = format!(
+        "{}{}",
+        if blocks.complete { "" } else { "the first " },
+        count(blocks.count)
+    );
+    for (codec, part) in &blocks.codecs {
+        text.push_str(&format!(", {} {codec}", count(part.blocks)));
+    }
+    if let Some(ratio) = blocks.ratio {
+        let (plain, stored) = (size(blocks.plain_bytes), size(blocks.stored_payload_bytes));
+        text.push_str(&format!("; {plain} as {stored}, ratio {ratio:.2}"));
+    }
+    entry(out, style, "blocks", &text)?;
+    if let Some(records) = info.records {
+        entry(out, style, "records", &count(records))?;
+    }
+    print_partitions(info, out, style)
+}
+
+fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
+    let (header, partitions) = (&info.header, &info.partitions);
+    let mut text = count(header.partition_count.into());
+    if header.first_partition > 0 {
+        text.push_str(&format!(" from {} on", header.first_partition));
+    }
+    text.push_str(&format!(", {} empty", count(partitions.empty.into())));
+    entry(out, style, "partitions", &text)?;
+    let text = format!(
+        "least {}, median {}, mean {}, 99% below {}, most {}",
+        size(partitions.min_bytes),
+        size(partitions.median_bytes),
+        size(partitions.mean_bytes as u64),
+        size(partitions.p99_bytes),
+        size(partitions.max_bytes)
+    );
+    entry(out, style, "stored", &text)?;
+    let Some(skew) = partitions.skew else { return Ok(()) };
+    let largest: Vec<String> = partitions
+        .largest
+        .iter()
+        .map(|one| format!("{} ({})", one.partition, size(one.bytes)))
+        .collect();
+    let text = format!("{skew:.2} times the mean; largest: {}", largest.join(", "));
+    entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })
+}

@@ -1,0 +1,232 @@
+//! `faro layout`: every byte of an output accounted for, as a table or a picture.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::{Failure, Outcome};
+use crate::picture::{self, Grid, Part, RegionShare, SharedShare};
+use crate::pieces::{self, Piece, What};
+use crate::table::{Align, Rows};
+use crate::target::Target;
+use crate::term::{Out, escape};
+use crate::units::{self, count, size};
+use crate::view::View;
+
+/// Show where everything is: every byte of the files, as a table, JSON or a picture
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+The picture has a row for each region and a column for each partition (several share one when there are many), \
+coloured by stored bytes; bars show the totals of partitions and regions, so that skew shows at a glance.
+
+Examples:
+  faro layout shuffle
+  faro layout shuffle --totals
+  faro layout shuffle --svg shuffle.svg
+  faro layout --json shuffle | jq '.pieces[] | select(.partition == 3)'")]
+pub struct LayoutArgs {
+    #[command(flatten)]
+    target: Target,
+
+    /// Only the sums
+    #[arg(long, conflicts_with = "json")]
+    totals: bool,
+
+    /// Draw a picture into this file; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "totals"])]
+    svg: Option<PathBuf>,
+
+    /// Print the pieces as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
+    let files = args.target.files()?;
+    let view = View::open(&files)?;
+    let pieces = pieces::pieces(&files, &view)?;
+    let total = pieces::accounted(&pieces, &files)?;
+    if args.json {
+        return out.json(&serde_json::json!({ "bytes": total, "finished": view.is_finished(), "pieces": pieces }));
+    }
+    if let Some(path) = &args.svg {
+        let name = args
+            .target
+            .name
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let svg = picture::svg(&name, &grid(&view)?, &parts(&pieces));
+        if path.as_os_str() == "-" {
+            return out.text(&svg);
+        }
+        return std::fs::write(path, svg).map_err(|source| Failure::file(path, source));
+    }
+    if !args.totals {
+        table(&pieces, out)?;
+        out.line("")?;
+    }
+    totals(&pieces, total, out)
+}
+
+fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
+    let titles = [
+        "file", "offset", "length", "what", "region", "for", "blocks", "payload", "padding",
+    ];
+    let align = |title: &&str| match *title {
+        "file" | "what" | "for" => Align::Left,
+        _ => Align::Right,
+    };
+    let mut rows = Rows::new(&titles.map(|title| (title, align(&title))));
+    for piece in pieces {
+        let optional = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
+        let readers = match (piece.partition, piece.members) {
+            (Some(partition), _) => format!("partition {partition}"),
+            (_, Some(members)) => units::plural(members.into(), "member"),
+            _ => String::new(),
+        };
+        let in_blocks = |n: u64| {
+            if piece.blocks.blocks > 0 {
+                n.to_string()
+            } else {
+                String::new()
+            }
+        };
+        rows.row(vec![
+            piece.file.to_owned(),
+            piece.offset.to_string(),
+            piece.length.to_string(),
+            piece.what.name().to_owned(),
+            optional(piece.region),
+            readers,
+            in_blocks(piece.blocks.blocks),
+            in_blocks(piece.blocks.payload),
+            in_blocks(piece.blocks.padding),
+        ]);
+    }
+    print_rows(&rows, out)
+}
+
+fn print_rows(rows: &Rows, out: &mut Out) -> Outcome {
+    for (i, line) in rows.lines().enumerate() {
+        let style = out.style();
+        out.line(&if i == 0 { style.bold(&line) } else { line })?;
+    }
+    Ok(())
+}
+
+fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
+    let mut sums: BTreeMap<What, (u64, u64)> = BTreeMap::new();
+    for piece in pieces {
+        let sum = sums.entry(piece.what).or_default();
+        sum.0 += 1;
+        sum.1 += piece.length;
+    }
+    let right = Align::Right;
+    let mut rows = Rows::new(&[
+        ("what", Align::Left),
+        ("count", right),
+        ("bytes", right),
+        ("", right),
+        ("share", right),
+    ]);
+    let percent = |bytes: u64| format!("{:.2}%", bytes as f64 * 100.0 / total.max(1) as f64);
+    for (what, (n, bytes)) in &sums {
+        rows.row(vec![
+            what.name().to_owned(),
+            count(*n),
+            count(*bytes),
+            size(*bytes),
+            percent(*bytes),
+        ]);
+    }
+    let of_blocks = |pick: fn(&Piece) -> u64| pieces.iter().map(pick).sum::<u64>();
+    rows.row(vec![
+        "every byte".to_owned(),
+        count(pieces.len() as u64),
+        count(total),
+        size(total),
+        percent(total),
+    ]);
+    print_rows(&rows, out)?;
+    let headers = of_blocks(|piece| piece.blocks.block_headers);
+    let padding = of_blocks(|piece| piece.blocks.padding);
+    let blocks = of_blocks(|piece| piece.blocks.blocks);
+    out.line(&format!(
+        "\n{}: {} of block headers, {} of padding",
+        escape(&units::plural(blocks, "block")),
+        size(headers),
+        size(padding)
+    ))
+}
+
+fn grid(view: &View) -> Outcome<Grid> {
+    let header = view.header();
+    let first = header.first_partition;
+    let grid = Grid::gather(first, header.partition_count, view.region_count(), |i| {
+        let region = view.region(i)?;
+        let own = region.slots().filter(|slot| slot.extent.length > 0);
+        let own = own.map(|slot| (slot.partition - first, slot.extent.length)).collect();
+        let shared = region.shared().iter().map(|shared| SharedShare {
+            bytes: shared.extent.length,
+            members: (!shared.members.is_all()).then(|| shared.members.iter().map(|p| p - first).collect()),
+        });
+        Ok::<_, faro::Error>(RegionShare {
+            own,
+            shared: shared.collect(),
+        })
+    });
+    Ok(grid?)
+}
+
+/// The shares of all bytes for the bar at the picture's foot.
+fn parts(pieces: &[Piece]) -> Vec<Part> {
+    let sum = |pick: &dyn Fn(&Piece) -> u64| pieces.iter().map(pick).sum();
+    let of = |what: What| move |piece: &Piece| if piece.what == what { piece.blocks.payload } else { 0 };
+    let framing = |piece: &Piece| match piece.what {
+        What::OwnExtent | What::SharedExtent => piece.blocks.block_headers + piece.blocks.padding,
+        _ => 0,
+    };
+    let messages = |piece: &Piece| match piece.what {
+        What::RegionMessage | What::SchemaMessage | What::OtherMetadata | What::FooterMessage => piece.length,
+        _ => 0,
+    };
+    let ends = |piece: &Piece| match piece.what {
+        What::FileHeader | What::Tail => piece.length,
+        _ => 0,
+    };
+    let uncommitted = |piece: &Piece| {
+        if piece.what == What::Uncommitted {
+            piece.length
+        } else {
+            0
+        }
+    };
+    vec![
+        Part {
+            name: "own payload",
+            bytes: sum(&of(What::OwnExtent)),
+        },
+        Part {
+            name: "shared payload",
+            bytes: sum(&of(What::SharedExtent)),
+        },
+        Part {
+            name: "block headers, padding",
+            bytes: sum(&framing),
+        },
+        Part {
+            name: "messages",
+            bytes: sum(&messages),
+        },
+        Part {
+            name: "headers, tail",
+            bytes: sum(&ends),
+        },
+        Part {
+            name: "uncommitted",
+            bytes: sum(&uncommitted),
+        },
+    ]
+}

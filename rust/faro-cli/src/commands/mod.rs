@@ -1,0 +1,8 @@
+//! The commands that need one module each.
+
+pub mod cat;
+pub mod check;
+pub mod help;
+pub mod info;
+pub mod layout;
+pub mod repair;

@@ -1,0 +1,155 @@
+//! `faro repair`: unfinished files to their last commit, or a lost index from the data.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use faro::{Action, Files, Limits, Reader, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy};
+
+use crate::failure::{Failure, Outcome};
+use crate::target::Target;
+use crate::term::{Out, escape};
+use crate::units;
+
+/// Make an unfinished output whole up to its last commit, or rebuild a lost index
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Without --rebuild: an output whose writer died becomes one that holds exactly the committed regions; what came after \
+the last commit is cut off. A finished output is left as it is.
+
+With --rebuild: the index, lost or damaged, is made anew from the blocks of the data file. What stood in the index \
+only cannot come back: statistics, properties, and who reads shared blocks.
+
+Examples:
+  faro repair shuffle --dry-run
+  faro repair shuffle
+  faro repair shuffle --rebuild
+  faro repair shuffle.data --rebuild --shared all")]
+pub struct RepairArgs {
+    #[command(flatten)]
+    target: Target,
+
+    /// Make the index anew from the data file
+    #[arg(long)]
+    rebuild: bool,
+
+    /// With --rebuild: who reads blocks that were shared
+    #[arg(long, value_enum, value_name = "WHO", default_value = "none", requires = "rebuild")]
+    shared: Shared,
+
+    /// With --rebuild of Arrow batches, whose schema stood in the index: where to take it from, another output of the
+    /// same shuffle or an Arrow IPC stream
+    #[arg(long, value_name = "NAME|FILE", requires = "rebuild")]
+    schema: Option<PathBuf>,
+
+    /// Say what would be done, and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Who reads the shared blocks of a rebuilt file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shared {
+    /// Nobody: the bytes stay in the file
+    None,
+    /// Every partition
+    All,
+}
+
+/// Runs the command.
+pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
+    let files = args.target.files()?;
+    let limits = Limits::default();
+    let report = if args.rebuild {
+        let shared = match args.shared {
+            Shared::None => SharedPolicy::None,
+            Shared::All => SharedPolicy::All,
+        };
+        let arrow_schema_message = args.schema.as_deref().map(schema_message).transpose()?;
+        faro::rebuild(
+            &files,
+            &limits,
+            RebuildOptions {
+                shared,
+                dry_run: args.dry_run,
+                arrow_schema_message,
+            },
+        )?
+    } else {
+        faro::repair(&files, &limits, args.dry_run)?
+    };
+    if args.json {
+        return out.json(&serde_json::json!({
+            "action": report.action.as_str(),
+            "dry_run": args.dry_run,
+            "regions": report.regions,
+            "blocks": report.blocks,
+            "data_kept": report.data_kept,
+            "data_cut": report.data_cut,
+            "index_kept": report.index_kept,
+            "index_cut": report.index_cut,
+            "orphaned": report.orphaned,
+            "lost": report.lost,
+        }));
+    }
+    print(args, &report, out)
+}
+
+/// The encapsulated schema message of another output, or the one that an Arrow IPC stream begins with.
+fn schema_message(path: &Path) -> Outcome<Vec<u8>> {
+    let stream = std::fs::read(path).ok().filter(|bytes| bytes.starts_with(&[0xff; 4]));
+    let Some(mut bytes) = stream else {
+        let reader = Reader::open(&Files::locate(path)?, ReaderOptions::default())?;
+        let message = reader.arrow_schema_message().map(<[u8]>::to_vec);
+        return message.ok_or_else(|| Failure::usage(format!("{} has no Arrow schema", path.display())));
+    };
+    let length = bytes.get(4..8).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let end = length
+        .and_then(|length| (length as usize).checked_add(8))
+        .filter(|end| *end <= bytes.len());
+    let end = end.ok_or_else(|| Failure::input(path, None, "no whole Arrow schema message"))?;
+    bytes.truncate(end);
+    Ok(bytes)
+}
+
+fn print(args: &RepairArgs, report: &RepairReport, out: &mut Out) -> Outcome {
+    let style = out.style();
+    let (done, cut) = if args.dry_run {
+        ("would be", "would be cut off")
+    } else {
+        ("was", "were cut off")
+    };
+    let what = match report.action {
+        Action::Nothing => return out.line(&style.green("nothing to do: the output is finished")),
+        Action::LastCommit => format!("the output {done} cut at its last commit and finished"),
+        Action::Rebuilt => format!("the index {done} made anew"),
+    };
+    out.line(&style.bold(&what))?;
+    let mut kept = units::plural(report.regions, "region");
+    if let Some(blocks) = report.blocks {
+        kept = format!("{kept}, {}", units::plural(blocks, "block"));
+    }
+    out.line(&format!("  kept     {kept}"))?;
+    for (name, kept, lost) in [
+        ("data", report.data_kept, report.data_cut),
+        ("index", report.index_kept, report.index_cut),
+    ] {
+        if kept + lost > 0 {
+            let (kept, lost) = (units::count(kept), units::count(lost));
+            out.line(&format!("  {name:<7}  {kept} bytes kept, {lost} {cut}"))?;
+        }
+    }
+    if report.orphaned > 0 {
+        let blocks = units::plural(report.orphaned, "shared block");
+        out.line(&format!(
+            "  orphans  {blocks} that nobody reads; --shared all gives them to every partition"
+        ))?;
+    }
+    for lost in report.lost {
+        out.line(&format!("  lost     {}", escape(lost)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! Annotates a FlatBuffers message. Nothing in it is trusted: what leads out of the message or where something stands
+//! already is said to do so, and its bytes are left unexplained.
+
+use std::collections::BTreeMap;
+
+use super::note::number;
+use super::schema::{Table, Type};
+use crate::term::escape;
+
+/// A note at a place inside of the message.
+pub struct Part {
+    pub length: usize,
+    pub name: String,
+    pub value: String,
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    /// Where the message begins in its file: people look for offsets there.
+    base: u64,
+    parts: BTreeMap<usize, Part>,
+    /// Elements of a vector that are explained one by one.
+    limit: usize,
+}
+
+/// The parts of a message by their place; together they tile it.
+pub fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
+    let mut walk = Walk {
+        bytes,
+        base,
+        parts: BTreeMap::new(),
+        limit,
+    };
+    if bytes.len() >= 8 {
+        let table = walk.reference(0, "root table", root.name);
+        let identifier = String::from_utf8_lossy(&bytes[4..8]).into_owned();
+        walk.add(4, 4, "identifier", escape(&format!("\"{identifier}\"")));
+        if let Some(position) = table {
+            walk.table(position, root, root.name);
+        }
+    }
+    walk.fill();
+    walk.parts
+}
+
+impl Walk<'_> {
+    /// Adds a part unless it would reach out of the message or into another part.
+    fn add(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) -> bool {
+        let free = |end: usize| {
+            let before = self.parts.range(..end).next_back();
+            before.is_none_or(|(other, part)| other + part.length <= at)
+        };
+        let Some(end) = at.checked_add(length).filter(|end| *end <= self.bytes.len()) else {
+            return false;
+        };
+        if length == 0 || !free(end) {
+            return length == 0;
+        }
+        self.parts.insert(
+            at,
+            Part {
+                length,
+                name: name.into(),
+                value: value.into(),
+            },
+        );
+        true
+    }
+
+    /// Reads a uoffset and says where it leads; nothing if that is outside.
+    fn reference(&mut self, at: usize, name: &str, what: &str) -> Option<usize> {
+        let distance = number(self.bytes, at, 4) as usize;
+        let target = at + distance;
+        let inside = distance >= 4 && target + 4 <= self.bytes.len();
+        let value = if inside {
+            format!("+{distance} -> {what} at {}", self.base + target as u64)
+        } else {
+            format!("+{distance}: leads nowhere")
+        };
+        (self.add(at, 4, name, value) && inside).then_some(target)
+    }
+
+    fn table(&mut self, position: usize, table: &'static Table, name: &str) {
+        let distance = number(self.bytes, position, 4) as u32 as i32;
+        let vtable = position as i64 - i64::from(distance);
+        let value = format!(
+            "{} -> its vtable at {}",
+            -i64::from(distance),
+            self.base as i64 + vtable
+        );
+        if !self.add(position, 4, format!("{name}: table {}", table.name), value) {
+            return;
+        }
+        let Some(vtable) = usize::try_from(vtable).ok().filter(|at| at + 4 <= self.bytes.len()) else {
+            return;
+        };
+        let fields = self.vtable(vtable, table);
+        for (id, field) in fields.into_iter().enumerate() {
+            let (Some((field_name, field_type)), true) = (table.fields.get(id), field > 0) else {
+                continue;
+            };
+            self.field(position + field, *field_type, &format!("{name}.{field_name}"));
+        }
+    }
+
+    /// Explains a vtable, unless another table did, and gives the places of the fields in the table.
+    fn vtable(&mut self, at: usize, table: &'static Table) -> Vec<usize> {
+        let size = number(self.bytes, at, 2) as usize;
+        if size < 4 || at + size > self.bytes.len() {
+            self.add(at, 4, format!("vtable of {}", table.name), "its size does not fit");
+            return Vec::new();
+        }
+        let places: Vec<usize> = (4..size - 1)
+            .step_by(2)
+            .map(|entry| number(self.bytes, at + entry, 2) as usize)
+            .collect();
+        if self.add(
+            at,
+            2,
+            format!("vtable of {}", table.name),
+            format!("{size} bytes, {} fields", places.len()),
+        ) {
+            let inline = number(self.bytes, at + 2, 2);
+            self.add(at + 2, 2, "  table size", inline.to_string());
+            for (id, place) in places.iter().enumerate() {
+                let name = table.fields.get(id).map_or("unknown", |(name, _)| name);
+                let value = if *place == 0 {
+                    "absent".to_owned()
+                } else {
+                    format!("at +{place}")
+                };
+                self.add(at + 4 + 2 * id, 2, format!("  {name}"), value);
+            }
+        }
+        places
+    }
+
+    fn field(&mut self, at: usize, field_type: Type, name: &str) {
+        let size = if matches!(field_type, Type::U64) { 8 } else { 4 };
+        if at + size > self.bytes.len() {
+            return;
+        }
+        let value = number(self.bytes, at, size);
+        match field_type {
+            Type::U32 | Type::U64 => {
+                self.add(at, size, name, value.to_string());
+            }
+            Type::Table(table) => {
+                if let Some(target) = self.reference(at, name, table.name) {
+                    self.table(target, table, name);
+                }
+            }
+            Type::Text | Type::Numbers(_) | Type::Structs(..) | Type::Tables(_) => {
+                let what = if matches!(field_type, Type::Text) {
+                    "string"
+                } else {
+                    "vector"
+                };
+                if let Some(target) = self.reference(at, name, what) {
+                    self.vector(target, field_type, name);
+                }
+            }
+        }
+    }
+
+    fn vector(&mut self, at: usize, field_type: Type, name: &str) {
+        let count = number(self.bytes, at, 4) as usize;
+        let size = match field_type {
+            Type::Numbers(size) | Type::Structs(size, _) => size,
+            Type::Text => 1,
+            _ => 4,
+        };
+        let start = at + 4;
+        let fits = count
+            .checked_mul(size)
+            .is_some_and(|length| length <= self.bytes.len() - start);
+        let unit = if matches!(field_type, Type::Text) {
+            "bytes"
+        } else {
+            "elements"
+        };
+        let value = if fits {
+            format!("{count} {unit}")
+        } else {
+            format!("{count} {unit}: too many")
+        };
+        if !self.add(at, 4, format!("{name}: count"), value) || !fits {
+            return;
+        }
+        match field_type {
+            Type::Text => self.text(start, count, name),
+            // One byte is a member set's eight partitions, or a piece of an Arrow schema: a heap says more than a row each.
+            Type::Numbers(1) => {
+                self.add(
+                    start,
+                    count,
+                    name,
+                    if name.ends_with("members") {
+                        members(&self.bytes[start..start + count])
+                    } else {
+                        String::new()
+                    },
+                );
+            }
+            Type::Numbers(_) => self.elements(start, count, size, name, |walk, at, name| {
+                walk.add(at, size, name, number(walk.bytes, at, size).to_string());
+            }),
+            Type::Structs(_, members) => self.elements(start, count, size, name, |walk, at, name| {
+                for (place, length, member) in members {
+                    let value = number(walk.bytes, at + place, *length);
+                    walk.add(at + place, *length, format!("{name}.{member}"), value.to_string());
+                }
+            }),
+            Type::Tables(table) => self.elements(start, count, size, name, |walk, at, name| {
+                if let Some(target) = walk.reference(at, name, table.name) {
+                    walk.table(target, table, name);
+                }
+            }),
+            Type::U32 | Type::U64 | Type::Table(_) => {}
+        }
+    }
+
+    /// Explains the first elements one by one and the others together.
+    fn elements(
+        &mut self,
+        start: usize,
+        count: usize,
+        size: usize,
+        name: &str,
+        explain: impl Fn(&mut Self, usize, &str),
+    ) {
+        let shown = count.min(self.limit);
+        for i in 0..shown {
+            explain(self, start + i * size, &format!("{name}[{i}]"));
+        }
+        let more = count - shown;
+        self.add(
+            start + shown * size,
+            more * size,
+            format!("{name}[{shown}..]"),
+            format!("{more} more elements"),
+        );
+    }
+
+    fn text(&mut self, start: usize, count: usize, name: &str) {
+        let text = String::from_utf8_lossy(&self.bytes[start..start + count]);
+        let value = format!("\"{}\"", escape(&text));
+        self.add(start, count, name, value);
+        self.add(start + count, 1, "  end of the string", "");
+    }
+
+    /// Explains what is left: zeros between parts, and bytes that nothing led to.
+    fn fill(&mut self) {
+        let mut gaps = Vec::new();
+        let mut at = 0;
+        for (start, part) in &self.parts {
+            gaps.push((at, *start));
+            at = start + part.length;
+        }
+        gaps.push((at, self.bytes.len()));
+        for (start, end) in gaps.into_iter().filter(|(start, end)| start < end) {
+            let zero = end - start <= 7 && self.bytes[start..end].iter().all(|byte| *byte == 0);
+            let name = if zero { "  padding" } else { "  not explained" };
+            self.parts.insert(
+                start,
+                Part {
+                    length: end - start,
+                    name: name.to_owned(),
+                    value: String::new(),
+                },
+            );
+        }
+    }
+}
+
+/// The first members of a bit set, as differences from the first partition.
+fn members(bits: &[u8]) -> String {
+    let all = (0..bits.len() * 8).filter(|bit| bits[bit / 8] >> (bit % 8) & 1 == 1);
+    let first: Vec<String> = all.clone().take(12).map(|bit| bit.to_string()).collect();
+    let more = if all.count() > 12 { ", ..." } else { "" };
+    format!("first_partition + {{{}{more}}}", first.join(", "))
+}

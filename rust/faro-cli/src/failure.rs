@@ -1,0 +1,127 @@
+//! How a command ends when it does not end well, and the exit code of each way.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::term::escape;
+
+/// Every way in which a command can end other than well.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command did its work and found differences; it has said which.
+    Differences,
+    /// What was asked for makes no sense.
+    Usage(String),
+    /// The system refused something.
+    Environment { what: String, source: io::Error },
+    /// An input of `pack` is not what its format says.
+    Input {
+        path: PathBuf,
+        place: Option<String>,
+        what: String,
+    },
+    /// The library refused a file, an argument or the work.
+    Faro(faro::Error),
+    /// The command has shown the errors of several files itself.
+    Shown(u8),
+    /// Ctrl-C or a request to end.
+    Interrupted,
+}
+
+/// The result of a command and of its parts.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    /// A refusal of the system at a file.
+    pub fn file(path: &Path, source: io::Error) -> Failure {
+        Failure::Environment {
+            what: path.display().to_string(),
+            source,
+        }
+    }
+
+    /// An input that breaks its format, at a place such as "line 7".
+    pub fn input(path: &Path, place: impl Into<Option<String>>, what: impl Into<String>) -> Failure {
+        Failure::Input {
+            path: path.to_owned(),
+            place: place.into(),
+            what: what.into(),
+        }
+    }
+
+    /// A mistake in the arguments.
+    pub fn usage(what: impl Into<String>) -> Failure {
+        Failure::Usage(what.into())
+    }
+
+    /// The number that the shell sees.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Differences => 1,
+            Failure::Usage(_) => 2,
+            Failure::Environment { .. } => 3,
+            Failure::Input { .. } => 4,
+            Failure::Faro(error) => code_of(error),
+            Failure::Shown(code) => *code,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    /// The exit code for `main`.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// Whether there is something left to tell the user.
+    pub fn is_silent(&self) -> bool {
+        matches!(self, Failure::Differences | Failure::Shown(_))
+    }
+}
+
+/// The exit code of an error of the library.
+pub fn code_of(error: &faro::Error) -> u8 {
+    match error.code {
+        faro::Code::Io => 3,
+        faro::Code::InvalidArgument => 2,
+        _ => 4,
+    }
+}
+
+/// An error of the library in one line: what the system refused is said as the system says it.
+fn describe(error: &faro::Error) -> String {
+    match (&error.file, error.code) {
+        (Some(file), faro::Code::Io) if error.source.is_some() => format!("{}: {}", file.display(), error.found),
+        (Some(file), faro::Code::Io) => {
+            format!("{}: expected {}, found {}", file.display(), error.expected, error.found)
+        }
+        (None, faro::Code::InvalidArgument) => format!("expected {}, found {}", error.expected, error.found),
+        _ => error.to_string(),
+    }
+}
+
+impl From<faro::Error> for Failure {
+    fn from(error: faro::Error) -> Failure {
+        Failure::Faro(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Differences | Failure::Shown(_) => Ok(()),
+            Failure::Usage(what) => write!(f, "{}", escape(what)),
+            Failure::Environment { what, source } => write!(f, "{}: {source}", escape(what)),
+            Failure::Input { path, place, what } => {
+                write!(f, "{}: ", escape(&path.display().to_string()))?;
+                if let Some(place) = place {
+                    write!(f, "{place}: ")?;
+                }
+                write!(f, "{}", escape(what))
+            }
+            Failure::Faro(error) => write!(f, "{}", escape(&describe(error))),
+            Failure::Interrupted => write!(f, "interrupted"),
+        }
+    }
+}

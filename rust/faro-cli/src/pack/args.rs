@@ -1,0 +1,211 @@
+//! The arguments of `pack`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+use uuid::Uuid;
+
+use super::source::Format;
+use super::text_key::Kind;
+use crate::units::parse_size;
+
+/// Write the rows of files as shuffle files, partitioned by a key
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Text inputs (CSV, TSV, JSON lines) become files with the framing `records`: each record holds the bytes of one line \
+without its line end, or of one CSV record, line ends in quoted fields included. Empty lines are no records. The \
+header line is kept as a property, from which `faro cat` restores it. Parquet and Arrow inputs become files with the \
+framing `arrow`.
+
+Several inputs give several outputs: with -o a directory, one in it for each input, named after it; with -o given \
+once for each input, those. Their producers' numbers count from --producer on. With --range all get the same bounds.
+
+Examples:
+  faro pack orders.csv -o shuffle --by customer
+  faro pack orders.csv -o shuffle --by customer:int,day --partitions 200 --codec zstd:3
+  faro pack part-*.parquet -o shuffles/ --by user_id --codec lz4
+  faro pack events.jsonl -o events --by /user/id --range --partitions 16
+  faro pack readings.tsv -o readings --by 2:float --no-header --bounds 0,10.5,99
+  zcat orders.csv.gz | faro pack - --format csv -o shuffle --by customer --single")]
+pub struct PackArgs {
+    /// Files to read: CSV, TSV, JSON lines, Parquet, Arrow IPC; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+
+    /// What to write: NAME.data and NAME.index (or NAME.faro); a directory for several inputs
+    #[arg(short, long, required = true, value_name = "NAME", action = ArgAction::Append)]
+    pub output: Vec<PathBuf>,
+
+    /// Columns of the key, by name, by number from 1, or for JSON by pointer (/user/id); text formats: with a type,
+    /// `text` (the default), `int`, `float` or `bool`
+    #[arg(short, long, required = true, value_name = "COLUMN[:TYPE]", value_delimiter = ',', value_parser = parse_by)]
+    pub by: Vec<By>,
+
+    /// Partition by a hash of the key (XXH64, as the specification's KEY says): the default
+    #[arg(long, conflicts_with_all = ["range", "bounds"])]
+    pub hash: bool,
+
+    /// Partition by ranges of the key, their bounds found from a sample of the inputs
+    #[arg(long)]
+    pub range: bool,
+
+    /// Partition by ranges with these bounds: ascending values, each the first of its partition; or @FILE with one
+    /// JSON value, or list of values for several columns, on each line
+    #[arg(long, value_name = "V,V,...|@FILE", allow_hyphen_values = true)]
+    pub bounds: Option<String>,
+
+    /// How many partitions [default: 64, or as many as the bounds make]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    pub partitions: Option<u32>,
+
+    /// Size of the sort buffer: when it is full, a region is written
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
+    pub memory: u64,
+
+    /// Compression of blocks: none, lz4, zstd, or zstd:LEVEL from 1 to 19
+    #[arg(long, value_name = "CODEC", default_value = "none", value_parser = parse_codec)]
+    pub codec: Compression,
+
+    /// Plain bytes that a block should hold
+    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_size)]
+    pub block_size: u64,
+
+    /// Write one file, NAME.faro, instead of NAME.data and NAME.index
+    #[arg(long)]
+    pub single: bool,
+
+    /// Let records of a partition change their order where that makes better files
+    #[arg(long)]
+    pub unordered: bool,
+
+    /// Identity of the output, a UUID [default: a random one]
+    #[arg(long, value_name = "UUID")]
+    pub file_id: Option<Uuid>,
+
+    /// Number of the producer that the file names; further inputs have the next ones
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub producer: u64,
+
+    /// Number of the producer's attempt
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub attempt: u32,
+
+    /// Partition whose extent stands first in each region
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub rotation: u32,
+
+    /// Take all inputs for this format, whatever their names and contents say
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+
+    /// Delimiter of CSV or TSV fields: one ASCII character, or \t
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    pub delimiter: Option<u8>,
+
+    /// The first line of CSV and TSV is a header: the default
+    #[arg(long, conflicts_with = "no_header")]
+    pub header: bool,
+
+    /// The first line of CSV and TSV is a record; columns have numbers from 1
+    #[arg(long)]
+    pub no_header: bool,
+
+    /// Sync the files to the device before they get their names
+    #[arg(long)]
+    pub sync: bool,
+
+    /// Replace files that exist
+    #[arg(short, long)]
+    pub force: bool,
+
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A column of the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct By {
+    pub name: String,
+    pub kind: Option<Kind>,
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.kind.map_or(Ok(()), |kind| write!(f, ":{}", kind.name()))
+    }
+}
+
+fn parse_by(text: &str) -> Result<By, String> {
+    let typed = text
+        .rsplit_once(':')
+        .and_then(|(name, kind)| Kind::of_name(kind).map(|kind| (name, kind)));
+    let (name, kind) = typed.map_or((text, None), |(name, kind)| (name, Some(kind)));
+    if name.is_empty() {
+        return Err("a column needs a name".to_owned());
+    }
+    Ok(By {
+        name: name.to_owned(),
+        kind,
+    })
+}
+
+/// A codec and its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compression {
+    pub codec: faro::Codec,
+    pub level: i32,
+}
+
+fn parse_codec(text: &str) -> Result<Compression, String> {
+    let known = |codec, level| Ok(Compression { codec, level });
+    match text.split_once(':') {
+        None => match text {
+            "none" => known(faro::Codec::None, 1),
+            "lz4" => known(faro::Codec::Lz4, 1),
+            "zstd" => known(faro::Codec::Zstd, 1),
+            _ => Err("use none, lz4, zstd or zstd:LEVEL".to_owned()),
+        },
+        Some(("zstd", level)) => match level.parse() {
+            Ok(level @ 1..=19) => known(faro::Codec::Zstd, level),
+            _ => Err("the level of zstd is 1 to 19".to_owned()),
+        },
+        Some(_) => Err("only zstd has levels: zstd:LEVEL".to_owned()),
+    }
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        &[byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
+        _ => Err("a delimiter is one ASCII character, no quote and no line end".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_columns_with_and_without_types() {
+        let by = |name: &str, kind| {
+            Ok(By {
+                name: name.to_owned(),
+                kind,
+            })
+        };
+        assert_eq!(parse_by("id:int"), by("id", Some(Kind::Int)));
+        assert_eq!(parse_by("a:b"), by("a:b", None));
+        assert!(parse_by(":int").is_err());
+    }
+
+    #[test]
+    fn reads_codecs() {
+        assert_eq!(parse_codec("zstd:19").map(|c| c.level), Ok(19));
+        assert!(parse_codec("zstd:20").is_err());
+        assert!(parse_codec("lz4:3").is_err());
+        assert!(parse_codec("gzip").is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! The key columns of Arrow batches.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use faro::key_hash::KeyValue;
+
+type Getter<'a> = Box<dyn Fn(usize) -> KeyValue<'a> + 'a>;
+
+/// One key column of a batch.
+pub struct KeyColumn<'a> {
+    array: &'a dyn Array,
+    get: Getter<'a>,
+}
+
+impl<'a> KeyColumn<'a> {
+    /// The value of a row.
+    pub fn value(&self, row: usize) -> KeyValue<'a> {
+        if self.array.is_null(row) {
+            KeyValue::Null
+        } else {
+            (self.get)(row)
+        }
+    }
+}
+
+/// The positions of columns that were named, or numbered from 1.
+pub fn find(schema: &Schema, names: &[String]) -> Result<Vec<usize>, String> {
+    names.iter().map(|name| find_one(schema, name)).collect()
+}
+
+fn find_one(schema: &Schema, name: &str) -> Result<usize, String> {
+    let known: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let position = known
+        .iter()
+        .position(|field| *field == name)
+        .or_else(|| number(name, known.len()));
+    let position = position.ok_or_else(|| no_such_column(name, &known))?;
+    let data_type = schema.field(position).data_type();
+    if is_key(data_type) {
+        Ok(position)
+    } else {
+        Err(format!(
+            "column \"{name}\" is of type {data_type}, which cannot be a key"
+        ))
+    }
+}
+
+/// A column number counted from 1, as a position.
+pub fn number(text: &str, columns: usize) -> Option<usize> {
+    text.parse::<usize>()
+        .ok()
+        .filter(|n| (1..=columns).contains(n))
+        .map(|n| n - 1)
+}
+
+/// The message for a column that is not there.
+pub fn no_such_column(name: &str, known: &[&str]) -> String {
+    let mut list = known.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+    if known.len() > 20 {
+        list.push_str(", ...");
+    }
+    format!("there is no column \"{name}\"; the columns are: {list}")
+}
+
+fn is_key(data_type: &DataType) -> bool {
+    use DataType::*;
+    match data_type {
+        Null | Boolean | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => true,
+        Float16 | Float32 | Float64 | Utf8 | LargeUtf8 | Utf8View => true,
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => true,
+        Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => true,
+        Decimal32(..) | Decimal64(..) | Decimal128(..) => true,
+        Dictionary(_, values) => is_key(values),
+        _ => false,
+    }
+}
+
+/// The key columns of a batch, at positions that [`find`] gave.
+pub fn of_batch<'a>(batch: &'a RecordBatch, positions: &[usize]) -> Vec<KeyColumn<'a>> {
+    let column = |&position: &usize| {
+        let array = batch.column(position);
+        KeyColumn {
+            array: array.as_ref(),
+            get: getter(array),
+        }
+    };
+    positions.iter().map(column).collect()
+}
+
+/// Integers of any width, and what is stored as one.
+macro_rules! integers {
+    ($array:expr, $type:ty) => {{
+        let values = $array.as_primitive::<$type>().values();
+        Box::new(move |row| KeyValue::Int(i64::from(values[row])))
+    }};
+}
+
+fn getter(array: &ArrayRef) -> Getter<'_> {
+    use arrow_schema::TimeUnit::*;
+    match array.data_type() {
+        DataType::Boolean => {
+            let values: &BooleanArray = array.as_boolean();
+            Box::new(move |row| KeyValue::Bool(values.value(row)))
+        }
+        DataType::Int8 => integers!(array, Int8Type),
+        DataType::Int16 => integers!(array, Int16Type),
+        DataType::Int32 => integers!(array, Int32Type),
+        DataType::Int64 => integers!(array, Int64Type),
+        DataType::UInt8 => integers!(array, UInt8Type),
+        DataType::UInt16 => integers!(array, UInt16Type),
+        DataType::UInt32 => integers!(array, UInt32Type),
+        DataType::UInt64 => {
+            let values = array.as_primitive::<UInt64Type>().values();
+            Box::new(move |row| i64::try_from(values[row]).map_or(KeyValue::UInt(values[row]), KeyValue::Int))
+        }
+        DataType::Date32 => integers!(array, Date32Type),
+        DataType::Date64 => integers!(array, Date64Type),
+        DataType::Time32(Second) => integers!(array, Time32SecondType),
+        DataType::Time32(_) => integers!(array, Time32MillisecondType),
+        DataType::Time64(Microsecond) => integers!(array, Time64MicrosecondType),
+        DataType::Time64(_) => integers!(array, Time64NanosecondType),
+        DataType::Timestamp(Second, _) => integers!(array, TimestampSecondType),
+        DataType::Timestamp(Millisecond, _) => integers!(array, TimestampMillisecondType),
+        DataType::Timestamp(Microsecond, _) => integers!(array, TimestampMicrosecondType),
+        DataType::Timestamp(Nanosecond, _) => integers!(array, TimestampNanosecondType),
+        DataType::Duration(Second) => integers!(array, DurationSecondType),
+        DataType::Duration(Millisecond) => integers!(array, DurationMillisecondType),
+        DataType::Duration(Microsecond) => integers!(array, DurationMicrosecondType),
+        DataType::Duration(Nanosecond) => integers!(array, DurationNanosecondType),
+        _ => other_getter(array),
+    }
+}
+
+fn other_getter(array: &ArrayRef) -> Getter<'_> {
+    match array.data_type() {
+        DataType::Float16 => {
+            let values = array.as_primitive::<Float16Type>().values();
+            Box::new(move |row| KeyValue::Float(values[row].to_f64()))
+        }
+        DataType::Float32 => {
+            let values = array.as_primitive::<Float32Type>().values();
+            Box::new(move |row| KeyValue::Float(f64::from(values[row])))
+        }
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>().values();
+            Box::new(move |row| KeyValue::Float(values[row]))
+        }
+        DataType::Utf8 => Box::new(|row| KeyValue::Text(array.as_string::<i32>().value(row))),
+        DataType::LargeUtf8 => Box::new(|row| KeyValue::Text(array.as_string::<i64>().value(row))),
+        DataType::Utf8View => Box::new(|row| KeyValue::Text(array.as_string_view().value(row))),
+        DataType::Binary => Box::new(|row| KeyValue::Binary(array.as_binary::<i32>().value(row))),
+        DataType::LargeBinary => Box::new(|row| KeyValue::Binary(array.as_binary::<i64>().value(row))),
+        DataType::BinaryView => Box::new(|row| KeyValue::Binary(array.as_binary_view().value(row))),
+        DataType::FixedSizeBinary(_) => Box::new(|row| KeyValue::Binary(array.as_fixed_size_binary().value(row))),
+        &DataType::Decimal32(_, scale) => {
+            let values = array.as_primitive::<Decimal32Type>().values();
+            Box::new(move |row| KeyValue::Decimal(i128::from(values[row]), scale))
+        }
+        &DataType::Decimal64(_, scale) => {
+            let values = array.as_primitive::<Decimal64Type>().values();
+            Box::new(move |row| KeyValue::Decimal(i128::from(values[row]), scale))
+        }
+        &DataType::Decimal128(_, scale) => {
+            let values = array.as_primitive::<Decimal128Type>().values();
+            Box::new(move |row| KeyValue::Decimal(values[row], scale))
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            // Without values every key is null, and there is nothing to normalize.
+            let keys = if dictionary.values().is_empty() {
+                Vec::new()
+            } else {
+                dictionary.normalized_keys()
+            };
+            let values = KeyColumn {
+                array: dictionary.values().as_ref(),
+                get: getter(dictionary.values()),
+            };
+            Box::new(move |row| values.value(keys[row]))
+        }
+        // The type null, since `find` lets nothing else through.
+        _ => Box::new(|_| KeyValue::Null),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Decimal128Array, DictionaryArray, Int8Array, TimestampSecondArray, UInt64Array};
+    use arrow_schema::Field;
+
+    use super::*;
+
+    fn values(array: ArrayRef) -> Vec<String> {
+        let schema = Schema::new(vec![Field::new("k", array.data_type().clone(), true)]);
+        let positions = find(&schema, &["k".to_owned()]).unwrap();
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![array]).unwrap();
+        let columns = of_batch(&batch, &positions);
+        (0..batch.num_rows())
+            .map(|row| format!("{:?}", columns[0].value(row)))
+            .collect()
+    }
+
+    #[test]
+    fn widens_and_keeps_nulls() {
+        assert_eq!(
+            values(Arc::new(Int8Array::from(vec![Some(-1), None]))),
+            ["Int(-1)", "Null"]
+        );
+        assert_eq!(
+            values(Arc::new(UInt64Array::from(vec![5, u64::MAX]))),
+            ["Int(5)", "UInt(18446744073709551615)"]
+        );
+        assert_eq!(values(Arc::new(TimestampSecondArray::from(vec![7]))), ["Int(7)"]);
+        assert_eq!(values(Arc::new(Decimal128Array::from(vec![150]))), ["Decimal(150, 10)"]);
+        let dictionary: DictionaryArray<Int8Type> = [Some("a"), None, Some("a")].into_iter().collect();
+        assert_eq!(values(Arc::new(dictionary)), ["Text(\"a\")", "Null", "Text(\"a\")"]);
+    }
+
+    #[test]
+    fn finds_columns_by_name_and_number() {
+        let nested = DataType::List(Arc::new(Field::new("item", DataType::Int8, true)));
+        let schema = Schema::new(vec![
+            Field::new("a", DataType::Int8, true),
+            Field::new("b", nested, true),
+        ]);
+        assert_eq!(find(&schema, &["a".to_owned(), "1".to_owned()]), Ok(vec![0, 0]));
+        assert!(
+            find(&schema, &["b".to_owned()])
+                .unwrap_err()
+                .contains("cannot be a key")
+        );
+        assert!(
+            find(&schema, &["3".to_owned()])
+                .unwrap_err()
+                .contains("the columns are: a, b")
+        );
+    }
+}

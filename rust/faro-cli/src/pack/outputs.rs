@@ -1,0 +1,105 @@
+//! Which input becomes which output.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::args::PackArgs;
+use super::source::is_stdin;
+use crate::failure::{Failure, Outcome};
+
+/// An input and the name of its output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    pub input: PathBuf,
+    pub base: PathBuf,
+    pub producer: u64,
+}
+
+impl Job {
+    /// The files that the output will have.
+    pub fn files(&self, single: bool) -> Vec<PathBuf> {
+        let extensions: &[&str] = if single { &["faro"] } else { &["data", "index"] };
+        extensions
+            .iter()
+            .map(|extension| with_extension(&self.base, extension))
+            .collect()
+    }
+}
+
+fn with_extension(base: &Path, extension: &str) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    PathBuf::from(name)
+}
+
+/// Pairs inputs and outputs, and refuses what cannot go well before anything is written.
+pub fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
+    let bases = bases(args)?;
+    if args.file_id.is_some() && args.inputs.len() > 1 {
+        return Err(Failure::usage("--file-id names one output, here are several"));
+    }
+    if args.inputs.iter().filter(|input| is_stdin(input)).count() > 1 {
+        return Err(Failure::usage("standard input can be read once only"));
+    }
+    let last = args.inputs.len() as u64 - 1;
+    if args.producer.checked_add(last).is_none() {
+        return Err(Failure::usage("the producers' numbers end at 18446744073709551615"));
+    }
+    let jobs: Vec<Job> = args
+        .inputs
+        .iter()
+        .zip(bases)
+        .zip(args.producer..=args.producer + last)
+        .map(|((input, base), producer)| Job {
+            input: input.clone(),
+            base,
+            producer,
+        })
+        .collect();
+    let mut seen = BTreeMap::new();
+    for job in &jobs {
+        if let Some(other) = seen.insert(&job.base, &job.input) {
+            let (a, b, base) = (other.display(), job.input.display(), job.base.display());
+            return Err(Failure::usage(format!("{a} and {b} would both become {base}")));
+        }
+        for file in job.files(args.single) {
+            if !args.force && file.exists() {
+                let source = std::io::Error::other("exists already; --force replaces it");
+                return Err(Failure::file(&file, source));
+            }
+        }
+    }
+    Ok(jobs)
+}
+
+fn bases(args: &PackArgs) -> Outcome<Vec<PathBuf>> {
+    match args.output.as_slice() {
+        [one] if is_directory(one) => args.inputs.iter().map(|input| in_directory(one, input)).collect(),
+        outputs if outputs.len() == args.inputs.len() => Ok(outputs.to_vec()),
+        [_] => Err(Failure::usage(
+            "several inputs become several outputs: give -o a directory that exists, or -o once for each input",
+        )),
+        outputs => Err(Failure::usage(format!(
+            "{} inputs and {} outputs: give -o a directory, or -o once for each input",
+            args.inputs.len(),
+            outputs.len()
+        ))),
+    }
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+fn in_directory(directory: &Path, input: &Path) -> Outcome<PathBuf> {
+    if !directory.is_dir() {
+        return Err(Failure::file(directory, std::io::ErrorKind::NotFound.into()));
+    }
+    match input.file_stem() {
+        Some(stem) if !is_stdin(input) => Ok(directory.join(stem)),
+        _ => Err(Failure::usage(
+            "standard input has no name: give -o a NAME, not a directory",
+        )),
+    }
+}

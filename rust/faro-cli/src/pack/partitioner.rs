@@ -1,0 +1,149 @@
+//! From a key to a partition: by hash (KEY-2) or by range (KEY-3), and where ranges come from.
+
+use std::cmp::Ordering;
+
+use faro::key_hash::{self, KeyValue};
+
+use super::value::{OwnedValue, compare};
+
+/// A key that outlives its record.
+pub type OwnedKey = Vec<OwnedValue>;
+
+/// Finds the partition of each key.
+#[derive(Clone, Debug)]
+pub enum Partitioner {
+    Hash {
+        partitions: u32,
+    },
+    /// Ascending bounds, at most one fewer than there are partitions.
+    Range {
+        bounds: Vec<OwnedKey>,
+    },
+}
+
+impl Partitioner {
+    /// The partition of a key, counted from 0. `scratch` saves an allocation per key.
+    pub fn partition(&self, key: &[KeyValue<'_>], scratch: &mut Vec<u8>) -> u32 {
+        match self {
+            Partitioner::Hash { partitions } => {
+                scratch.clear();
+                for value in key {
+                    value.encode(scratch);
+                }
+                key_hash::partition_of(key_hash::hash(scratch), 0, *partitions)
+            }
+            Partitioner::Range { bounds } => {
+                let at_most = |bound: &OwnedKey| compare_to_bound(bound, key) != Ordering::Greater;
+                bounds.partition_point(at_most) as u32
+            }
+        }
+    }
+}
+
+fn compare_to_bound(bound: &OwnedKey, key: &[KeyValue<'_>]) -> Ordering {
+    compare(bound.iter().map(OwnedValue::borrow), key.iter().copied())
+}
+
+/// Keeps a fair sample of all keys that it is offered: the same input gives the same sample.
+pub struct Sampler {
+    sample: Vec<OwnedKey>,
+    capacity: usize,
+    seen: u64,
+    state: u64,
+}
+
+impl Sampler {
+    /// A sampler for bounds of so many partitions.
+    pub fn new(partitions: u32) -> Sampler {
+        // With 100 keys for each partition, partitions are within some ten percent of equal.
+        let capacity = (partitions as usize).saturating_mul(100).clamp(10_000, 1_000_000);
+        Sampler {
+            sample: Vec::new(),
+            capacity,
+            seen: 0,
+            state: 0,
+        }
+    }
+
+    /// Reservoir sampling: each key so far is in the sample with the same probability.
+    pub fn offer(&mut self, key: &[KeyValue<'_>]) {
+        self.seen += 1;
+        if self.sample.len() < self.capacity {
+            self.sample.push(key.iter().map(OwnedValue::of).collect());
+            return;
+        }
+        let place = (self.random() % self.seen) as usize;
+        if let Some(slot) = self.sample.get_mut(place) {
+            *slot = key.iter().map(OwnedValue::of).collect();
+        }
+    }
+
+    /// SplitMix64, from a fixed seed.
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Bounds that part the sample evenly; none when there was nothing to sample.
+    pub fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
+        sort_bounds(&mut self.sample);
+        if self.sample.is_empty() {
+            return Vec::new();
+        }
+        let n = self.sample.len() as u64;
+        (1..u64::from(partitions))
+            .map(|i| self.sample[(i * n / u64::from(partitions)) as usize].clone())
+            .collect()
+    }
+}
+
+/// Puts bounds in order.
+pub fn sort_bounds(bounds: &mut [OwnedKey]) {
+    bounds.sort_by(|a, b| compare(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashed(key: &[KeyValue<'_>]) -> u32 {
+        Partitioner::Hash { partitions: 64 }.partition(key, &mut Vec::new())
+    }
+
+    #[test]
+    fn hashes_as_the_specification_says() {
+        assert_eq!(hashed(&[KeyValue::Int(1)]), 18);
+        assert_eq!(hashed(&[KeyValue::Text("1")]), 2);
+        assert_eq!(hashed(&[KeyValue::Null]), 40);
+        assert_eq!(hashed(&[KeyValue::Text("faro"), KeyValue::Int(-1)]), 15);
+    }
+
+    #[test]
+    fn counts_the_bounds_up_to_a_key() {
+        let bounds = [10, 20, 20].map(|v| vec![OwnedValue::Int(v)]).to_vec();
+        let range = Partitioner::Range { bounds };
+        let of = |v| range.partition(&[KeyValue::Int(v)], &mut Vec::new());
+        assert_eq!([of(9), of(10), of(19), of(20), of(21)], [0, 1, 1, 3, 3]);
+    }
+
+    #[test]
+    fn samples_the_same_and_parts_evenly() {
+        let bounds = || {
+            let mut sampler = Sampler::new(4);
+            (0..100_000).for_each(|v| sampler.offer(&[KeyValue::Int(v * 7919 % 100_000)]));
+            sampler.bounds(4)
+        };
+        let first = bounds();
+        assert_eq!(first, bounds());
+        for (bound, expected) in first.iter().zip([25_000i64, 50_000, 75_000]) {
+            let OwnedValue::Int(v) = bound[0] else {
+                panic!("{bound:?}")
+            };
+            assert!((v - expected).abs() < 2500, "{v} is far from {expected}");
+        }
+        assert!(Sampler::new(4).bounds(4).is_empty());
+    }
+}

@@ -1,0 +1,168 @@
+//! One input into one output.
+
+use faro::{Durability, Framing, Layout, Summary, Writer, WriterOptions};
+use indicatif::ProgressBar;
+use uuid::Uuid;
+
+use super::Packed;
+use super::args::PackArgs;
+use super::arrow_input::ArrowInput;
+use super::outputs::Job;
+use super::partitioner::{OwnedKey, Partitioner};
+use super::source::{Format, Source};
+use super::text_input::{TextInput, TextShape};
+use super::value::OwnedValue;
+use crate::failure::{Failure, Outcome};
+use crate::signals;
+use crate::view::paths;
+
+type Properties = Vec<(&'static str, String)>;
+
+/// Writes the output of a job. A writer that is dropped on the way out takes its temporary files along.
+pub fn pack(
+    args: &PackArgs,
+    job: &Job,
+    source: Source,
+    partitioner: &Partitioner,
+    partitions: u32,
+    progress: &ProgressBar,
+) -> Outcome<Packed> {
+    let file_id = args.file_id.unwrap_or_else(Uuid::new_v4);
+    let options = options(args, job, partitions, file_id)?;
+    let format = source.format;
+    let mut properties = properties(args, format, partitioner);
+    let (records, summary) = if format.is_text() {
+        let input = TextInput::open(source, args, progress)?;
+        properties.extend(shape_properties(&input.shape));
+        text(job, input, partitioner, options, properties)?
+    } else {
+        let input = ArrowInput::open(source, args, progress)?;
+        arrow(job, input, partitioner, options, properties)?
+    };
+    Ok(Packed {
+        input: job.input.display().to_string(),
+        files: paths(&summary.files)
+            .into_iter()
+            .map(|(_, path)| path.display().to_string())
+            .collect(),
+        format: format.name(),
+        producer: job.producer,
+        file_id: file_id.to_string(),
+        partitions,
+        records,
+        regions: summary.regions as u64,
+        data_bytes: summary.data_bytes,
+        index_bytes: summary.index_bytes,
+    })
+}
+
+fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcome<WriterOptions> {
+    let block_size = u32::try_from(args.block_size).map_err(|_| Failure::usage("blocks have at most 64 MiB"))?;
+    let layout = if args.single { Layout::Single } else { Layout::Paired };
+    let durability = if args.sync {
+        Durability::Commit
+    } else {
+        Durability::None
+    };
+    Ok(WriterOptions::new(partitions)
+        .layout(layout)
+        .durability(durability)
+        .producer(job.producer)
+        .attempt(args.attempt)
+        .file_id(Some(file_id.into_bytes()))
+        .block_size(block_size)
+        .buffer_size(args.memory)
+        .codec(args.codec.codec)
+        .level(args.codec.level)
+        .ordered(!args.unordered)
+        .rotation(args.rotation)
+        .overwrite(args.force)
+        .created_by(Some(concat!("faro-cli ", env!("CARGO_PKG_VERSION")).to_owned())))
+}
+
+/// How the keys became partitions.
+fn properties(args: &PackArgs, format: Format, partitioner: &Partitioner) -> Properties {
+    let by: Vec<String> = args.by.iter().map(ToString::to_string).collect();
+    let mut properties = vec![
+        ("faro.pack.format", format.name().to_owned()),
+        ("faro.pack.by", by.join(",")),
+    ];
+    match partitioner {
+        Partitioner::Hash { .. } => properties.push(("faro.pack.method", "hash".to_owned())),
+        Partitioner::Range { bounds } => {
+            properties.push(("faro.pack.method", "range".to_owned()));
+            properties.push(("faro.pack.bounds", bounds_text(bounds)));
+        }
+    }
+    properties
+}
+
+/// The bounds as a JSON list: of values, or of lists for keys of several columns.
+fn bounds_text(bounds: &[OwnedKey]) -> String {
+    let bound = |key: &OwnedKey| match key.as_slice() {
+        [one] => one.to_json(),
+        several => several.iter().map(OwnedValue::to_json).collect(),
+    };
+    serde_json::Value::from_iter(bounds.iter().map(bound)).to_string()
+}
+
+/// What `cat` needs to restore the text.
+fn shape_properties(shape: &TextShape) -> Properties {
+    let mut properties = Properties::new();
+    if let Some(delimiter) = shape.delimiter {
+        properties.push(("faro.pack.delimiter", char::from(delimiter).to_string()));
+    }
+    if let Some(header) = &shape.header {
+        properties.push(("faro.pack.header", header.clone()));
+    }
+    if shape.crlf {
+        properties.push(("faro.pack.line_end", "crlf".to_owned()));
+    }
+    properties
+}
+
+fn text(
+    job: &Job,
+    mut input: TextInput,
+    partitioner: &Partitioner,
+    options: WriterOptions,
+    properties: Properties,
+) -> Outcome<(u64, Summary)> {
+    let mut writer = Writer::create(&job.base, options.framing(Framing::Records))?;
+    let mut scratch = Vec::new();
+    let mut records = 0;
+    while let Some((record, partition)) = input.next(|key| partitioner.partition(key, &mut scratch))? {
+        writer.write(partition, record.bytes)?;
+        records += 1;
+        if records % 1024 == 0 {
+            signals::check()?;
+        }
+    }
+    for (key, value) in properties {
+        writer.property(key, &value)?;
+    }
+    signals::check()?;
+    Ok((records, writer.finish()?))
+}
+
+fn arrow(
+    job: &Job,
+    mut input: ArrowInput,
+    partitioner: &Partitioner,
+    options: WriterOptions,
+    properties: Properties,
+) -> Outcome<(u64, Summary)> {
+    let mut writer = faro::ArrowWriter::create(&job.base, input.schema.clone(), options)?;
+    let mut scratch = Vec::new();
+    let mut rows = 0;
+    while let Some((batch, partitions)) = input.next(|key| partitioner.partition(key, &mut scratch))? {
+        writer.write(&batch, &partitions)?;
+        rows += batch.num_rows() as u64;
+        signals::check()?;
+    }
+    for (key, value) in properties {
+        writer.property(key, &value)?;
+    }
+    signals::check()?;
+    Ok((rows, writer.finish()?))
+}

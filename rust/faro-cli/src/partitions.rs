@@ -1,0 +1,85 @@
+//! Partitions as the user names them: numbers and ranges.
+
+use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
+
+use crate::failure::{Failure, Outcome};
+
+/// One partition or several in a row, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection(RangeInclusive<u32>);
+
+impl FromStr for Selection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Selection, String> {
+        let number = |text: &str| {
+            text.parse::<u32>()
+                .map_err(|_| format!("\"{text}\" is no partition's number"))
+        };
+        let (first, last) = match text.split_once("..") {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(text)?, number(text)?),
+        };
+        if first > last {
+            return Err(format!("{first} is above {last}"));
+        }
+        Ok(Selection(first..=last))
+    }
+}
+
+/// The partitions in the order in which they were named; all when none was.
+pub fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
+    for Selection(range) in selections {
+        let (first, last) = (*range.start(), *range.end());
+        if !of_file.contains(&first) || !of_file.contains(&last) {
+            let outside = if of_file.contains(&first) { last } else { first };
+            let last = of_file.end.saturating_sub(1);
+            return Err(Failure::usage(format!(
+                "there is no partition {outside}: the file has {} to {last}",
+                of_file.start
+            )));
+        }
+    }
+    let chosen: Vec<RangeInclusive<u32>> = if selections.is_empty() {
+        of_file
+            .end
+            .checked_sub(1)
+            .map(|last| of_file.start..=last)
+            .into_iter()
+            .collect()
+    } else {
+        selections.iter().map(|Selection(range)| range.clone()).collect()
+    };
+    Ok(chosen.into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_numbers_and_ranges() {
+        assert_eq!("5".parse(), Ok(Selection(5..=5)));
+        assert_eq!("5..9".parse(), Ok(Selection(5..=9)));
+        assert!("9..5".parse::<Selection>().is_err());
+        assert!("x".parse::<Selection>().is_err());
+        assert!("..5".parse::<Selection>().is_err());
+    }
+
+    #[test]
+    fn selects_in_order_and_within_the_file() {
+        let chosen = |texts: &[&str]| {
+            let selections: Vec<Selection> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            select(&selections, 4..8)
+                .map(|all| all.collect::<Vec<_>>())
+                .map_err(|failure| failure.to_string())
+        };
+        assert_eq!(chosen(&["6", "4..5"]), Ok(vec![6, 4, 5]));
+        assert_eq!(chosen(&[]), Ok(vec![4, 5, 6, 7]));
+        assert_eq!(
+            chosen(&["7..8"]),
+            Err("there is no partition 8: the file has 4 to 7".to_owned())
+        );
+    }
+}

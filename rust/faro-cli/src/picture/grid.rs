@@ -1,0 +1,198 @@
+//! The figures of the picture: stored bytes of each region and partition, gathered into columns and rows that are wide
+//! enough to be seen.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Columns and rows are at most so many; above that several share one.
+const MAX_COLUMNS: u32 = 200;
+const MAX_ROWS: usize = 120;
+
+/// What one region stores.
+#[derive(Clone, Debug, Default)]
+pub struct RegionShare {
+    /// Partitions, counted from the file's first, and the bytes of their own extents.
+    pub own: Vec<(u32, u64)>,
+    pub shared: Vec<SharedShare>,
+}
+
+/// A shared extent.
+#[derive(Clone, Debug)]
+pub struct SharedShare {
+    pub bytes: u64,
+    /// Members, counted from the file's first partition; nothing means all.
+    pub members: Option<Vec<u32>>,
+}
+
+/// One row of the picture.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Regions that share the row.
+    pub regions: Range<usize>,
+    /// Largest own extent in each column.
+    pub cells: Vec<u64>,
+    /// Whether a shared extent has members in each column.
+    pub member_columns: Vec<bool>,
+    /// Bytes of own and of shared extents, the mean of the row's regions.
+    pub own: u64,
+    pub shared: u64,
+}
+
+/// One column of the picture.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// Partitions that share the column, counted from the file's first.
+    pub partitions: Range<u32>,
+    /// Bytes of what the partitions own in all regions: their mean and the largest.
+    pub mean: u64,
+    pub largest: u64,
+}
+
+/// All figures of a picture.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    pub first_partition: u32,
+    pub partitions: u32,
+    pub regions: usize,
+    pub rows: Vec<Row>,
+    pub columns: Vec<Column>,
+    pub own: u64,
+    pub shared: u64,
+    /// The partition with the most bytes of its own, absolute, and these.
+    pub heaviest: (u32, u64),
+    pub empty_partitions: u32,
+}
+
+impl Grid {
+    /// Gathers the figures; `region` gives what each region stores.
+    pub fn gather<E>(
+        first_partition: u32,
+        partitions: u32,
+        regions: usize,
+        mut region: impl FnMut(usize) -> Result<RegionShare, E>,
+    ) -> Result<Grid, E> {
+        let in_column = partitions.div_ceil(MAX_COLUMNS).max(1);
+        let in_row = regions.div_ceil(MAX_ROWS).max(1);
+        let column_count = partitions.div_ceil(in_column) as usize;
+        // Only of partitions that have something: a file may claim 2^28 of them.
+        let mut totals = BTreeMap::new();
+        let mut rows = Vec::new();
+        let (mut own, mut shared) = (0u64, 0u64);
+        for start in (0..regions).step_by(in_row) {
+            let end = regions.min(start + in_row);
+            let mut row = Row {
+                regions: start..end,
+                cells: vec![0; column_count],
+                member_columns: vec![false; column_count],
+                ..Row::default()
+            };
+            for i in start..end {
+                row.add(&region(i)?, in_column, &mut totals);
+            }
+            own += row.own;
+            shared += row.shared;
+            row.own /= (end - start) as u64;
+            row.shared /= (end - start) as u64;
+            rows.push(row);
+        }
+        let heaviest = totals.iter().max_by_key(|(i, bytes)| (**bytes, std::cmp::Reverse(**i)));
+        let heaviest = heaviest.map_or((first_partition, 0), |(i, bytes)| (first_partition + i, *bytes));
+        let columns = (0..partitions).step_by(in_column as usize);
+        let columns = columns
+            .map(|start| column(start..partitions.min(start + in_column), &totals))
+            .collect();
+        Ok(Grid {
+            first_partition,
+            partitions,
+            regions,
+            rows,
+            columns,
+            own,
+            shared,
+            heaviest,
+            empty_partitions: partitions - totals.len() as u32,
+        })
+    }
+
+    /// The largest extent of the picture, which has the darkest colour.
+    pub fn darkest(&self) -> u64 {
+        self.rows.iter().flat_map(|row| &row.cells).copied().max().unwrap_or(0)
+    }
+
+    /// How many partitions share a column.
+    pub fn in_column(&self) -> u32 {
+        self.columns.first().map_or(1, |column| column.partitions.len() as u32)
+    }
+
+    /// How many regions share a row.
+    pub fn in_row(&self) -> usize {
+        self.rows.first().map_or(1, |row| row.regions.len())
+    }
+
+    /// Mean bytes of what a partition owns.
+    pub fn mean(&self) -> f64 {
+        self.own as f64 / f64::from(self.partitions)
+    }
+}
+
+impl Row {
+    fn add(&mut self, region: &RegionShare, in_column: u32, totals: &mut BTreeMap<u32, u64>) {
+        for &(partition, bytes) in &region.own {
+            let cell = &mut self.cells[(partition / in_column) as usize];
+            *cell = (*cell).max(bytes);
+            *totals.entry(partition).or_default() += bytes;
+            self.own += bytes;
+        }
+        for extent in &region.shared {
+            self.shared += extent.bytes;
+            match &extent.members {
+                None => self.member_columns.fill(true),
+                Some(members) => {
+                    members
+                        .iter()
+                        .for_each(|member| self.member_columns[(member / in_column) as usize] = true);
+                }
+            }
+        }
+    }
+}
+
+fn column(partitions: Range<u32>, totals: &BTreeMap<u32, u64>) -> Column {
+    let own = totals.range(partitions.clone()).map(|(_, bytes)| *bytes);
+    Column {
+        mean: own.clone().sum::<u64>() / partitions.len() as u64,
+        largest: own.max().unwrap_or(0),
+        partitions,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gathers_partitions_into_columns() {
+        let grid = Grid::gather(10, 1000, 2, |i| {
+            let own = if i == 0 {
+                vec![(0, 64), (7, 128)]
+            } else {
+                vec![(999, 32)]
+            };
+            let shared = vec![SharedShare {
+                bytes: 48,
+                members: Some(vec![3, 500]),
+            }];
+            Ok::<_, ()>(RegionShare { own, shared })
+        })
+        .unwrap();
+        assert_eq!((grid.columns.len(), grid.in_column(), grid.rows.len()), (200, 5, 2));
+        assert_eq!(grid.rows[0].cells[..3], [64, 128, 0]);
+        assert_eq!(grid.rows[1].cells[199], 32);
+        assert!(grid.rows[1].member_columns[0] && grid.rows[1].member_columns[100]);
+        assert_eq!(
+            (grid.own, grid.shared, grid.heaviest, grid.empty_partitions),
+            (224, 96, (17, 128), 997)
+        );
+        assert_eq!(grid.darkest(), 128);
+    }
+}

@@ -1,0 +1,98 @@
+//! Ctrl-C and requests to end become a flag that the long loops look at, so that what was begun is taken back in the
+//! ordinary way: writers that are dropped remove their temporary files.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::failure::{Failure, Outcome};
+
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on the signals set the flag; a second one ends the process at once.
+pub fn install() -> Outcome {
+    let flag = INTERRUPTED.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)))
+            .map_err(|source| Failure::Environment {
+                what: "signal handlers".to_owned(),
+                source,
+            })?;
+    }
+    Ok(())
+}
+
+/// Whether someone asked us to end.
+pub fn interrupted() -> bool {
+    INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// Fails when someone asked us to end.
+pub fn check() -> Outcome {
+    if interrupted() {
+        Err(Failure::Interrupted)
+    } else {
+        Ok(())
+    }
+}
+
+/// A pipe that is read in a thread of its own, because a read that waits for more would not see the flag.
+pub struct PatientPipe {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    current: Vec<u8>,
+    used: usize,
+}
+
+impl PatientPipe {
+    /// Reads `input` to its end in the background, a few chunks ahead.
+    pub fn new(mut input: impl Read + Send + 'static) -> PatientPipe {
+        let (sender, chunks) = sync_channel(4);
+        std::thread::spawn(move || {
+            loop {
+                let mut chunk = vec![0; 1 << 18];
+                let result = input.read(&mut chunk).map(|n| {
+                    chunk.truncate(n);
+                    chunk
+                });
+                let done = !matches!(&result, Ok(chunk) if !chunk.is_empty());
+                // Nobody listens any more when the command has failed meanwhile.
+                if sender.send(result).is_err() || done {
+                    return;
+                }
+            }
+        });
+        PatientPipe {
+            chunks,
+            current: Vec::new(),
+            used: 0,
+        }
+    }
+}
+
+impl Read for PatientPipe {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.used == self.current.len() {
+            match self.chunks.recv_timeout(Duration::from_millis(50)) {
+                Ok(chunk) => {
+                    self.current = chunk?;
+                    self.used = 0;
+                    if self.current.is_empty() {
+                        return Ok(0);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Err(RecvTimeoutError::Timeout) if interrupted() => return Err(io::Error::other("interrupted")),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        let n = into.len().min(self.current.len() - self.used);
+        into[..n].copy_from_slice(&self.current[self.used..self.used + n]);
+        self.used += n;
+        Ok(n)
+    }
+}

@@ -1,0 +1,222 @@
+//! What goes to a terminal: colours only where they are wanted, and no control characters out of files (SEC-4).
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+
+use crate::failure::{Failure, Outcome};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment has NO_COLOR
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Whether a stream that is, or is not, a terminal gets colours.
+    pub fn wanted(self, terminal: bool) -> bool {
+        let forbidden = || {
+            std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+                || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
+        };
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && !forbidden(),
+        }
+    }
+}
+
+/// Colours, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    on: bool,
+}
+
+impl Style {
+    /// Colours if `on`.
+    pub fn new(on: bool) -> Style {
+        Style { on }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.on {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub fn red(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    pub fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    pub fn cyan(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+}
+
+/// Text with every character escaped that could steer a terminal or turn the reading direction.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_harmful(c) {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Bytes of a record for a terminal: text stays, tabs and line ends too, everything else is escaped.
+fn escape_bytes(bytes: &[u8]) -> String {
+    let mut safe = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if is_harmful(c) && c != '\n' && c != '\t' {
+                safe.extend(c.escape_default());
+            } else {
+                safe.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            // Writing to a String cannot fail.
+            let _ = write!(safe, "\\x{byte:02x}");
+        }
+    }
+    safe
+}
+
+/// Standard output: buffered, and a closed pipe is remembered, because it is no error.
+pub struct Out {
+    inner: Box<dyn Write + Send>,
+    style: Style,
+    terminal: bool,
+    closed: bool,
+}
+
+impl Out {
+    /// The process's standard output.
+    pub fn stdout(color: Color) -> Out {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        let style = Style::new(color.wanted(terminal));
+        Out {
+            inner: Box::new(io::BufWriter::with_capacity(1 << 16, stdout)),
+            style,
+            terminal,
+            closed: false,
+        }
+    }
+
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Whether whoever read our output has gone.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// One line of text that is already safe.
+    pub fn line(&mut self, text: &str) -> Outcome {
+        self.text(text)?;
+        self.text("\n")
+    }
+
+    /// Text that is already safe.
+    pub fn text(&mut self, text: &str) -> Outcome {
+        self.write_all(text.as_bytes()).map_err(stdout_failure)
+    }
+
+    /// Bytes of a file's payload: as they are, but escaped on a terminal.
+    pub fn payload(&mut self, bytes: &[u8]) -> Outcome {
+        if self.terminal {
+            let safe = escape_bytes(bytes);
+            return self.text(&safe);
+        }
+        self.write_all(bytes).map_err(stdout_failure)
+    }
+
+    /// A report as JSON, indented.
+    pub fn json(&mut self, report: &impl serde::Serialize) -> Outcome {
+        let text = serde_json::to_string_pretty(report).map_err(|e| stdout_failure(e.into()))?;
+        self.line(&text)
+    }
+
+    /// Everything out of the buffer.
+    pub fn finish(&mut self) -> Outcome {
+        self.flush().map_err(stdout_failure)
+    }
+
+    fn remember<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result {
+            self.closed |= error.kind() == io::ErrorKind::BrokenPipe;
+        }
+        result
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.remember(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.remember(result)
+    }
+}
+
+fn stdout_failure(source: io::Error) -> Failure {
+    Failure::Environment {
+        what: "standard output".to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_what_steers_a_terminal() {
+        assert_eq!(escape("a\x1b[31mb\u{202e}c\u{9b}"), "a\\u{1b}[31mb\\u{202e}c\\u{9b}");
+        assert_eq!(escape("Grüße \\ \"x\""), "Grüße \\ \"x\"");
+        assert_eq!(escape_bytes(b"a\tb\n\x07\xff"), "a\tb\n\\u{7}\\xff");
+    }
+}

@@ -1,0 +1,168 @@
+//! An output to be looked at, finished or not.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use faro::message::Footer;
+use faro::{Code, FileHeader, Files, Follower, Reader, ReaderOptions, RegionIndex, Role};
+
+use crate::failure::{Failure, Outcome};
+
+/// An open output.
+pub enum View {
+    Finished(Box<Reader>),
+    /// Of an unfinished one, the regions that are committed.
+    Unfinished(Box<Follower>),
+}
+
+impl View {
+    /// Opens an output; one that has no tail yet is looked at as far as it goes.
+    pub fn open(files: &Files) -> Outcome<View> {
+        match Reader::open(files, ReaderOptions::default()) {
+            Ok(reader) => Ok(View::Finished(Box::new(reader))),
+            Err(error) if error.code == Code::Unfinished => {
+                let mut follower = Follower::open(files, ReaderOptions::default())?;
+                follower.poll()?;
+                Ok(View::Unfinished(Box::new(follower)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub fn is_finished(&self) -> bool {
+        matches!(self, View::Finished(_))
+    }
+
+    pub fn header(&self) -> &FileHeader {
+        match self {
+            View::Finished(reader) => reader.header(),
+            View::Unfinished(follower) => follower.header(),
+        }
+    }
+
+    pub fn footer(&self) -> Option<&Footer> {
+        match self {
+            View::Finished(reader) => Some(reader.footer()),
+            View::Unfinished(_) => None,
+        }
+    }
+
+    pub fn region_count(&self) -> usize {
+        match self {
+            View::Finished(reader) => reader.region_count(),
+            View::Unfinished(follower) => follower.region_count(),
+        }
+    }
+
+    pub fn region(&self, i: usize) -> faro::Result<Arc<RegionIndex>> {
+        match self {
+            View::Finished(reader) => reader.region(i),
+            View::Unfinished(follower) => follower.region(i),
+        }
+    }
+
+    /// All committed regions in order.
+    pub fn regions(&self) -> impl Iterator<Item = faro::Result<Arc<RegionIndex>>> + '_ {
+        (0..self.region_count()).map(|i| self.region(i))
+    }
+}
+
+/// The files of an output with their roles: what holds the blocks first.
+pub fn paths(files: &Files) -> Vec<(Role, &Path)> {
+    match files {
+        Files::Single(path) => vec![(Role::Single, path)],
+        Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
+    }
+}
+
+/// Opens a file for its bytes and tells its size.
+pub fn open(path: &Path) -> Outcome<(File, u64)> {
+    let opened = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata.len())));
+    opened.map_err(|source| Failure::file(path, source))
+}
+
+/// How the stored bytes spread over partitions: what each reads, shared extents included.
+#[derive(Clone, Debug, Default)]
+pub struct Spread {
+    /// Bytes that every partition reads.
+    to_all: u64,
+    /// Further bytes, of the partitions that have any: a file may claim 2^28 partitions.
+    more: BTreeMap<u32, u64>,
+    partitions: u32,
+    first: u32,
+}
+
+impl Spread {
+    /// Adds up all regions.
+    pub fn of(view: &View) -> Outcome<Spread> {
+        let header = view.header();
+        let (partitions, first) = (header.partition_count, header.first_partition);
+        let mut spread = Spread {
+            partitions,
+            first,
+            ..Spread::default()
+        };
+        for region in view.regions() {
+            let region = region?;
+            for slot in region.slots().filter(|slot| slot.extent.length > 0) {
+                *spread.more.entry(slot.partition).or_default() += slot.extent.length;
+            }
+            for extent in region.shared() {
+                if extent.members.is_all() {
+                    spread.to_all += extent.extent.length;
+                    continue;
+                }
+                for partition in extent.members.iter() {
+                    *spread.more.entry(partition).or_default() += extent.extent.length;
+                }
+            }
+        }
+        Ok(spread)
+    }
+
+    /// Partitions that read nothing.
+    pub fn empty(&self) -> u32 {
+        if self.to_all > 0 {
+            0
+        } else {
+            self.partitions - self.more.len() as u32
+        }
+    }
+
+    /// Bytes that all partitions read together, shared ones counted for each.
+    pub fn total(&self) -> u128 {
+        let more: u128 = self.more.values().map(|bytes| u128::from(*bytes)).sum();
+        u128::from(self.to_all) * u128::from(self.partitions) + more
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.total() as f64 / f64::from(self.partitions)
+    }
+
+    /// The bytes below which this share of the partitions lies.
+    pub fn quantile(&self, share: f64) -> u64 {
+        let mut sizes: Vec<u64> = self.more.values().copied().collect();
+        sizes.sort_unstable();
+        let nothing = u64::from(self.partitions) - sizes.len() as u64;
+        let rank = (share * f64::from(self.partitions - 1)).round() as u64;
+        self.to_all
+            + rank
+                .checked_sub(nothing)
+                .and_then(|i| sizes.get(i as usize))
+                .copied()
+                .unwrap_or(0)
+    }
+
+    /// The partitions that read most, the largest first.
+    pub fn largest(&self, most: usize) -> Vec<(u32, u64)> {
+        let mut all: Vec<(u32, u64)> = self.more.iter().map(|(p, bytes)| (*p, self.to_all + bytes)).collect();
+        all.sort_by_key(|(partition, bytes)| (std::cmp::Reverse(*bytes), *partition));
+        all.truncate(most);
+        if all.is_empty() && self.to_all > 0 {
+            all.push((self.first, self.to_all));
+        }
+        all
+    }
+}
