@@ -86,12 +86,12 @@ mod tests {
     #[test]
     fn arrow_messages_begin_with_mark_and_length() {
         let arrow = |payload: &[u8]| check(Framing::Arrow, payload, 0).is_ok();
-        assert!(arrow(b"\xFF\xFF\xFF\xFF\x08\0\0\012345678"));
-        assert!(!arrow(b"\xFF\xFF\xFF\xFF\x08\0\0\01234567"));
+        assert!(arrow(b"\xFF\xFF\xFF\xFF\x08\0\0\x0012345678"));
+        assert!(!arrow(b"\xFF\xFF\xFF\xFF\x08\0\0\x001234567"));
         assert!(!arrow(b"\xFF\xFF\xFF\xFF\0\0\0\0"));
-        assert!(!arrow(b"\xFF\xFF\xFF\xFF\x09\0\0\0123456789"));
+        assert!(!arrow(b"\xFF\xFF\xFF\xFF\x09\0\0\x00123456789"));
         assert!(!arrow(b"\xFF\xFF\xFF\xFF\xF8\xFF\xFF\xFF12345678"));
-        assert!(!arrow(b"\xFF\xFF\xFF\xFE\x08\0\0\012345678"));
+        assert!(!arrow(b"\xFF\xFF\xFF\xFE\x08\0\0\x0012345678"));
         assert!(!arrow(b"\xFF\xFF\xFF\xFF"));
     }
 }

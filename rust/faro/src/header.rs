@@ -60,7 +60,7 @@ pub struct FileHeader {
     pub version_minor: u8,
     /// What the plain payloads of data blocks are.
     pub framing: Framing,
-    /// P, the count of partitions, 1 to [`MAX_PARTITIONS`].
+    /// P, the count of partitions, 1 to 2^28.
     pub partition_count: u32,
     /// Bit set of what a reader must know.
     pub reader_features: u32,

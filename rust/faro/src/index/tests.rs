@@ -117,7 +117,7 @@ fn each_broken_rule_is_found() {
         |r| r.offsets[0] = 1,
         |r| r.offsets[1] = 7,
         |r| r.offsets[5] = 11,
-        |r| drop(r.offsets.pop()),
+        |r| r.offsets.truncate(5),
         |r| r.rotation = 5,
         |r| r.shared[0].length = 2,
         |r| r.shared[0].members = Some(vec![0b100000]),

@@ -110,7 +110,7 @@ impl Walk<'_> {
     /// Where the uoffset at `at` leads (MSG-1).
     fn follow(&self, at: usize) -> Verdict<usize> {
         let offset = self.u32_at(at)? as usize;
-        if at % 4 != 0 || offset < 4 {
+        if !at.is_multiple_of(4) || offset < 4 {
             return Err(format!("the offset {offset} at {at}"));
         }
         match at.checked_add(offset) {
@@ -136,7 +136,7 @@ impl Walk<'_> {
         } else {
             4 + 2 * of.fields.len()
         };
-        if vtable_size % 2 != 0 || vtable_size < 4 || vtable_size > most || vtable + vtable_size > size {
+        if !vtable_size.is_multiple_of(2) || vtable_size < 4 || vtable_size > most || vtable + vtable_size > size {
             return Err(format!("a vtable of {vtable_size} bytes for {}", of.name));
         }
         let inline = self.u16_at(vtable + 2);
@@ -173,7 +173,7 @@ impl Walk<'_> {
             if offset == 0 {
                 continue;
             }
-            if offset < 4 || offset + length > inline || (at + offset) % length != 0 {
+            if offset < 4 || offset + length > inline || !(at + offset).is_multiple_of(length) {
                 return Err(format!(
                     "field {id} of {} at {offset} of {inline} inline bytes",
                     of.name
@@ -242,7 +242,7 @@ impl Walk<'_> {
         if end + behind as u64 > self.message.len() as u64 {
             return Err(format!("{count} elements at {at}, more than the message has room for"));
         }
-        if first % align != 0 {
+        if !first.is_multiple_of(align) {
             return Err(format!("the elements at {first}, not at a multiple of {align}"));
         }
         // Within the message, as was just checked.

@@ -1,0 +1,122 @@
+//! Blocks and their 24-byte header (spec, BLK).
+
+mod check;
+
+pub(crate) use check::{
+    Kinds, Partition, Place, Sequence, check_checksum, check_fields, check_fits, check_header_space, check_kind,
+    check_limit, check_padding, check_whole,
+};
+
+use crate::checksum::crc32c;
+
+/// The partition number of shared blocks and metadata blocks.
+pub const ANY_PARTITION: u32 = u32::MAX;
+/// Kind of a data block.
+pub const DATA: u8 = 0;
+/// Kind of an event block. Kinds 64 to 127 are events of the application.
+pub const EVENT: u8 = 1;
+/// Kind of a block that carries a region message.
+pub const REGION: u8 = 128;
+/// Kind of a block that carries the footer message.
+pub const FOOTER: u8 = 129;
+/// Kind of a block that carries the schema message.
+pub const SCHEMA: u8 = 130;
+
+/// Codec number of uncompressed payloads.
+pub(crate) const CODEC_NONE: u8 = 0;
+/// The largest codec number that this library knows.
+pub(crate) const CODEC_LAST: u8 = 2;
+
+/// Whether a kind is data or an event's: what may stand in an extent.
+pub const fn is_partition_kind(kind: u8) -> bool {
+    kind == DATA || is_event_kind(kind)
+}
+
+/// Whether a kind is an event's.
+pub const fn is_event_kind(kind: u8) -> bool {
+    kind == EVENT || (kind >= 64 && kind <= 127)
+}
+
+/// `n` rounded up to a multiple of 8 (INT-3). `n` is a size of at most 32 bits.
+pub(crate) const fn pad8(n: u32) -> u64 {
+    (n as u64 + 7) & !7
+}
+
+/// The header of a block. Its checksum is kept as it was found; [`BlockHeader::encode`] computes a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockHeader {
+    /// Payload bytes as stored.
+    pub stored_size: u32,
+    /// Payload bytes after decompression.
+    pub plain_size: u32,
+    /// Absolute number of the block's partition; [`ANY_PARTITION`] in shared and metadata blocks.
+    pub partition: u32,
+    /// Number of the block in its stream.
+    pub sequence: u32,
+    /// What the payload is.
+    pub kind: u8,
+    /// How it is compressed.
+    pub codec: u8,
+    /// Zero in this version.
+    pub reserved: u16,
+    /// CRC-32C of the first 20 bytes and the stored payload.
+    pub checksum: u32,
+}
+
+impl BlockHeader {
+    /// Bytes of a block header.
+    pub const SIZE: usize = 24;
+
+    /// Reads the fields and checks nothing.
+    pub fn parse(bytes: &[u8; Self::SIZE]) -> Self {
+        let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        BlockHeader {
+            stored_size: u32_at(0),
+            plain_size: u32_at(4),
+            partition: u32_at(8),
+            sequence: u32_at(12),
+            kind: bytes[16],
+            codec: bytes[17],
+            reserved: u16::from_le_bytes([bytes[18], bytes[19]]),
+            checksum: u32_at(20),
+        }
+    }
+
+    /// The header as it stands before `stored`, its checksum computed.
+    pub fn encode(&self, stored: &[u8]) -> [u8; Self::SIZE] {
+        let mut bytes = self.first_fields();
+        let checksum = crc32c(&[&bytes[..20], stored]);
+        bytes[20..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The header with its checksum field left zero.
+    fn first_fields(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[0..4].copy_from_slice(&self.stored_size.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.plain_size.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.partition.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[16] = self.kind;
+        bytes[17] = self.codec;
+        bytes[18..20].copy_from_slice(&self.reserved.to_le_bytes());
+        bytes
+    }
+
+    /// The bytes of the header that its checksum covers.
+    pub(crate) fn checked_bytes(&self) -> [u8; 20] {
+        let mut bytes = [0; 20];
+        bytes.copy_from_slice(&self.first_fields()[..20]);
+        bytes
+    }
+
+    /// Bytes of the whole block in its file: header, payload and padding (BLK-1).
+    pub fn size_in_file(&self) -> u64 {
+        Self::SIZE as u64 + pad8(self.stored_size)
+    }
+
+    /// Whether the kind is a metadata block's.
+    pub fn is_metadata(&self) -> bool {
+        self.kind >= REGION
+    }
+}

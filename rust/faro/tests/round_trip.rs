@@ -1,0 +1,308 @@
+//! Random scripts of calls, written and read back, against a model of a page.
+
+mod common;
+
+use common::{Content, Place, check, content, contents, open};
+use faro::block::DATA;
+use faro::{Codec, Files, Framing, Layout, PieceKind, Reader, To, Writer, WriterOptions};
+use proptest::prelude::*;
+
+/// One call of a writer. Partitions count from the file's first, and wrap around.
+#[derive(Clone, Debug)]
+enum Call {
+    Put {
+        to: Target,
+        kind: u8,
+        bytes: Vec<u8>,
+    },
+    Flush,
+    /// A region handed over: blocks in slot order.
+    Region {
+        own: Vec<(u32, Vec<u8>)>,
+        shared: Option<(Option<Vec<u32>>, Vec<u8>)>,
+        given_up: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    One(u32),
+    All,
+    These(Vec<u32>),
+}
+
+impl Target {
+    fn reads(&self, partition: u32) -> bool {
+        match self {
+            Target::One(one) => *one == partition,
+            Target::All => true,
+            Target::These(set) => set.contains(&partition),
+        }
+    }
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let target = prop_oneof![
+        6 => any::<u32>().prop_map(Target::One),
+        1 => Just(Target::All),
+        1 => prop::collection::vec(any::<u32>(), 1..4).prop_map(Target::These),
+    ];
+    let kind = prop_oneof![6 => Just(DATA), 1 => Just(1u8), 1 => 64u8..=127];
+    let bytes = prop::collection::vec(0u8..4, 0..60);
+    let block = prop::collection::vec(0u8..4, 1..60);
+    let own = prop::collection::vec((any::<u32>(), block.clone()), 0..4);
+    let members = prop::option::of(prop::collection::vec(any::<u32>(), 1..4));
+    prop_oneof![
+        20 => (target, kind, bytes).prop_map(|(to, kind, bytes)| Call::Put { to, kind, bytes }),
+        1 => Just(Call::Flush),
+        1 => (own, prop::option::of((members, block)), any::<bool>())
+            .prop_map(|(own, shared, given_up)| Call::Region { own, shared, given_up }),
+    ]
+}
+
+prop_compose! {
+    fn options()(
+        partitions in 1u32..20,
+        first in 0u32..3,
+        layout in prop_oneof![Just(Layout::Paired), Just(Layout::Single)],
+        framing in prop_oneof![Just(Framing::Records), Just(Framing::Opaque)],
+        codec in prop_oneof![Just(Codec::None), Just(Codec::Lz4), Just(Codec::Zstd)],
+        block_size in 1u32..150,
+        buffer_size in 1u64..1500,
+        ordered in any::<bool>(),
+        rotation in any::<u32>(),
+        follow in any::<bool>(),
+    ) -> WriterOptions {
+        WriterOptions::new(partitions)
+            .first_partition(first)
+            .layout(layout)
+            .framing(framing)
+            .codec(codec)
+            .block_size(block_size)
+            .buffer_size(buffer_size)
+            .ordered(ordered)
+            .rotation(rotation % partitions)
+            .follow(follow)
+    }
+}
+
+/// Brings the partitions of a script into the file's range.
+fn fit(calls: &mut [Call], options: &WriterOptions) {
+    let place = |partition: &mut u32| *partition = options.first_partition + *partition % options.partition_count;
+    for call in calls {
+        match call {
+            Call::Put {
+                to: Target::One(partition),
+                ..
+            } => place(partition),
+            Call::Put {
+                to: Target::These(set), ..
+            } => set.iter_mut().for_each(place),
+            Call::Put { to: Target::All, .. } | Call::Flush => {}
+            Call::Region { own, shared, .. } => {
+                own.iter_mut().for_each(|(partition, _)| place(partition));
+                let slot = |partition: u32| {
+                    (partition - options.first_partition + options.partition_count - options.rotation)
+                        % options.partition_count
+                };
+                own.sort_by_key(|(partition, _)| slot(*partition));
+                if let Some((Some(set), _)) = shared {
+                    set.iter_mut().for_each(place);
+                }
+            }
+        }
+    }
+}
+
+/// The plain payload of a block that a region writer gets.
+fn framed(framing: Framing, bytes: &[u8]) -> Vec<u8> {
+    match framing {
+        Framing::Records => [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat(),
+        _ => bytes.to_vec(),
+    }
+}
+
+fn write(name: &std::path::Path, options: &WriterOptions, calls: &[Call]) -> faro::Result<Files> {
+    let mut writer = Writer::create(name, options.clone())?;
+    for call in calls {
+        match call {
+            Call::Put { to, kind, bytes } => {
+                let to = match to {
+                    Target::One(partition) => To::One(*partition),
+                    Target::All => To::All,
+                    Target::These(set) => To::These(set),
+                };
+                writer.put(to, *kind, bytes, 1)?;
+            }
+            Call::Flush => writer.flush()?,
+            Call::Region { own, shared, given_up } => {
+                let mut region = writer.region()?;
+                for (partition, bytes) in own {
+                    region.block(Some(*partition), DATA, &framed(options.framing, bytes), 1)?;
+                }
+                if let Some((members, bytes)) = shared {
+                    region.shared(members.as_deref())?;
+                    region.block(None, DATA, &framed(options.framing, bytes), 1)?;
+                }
+                if !given_up {
+                    region.end()?;
+                }
+            }
+        }
+    }
+    Ok(writer.finish()?.files)
+}
+
+/// What a partition should read, call by call: kind and bytes.
+fn model(calls: &[Call], partition: u32) -> Content {
+    let mut content = Vec::new();
+    for call in calls {
+        match call {
+            Call::Put { to, kind, bytes } if to.reads(partition) => content.push((*kind, bytes.clone())),
+            Call::Region {
+                own,
+                shared,
+                given_up: false,
+            } => {
+                let own = own.iter().filter(|(owner, _)| *owner == partition);
+                content.extend(own.map(|(_, bytes)| (DATA, bytes.clone())));
+                if let Some((members, bytes)) = shared
+                    && members.as_ref().is_none_or(|members| members.contains(&partition))
+                {
+                    content.push((DATA, bytes.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    content
+}
+
+/// Brings what was read, block by block, and the model into the same form: records and events; or, with framing opaque,
+/// events and the bytes between them.
+fn normal(content: Content, framing: Framing, is_model: bool) -> Content {
+    let mut out: Content = Vec::new();
+    for (kind, bytes) in content {
+        match (framing, kind) {
+            (Framing::Opaque, DATA) => match out.last_mut() {
+                Some((DATA, run)) => run.extend_from_slice(&bytes),
+                _ if bytes.is_empty() => {}
+                _ => out.push((DATA, bytes)),
+            },
+            (_, DATA) if !is_model => {
+                let mut rest = &bytes[..];
+                while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+                    let (record, left) = behind.split_at(u32::from_le_bytes(*length) as usize);
+                    out.push((DATA, record.to_vec()));
+                    rest = left;
+                }
+            }
+            _ => out.push((kind, bytes)),
+        }
+    }
+    out
+}
+
+/// Without order: the same events, and the same records or bytes.
+fn unordered(content: Content) -> (Content, Vec<u8>) {
+    let (data, mut events): (Content, Content) = content.into_iter().partition(|(kind, _)| *kind == DATA);
+    events.sort();
+    let mut bytes: Vec<u8> = data.into_iter().flat_map(|(_, bytes)| bytes).collect();
+    bytes.sort_unstable();
+    (events, bytes)
+}
+
+fn statistics_fit(reader: &Reader, contents: &[Content]) {
+    let statistics = reader.footer().statistics.as_ref().unwrap();
+    for (at, content) in contents.iter().enumerate() {
+        let partition = reader.partitions().start + at as u32;
+        let plain: usize = content
+            .iter()
+            .filter(|(kind, _)| *kind == DATA)
+            .map(|(_, bytes)| bytes.len())
+            .sum();
+        let counted = statistics.plain.as_ref().map_or(0, |plain| plain[at]) + statistics.plain_to_all;
+        assert_eq!(counted, plain as u64);
+        let stored: u64 = (0..reader.region_count())
+            .map(|number| reader.region(number).unwrap().stored_bytes(partition))
+            .sum();
+        assert_eq!(reader.stored_bytes(partition).unwrap(), stored);
+    }
+}
+
+/// A range reads what each of its partitions reads.
+fn ranges_fit(reader: &Reader, contents: &[Content], from: u32, to: u32) {
+    let mut found = vec![Content::new(); contents.len()];
+    let first = reader.partitions().start;
+    for block in reader.range(from..to).unwrap() {
+        let block = block.unwrap();
+        for partition in from..to {
+            let member = block
+                .members
+                .as_ref()
+                .is_some_and(|members| members.contains(partition));
+            if block.partition == Some(partition) || member {
+                found[(partition - first) as usize].push((block.kind(), block.payload.to_vec()));
+            }
+        }
+    }
+    for partition in from..to {
+        let at = (partition - first) as usize;
+        assert_eq!(found[at], contents[at]);
+    }
+}
+
+fn every_byte_has_its_piece(reader: &Reader, files: &Files) {
+    let pieces = faro::layout(reader).unwrap();
+    for (role, path) in files.paths() {
+        let mut end = 0;
+        for piece in pieces.iter().filter(|piece| piece.file == role) {
+            assert_eq!(piece.offset, end);
+            end += piece.length;
+        }
+        assert_eq!(end, path.metadata().unwrap().len());
+    }
+    let blocks = pieces
+        .iter()
+        .filter(|piece| matches!(piece.what, PieceKind::Block(header) if !header.is_metadata()));
+    assert_eq!(blocks.count(), reader.all().unwrap().count());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read(
+        options in options(),
+        mut calls in prop::collection::vec(call(), 0..60),
+        range in any::<(u32, u32)>(),
+    ) {
+        fit(&mut calls, &options);
+        let place = Place::new();
+        let files = write(&place.name(), &options, &calls).unwrap();
+        let report = check(&files).unwrap();
+        let reader = open(&files).unwrap();
+        prop_assert_eq!(report.regions, reader.region_count() as u64);
+        let contents = contents(&reader).unwrap();
+        for (partition, found) in reader.partitions().zip(&contents) {
+            let found = normal(found.clone(), options.framing, false);
+            let expected = normal(model(&calls, partition), options.framing, true);
+            if options.ordered {
+                prop_assert_eq!(found, expected);
+            } else {
+                prop_assert_eq!(unordered(found), unordered(expected));
+            }
+            if options.framing == Framing::Records {
+                let records = reader.records(partition).unwrap().map(Result::unwrap).count();
+                let expected = model(&calls, partition).iter().filter(|(kind, _)| *kind == DATA).count();
+                prop_assert_eq!(records, expected);
+            }
+        }
+        statistics_fit(&reader, &contents);
+        let from = options.first_partition + range.0 % options.partition_count;
+        let to = from + range.1 % (options.first_partition + options.partition_count - from + 1);
+        ranges_fit(&reader, &contents, from, to);
+        every_byte_has_its_piece(&reader, &files);
+        prop_assert_eq!(content(reader.partition_in(from, 0..0).unwrap()).unwrap(), Content::new());
+    }
+}
