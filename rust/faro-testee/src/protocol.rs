@@ -196,7 +196,6 @@ pub struct Write {
 /// The options of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names are those of the specification")]
 pub struct Options {
     pub layout: Option<String>,
     pub partition_count: Option<i64>,
@@ -223,7 +222,6 @@ pub struct Options {
 /// A call of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "lowercase", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names are those of the protocol")]
 pub enum Call {
     Write {
         partition: i64,
@@ -264,7 +262,6 @@ pub enum Call {
 /// A call of the region writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names are those of the protocol")]
 pub struct RegionBlock {
     pub partition: Option<i64>,
     #[serde(default)]

@@ -9,6 +9,8 @@ mod generated;
 #[cfg(test)]
 mod layout_tests;
 
+#[cfg(feature = "arrow")]
+mod arrow;
 pub mod block;
 mod check;
 mod checksum;
@@ -32,6 +34,8 @@ mod walk;
 mod writer;
 mod zstd_frame;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{ArrowWriter, BatchDecoder, Batches};
 pub use check::{CheckReport, Level, check, check_with};
 pub use codec::Codec;
 pub use error::{Code, Error, Result, Role};

@@ -63,7 +63,9 @@ pub(super) fn refused(error: ArrowError) -> Error {
 /// The schema of an encapsulated schema message, or why it is none (SCH-3).
 pub(super) fn decode_schema(message: &[u8]) -> std::result::Result<Schema, String> {
     let (message, _) = split(message)?;
-    let schema = message.header_as_schema().ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
+    let schema = message
+        .header_as_schema()
+        .ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
     guarded(|| arrow_ipc::convert::try_fb_to_schema(schema))
 }
 
@@ -71,8 +73,9 @@ pub(super) fn decode_schema(message: &[u8]) -> std::result::Result<Schema, Strin
 /// memory.
 pub(super) fn decode_batch(schema: &SchemaRef, payload: &Bytes) -> std::result::Result<RecordBatch, String> {
     let (message, body_at) = split(payload)?;
-    let batch =
-        message.header_as_record_batch().ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
+    let batch = message
+        .header_as_record_batch()
+        .ok_or_else(|| format!("a message of {:?}", message.header_type()))?;
     let body = payload.slice(body_at..);
     check_body(message.bodyLength(), &batch, body.len())?;
     let (body, version) = (Buffer::from(body), message.version());
@@ -96,13 +99,12 @@ fn split(payload: &[u8]) -> std::result::Result<(Message<'_>, usize), String> {
 }
 
 /// What the decoder takes on trust: sizes and places of the batch's parts.
-fn check_body(
-    body_length: i64,
-    batch: &arrow_ipc::RecordBatch<'_>,
-    there: usize,
-) -> std::result::Result<(), String> {
+fn check_body(body_length: i64, batch: &arrow_ipc::RecordBatch<'_>, there: usize) -> std::result::Result<(), String> {
     let inside = |offset: i64, length: i64| {
-        let end = u64::try_from(offset).ok().zip(u64::try_from(length).ok()).and_then(|(at, size)| at.checked_add(size));
+        let end = u64::try_from(offset)
+            .ok()
+            .zip(u64::try_from(length).ok())
+            .and_then(|(at, size)| at.checked_add(size));
         end.is_some_and(|end| end <= there as u64)
     };
     if !inside(0, body_length) {
@@ -117,7 +119,11 @@ fn check_body(
     }
     for buffer in batch.buffers().iter().flatten() {
         if !inside(buffer.offset(), buffer.length()) {
-            return Err(format!("a buffer of {} bytes at {} of {there}", buffer.length(), buffer.offset()));
+            return Err(format!(
+                "a buffer of {} bytes at {} of {there}",
+                buffer.length(),
+                buffer.offset()
+            ));
         }
     }
     for node in batch.nodes().iter().flatten() {

@@ -41,7 +41,11 @@ impl Step {
 
     /// A batch after this step; `schema` is that of the result.
     pub(super) fn apply(self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
-        let columns = batch.columns().iter().map(|column| self.column(column)).collect::<Result<_>>()?;
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|column| self.column(column))
+            .collect::<Result<_>>()?;
         with_columns(schema, columns, batch.num_rows())
     }
 
@@ -127,11 +131,17 @@ impl Step {
 fn rebased<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, values: &ArrayRef) -> (OffsetBuffer<O>, ArrayRef) {
     let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
     let values = values.slice(first.as_usize(), (last - first).as_usize());
-    (OffsetBuffer::new(offsets.iter().map(|offset| *offset - first).collect()), values)
+    (
+        OffsetBuffer::new(offsets.iter().map(|offset| *offset - first).collect()),
+        values,
+    )
 }
 
 fn no_dictionary_in(data_type: &DataType) -> Error {
-    Error::argument("dictionaries in structs, lists and maps at most", format!("one in {data_type}"))
+    Error::argument(
+        "dictionaries in structs, lists and maps at most",
+        format!("one in {data_type}"),
+    )
 }
 
 fn unpacked_type(data_type: &DataType) -> Result<DataType> {
@@ -168,9 +178,21 @@ pub(super) fn size_of(batch: &RecordBatch) -> u64 {
 }
 
 fn array_size(array: &dyn Array) -> u64 {
-    let bitmap = if array.nulls().is_some() { array.len().div_ceil(8) as u64 } else { 0 };
+    let bitmap = if array.nulls().is_some() {
+        array.len().div_ceil(8) as u64
+    } else {
+        0
+    };
     match array.data_type() {
-        DataType::Struct(_) => bitmap + array.as_struct().columns().iter().map(|column| array_size(column)).sum::<u64>(),
+        DataType::Struct(_) => {
+            bitmap
+                + array
+                    .as_struct()
+                    .columns()
+                    .iter()
+                    .map(|column| array_size(column))
+                    .sum::<u64>()
+        }
         DataType::List(_) => bitmap + list_size(array.as_list::<i32>().offsets(), array.as_list::<i32>().values()),
         DataType::LargeList(_) => bitmap + list_size(array.as_list::<i64>().offsets(), array.as_list::<i64>().values()),
         DataType::FixedSizeList(..) => bitmap + array_size(array.as_fixed_size_list().values()),
@@ -196,7 +218,10 @@ pub(super) fn detached(batch: RecordBatch) -> Result<RecordBatch> {
         return Ok(batch);
     }
     let all = UInt64Array::from_iter_values(0..batch.num_rows() as u64);
-    let taken = batch.columns().iter().map(|column| arrow_select::take::take(column, &all, None));
+    let taken = batch
+        .columns()
+        .iter()
+        .map(|column| arrow_select::take::take(column, &all, None));
     let columns = taken.collect::<std::result::Result<_, _>>().map_err(refused)?;
     with_columns(&batch.schema(), columns, batch.num_rows())
 }

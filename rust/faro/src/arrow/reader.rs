@@ -33,7 +33,10 @@ impl Reader {
     /// # Errors
     /// Those of [`Reader::arrow_schema`].
     pub fn batch_decoder(&self) -> Result<BatchDecoder> {
-        Ok(BatchDecoder { schema: self.arrow_schema()?, reader: self.clone() })
+        Ok(BatchDecoder {
+            schema: self.arrow_schema()?,
+            reader: self.clone(),
+        })
     }
 
     /// The record batches of a partition; events are passed over.
@@ -43,7 +46,10 @@ impl Reader {
     /// iterator gives the faults of PRT-3 and FRM-5.
     pub fn batches(&self, partition: u32) -> Result<Batches> {
         let decoder = self.batch_decoder()?;
-        Ok(Batches { decoder, blocks: Some(self.partition(partition)?) })
+        Ok(Batches {
+            decoder,
+            blocks: Some(self.partition(partition)?),
+        })
     }
 }
 
@@ -66,12 +72,20 @@ impl BatchDecoder {
     /// `invalid-argument` for an event; `malformed-block` for a payload that FRM-4 or Arrow refuses (FRM-5).
     pub fn decode(&self, block: &Block) -> Result<RecordBatch> {
         if block.kind() != DATA {
-            return Err(Error::argument("a data block", format!("an event of kind {}", block.kind())));
+            return Err(Error::argument(
+                "a data block",
+                format!("an event of kind {}", block.kind()),
+            ));
         }
         block.records(Framing::Arrow)?;
         ipc::decode_batch(&self.schema, &block.payload).map_err(|found| {
             let offset = block.offset + BlockHeader::SIZE as u64;
-            let fault = Error::at(Code::MalformedBlock, offset, "an Arrow record batch of the file's schema", found);
+            let fault = Error::at(
+                Code::MalformedBlock,
+                offset,
+                "an Arrow record batch of the file's schema",
+                found,
+            );
             self.reader.data_source().blame(fault)
         })
     }

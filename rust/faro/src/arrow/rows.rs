@@ -22,7 +22,11 @@ impl Batches {
     fn push(&mut self, schema: &SchemaRef, batch: RecordBatch, bytes: u64) -> Result<()> {
         self.small.push(batch);
         self.small_bytes += bytes;
-        if self.small_bytes >= JOINED { self.join(schema) } else { Ok(()) }
+        if self.small_bytes >= JOINED {
+            self.join(schema)
+        } else {
+            Ok(())
+        }
     }
 
     fn join(&mut self, schema: &SchemaRef) -> Result<()> {
@@ -32,7 +36,8 @@ impl Batches {
             Ok([alone]) => self.joined.push(alone),
             Err(several) if several.is_empty() => {}
             Err(several) => {
-                self.joined.push(arrow_select::concat::concat_batches(schema, &several).map_err(refused)?);
+                self.joined
+                    .push(arrow_select::concat::concat_batches(schema, &several).map_err(refused)?);
             }
         }
         Ok(())
@@ -71,12 +76,21 @@ impl OwnRows {
             .enumerate()
             // A region has less than 2^32 rows: each is charged.
             .flat_map(|(batch, rows)| (0..rows.num_rows()).map(move |row| (batch as u32, row as u32)));
-        let mut rows: Vec<_> = self.partitions.iter().zip(places).map(|(partition, place)| (*partition, place)).collect();
+        let mut rows: Vec<_> = self
+            .partitions
+            .iter()
+            .zip(places)
+            .map(|(partition, place)| (*partition, place))
+            .collect();
         rows.sort_by_key(|(partition, _)| *partition);
         let count = rows.chunk_by(|one, other| one.0 == other.0).count();
         rows.sort_by_key(|(partition, _)| slot(count, *partition));
         let bytes_per_row = self.bytes / (rows.len() as u64).max(1);
-        Ok(SortedRows { batches, rows, bytes_per_row })
+        Ok(SortedRows {
+            batches,
+            rows,
+            bytes_per_row,
+        })
     }
 }
 
@@ -100,8 +114,10 @@ impl SortedRows {
     }
 
     fn gather(&self, rows: Range<usize>, schema: &SchemaRef) -> Result<RecordBatch> {
-        let places: Vec<_> =
-            self.rows[rows].iter().map(|(_, (batch, row))| (*batch as usize, *row as usize)).collect();
+        let places: Vec<_> = self.rows[rows]
+            .iter()
+            .map(|(_, (batch, row))| (*batch as usize, *row as usize))
+            .collect();
         let columns = (0..schema.fields().len()).map(|at| {
             let parts: Vec<&dyn Array> = self.batches.iter().map(|batch| batch.column(at).as_ref()).collect();
             arrow_select::interleave::interleave(&parts, &places).map_err(refused)
@@ -132,7 +148,10 @@ pub(super) struct SharedRows {
 
 impl SharedRows {
     pub(super) fn new(members: Option<Vec<u32>>) -> Self {
-        SharedRows { members, batches: Batches::default() }
+        SharedRows {
+            members,
+            batches: Batches::default(),
+        }
     }
 
     pub(super) fn push(&mut self, schema: &SchemaRef, batch: RecordBatch, bytes: u64) -> Result<()> {
@@ -177,7 +196,9 @@ fn cut(
                 count = scaled(count, target, size).min(count / 2);
             } else if may_grow && size < target / 2 && from + count < rows.end {
                 // The rows seen so far need not be like the next.
-                count = scaled(count, target, size).min(count.saturating_mul(16)).min(rows.end - from);
+                count = scaled(count, target, size)
+                    .min(count.saturating_mul(16))
+                    .min(rows.end - from);
             } else {
                 break batch;
             }

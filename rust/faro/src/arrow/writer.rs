@@ -122,7 +122,9 @@ impl ArrowWriter {
         for piece in self.pieces(&batch) {
             let (rows, cost) = (piece.num_rows(), cost_of(&piece));
             self.make_room(cost)?;
-            self.own.push(&schema, piece, &partitions[at..at + rows], cost).map_err(|error| self.fail(error))?;
+            self.own
+                .push(&schema, piece, &partitions[at..at + rows], cost)
+                .map_err(|error| self.fail(error))?;
             at += rows;
         }
         self.close_if_full()
@@ -164,7 +166,11 @@ impl ArrowWriter {
             let cost = cost_of(&piece) + members.as_ref().map_or(0, |members| 4 * members.len() as u64);
             self.make_room(cost)?;
             // SRT-4: the last extent only, when order counts.
-            let last = if self.ordered { self.shared.len().saturating_sub(1) } else { 0 };
+            let last = if self.ordered {
+                self.shared.len().saturating_sub(1)
+            } else {
+                0
+            };
             let open = self.shared[last..].iter_mut().find(|shared| shared.members == members);
             let pushed = match open {
                 Some(shared) => shared.push(&schema, piece, cost),
@@ -236,7 +242,9 @@ impl ArrowWriter {
 
     fn check_partitions(&self, partitions: &[u32]) -> Result<()> {
         let outside = |partition: &&u32| {
-            partition.checked_sub(self.first_partition).is_none_or(|at| at >= self.partition_count)
+            partition
+                .checked_sub(self.first_partition)
+                .is_none_or(|at| at >= self.partition_count)
         };
         match partitions.iter().find(outside) {
             None => Ok(()),
@@ -250,7 +258,11 @@ impl ArrowWriter {
     /// Checks a batch and unpacks its dictionaries.
     fn prepare(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let types = |schema: &SchemaRef| -> Vec<_> {
-            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
+            schema
+                .fields()
+                .iter()
+                .map(|field| (field.name().clone(), field.data_type().clone()))
+                .collect()
         };
         if !std::sync::Arc::ptr_eq(batch.schema_ref(), &self.input_schema)
             && types(batch.schema_ref()) != types(&self.input_schema)
@@ -288,7 +300,10 @@ impl ArrowWriter {
         let rows = batch.num_rows();
         let count = usize::try_from(cost_of(batch).div_ceil(self.buffer_size.max(1))).unwrap_or(rows);
         let step = rows.div_ceil(count.clamp(1, rows.max(1))).max(1);
-        (0..rows).step_by(step).map(|at| batch.slice(at, step.min(rows - at))).collect()
+        (0..rows)
+            .step_by(step)
+            .map(|at| batch.slice(at, step.min(rows - at)))
+            .collect()
     }
 
     /// Closes the region if it has no room for so much more (SRT-1).
@@ -301,7 +316,11 @@ impl ArrowWriter {
     }
 
     fn close_if_full(&mut self) -> Result<()> {
-        if self.charged >= self.buffer_size { self.close_region() } else { Ok(()) }
+        if self.charged >= self.buffer_size {
+            self.close_region()
+        } else {
+            Ok(())
+        }
     }
 
     fn close_region(&mut self) -> Result<()> {
@@ -323,7 +342,9 @@ impl ArrowWriter {
         let mut region = self.writer.region()?;
         let (encoder, limit) = (&mut self.encoder, self.max_plain_size);
         for (partition, rows) in own.extents() {
-            own.cut(rows, schema, target, |batch| put(&mut region, encoder, Some(partition), &batch, limit))?;
+            own.cut(rows, schema, target, |batch| {
+                put(&mut region, encoder, Some(partition), &batch, limit)
+            })?;
         }
         for shared in shared {
             region.shared(shared.members.as_deref())?;
@@ -351,7 +372,13 @@ fn put(
     }
     drop(message);
     for half in [batch.slice(0, rows / 2), batch.slice(rows / 2, rows - rows / 2)] {
-        put(region, encoder, partition, &Step::Compact.apply(&half, &batch.schema())?, limit)?;
+        put(
+            region,
+            encoder,
+            partition,
+            &Step::Compact.apply(&half, &batch.schema())?,
+            limit,
+        )?;
     }
     Ok(())
 }

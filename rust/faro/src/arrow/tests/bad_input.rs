@@ -16,7 +16,7 @@ fn arrow_options(schema: &[u8]) -> WriterOptions {
 #[test]
 fn changed_bytes_never_panic() {
     let schema = unpacked_schema(&shapes::batch().schema()).unwrap();
-    let batch = Step::Unpack.apply(&shapes::batch(), &schema).unwrap();
+    let batch = Step::Unpack.apply(&shapes::batch().slice(0, 30), &schema).unwrap();
     let mut encoder = Encoder::new().unwrap();
     let (schema_message, message) = (encoder.schema(&schema).unwrap(), encoder.batch(&batch).unwrap());
     assert_eq!(decode_schema(&schema_message).unwrap(), *schema);
@@ -46,7 +46,7 @@ fn what_arrow_refuses_is_blamed_on_its_block() {
     let (_folder, name) = folder();
     let mut writer = Writer::create(&name, arrow_options(&schema)).unwrap();
     writer.write(0, &encoder.batch(&numbers([1, 2])).unwrap()).unwrap();
-    writer.write_kind(0, crate::block::EVENT, b"an event").unwrap();
+    writer.write_event(0, crate::block::EVENT, b"an event").unwrap();
     // Fit for FRM-4, but no record batch.
     writer.write(0, &schema).unwrap();
     writer.write(0, &encoder.batch(&numbers([3])).unwrap()).unwrap();
@@ -56,7 +56,10 @@ fn what_arrow_refuses_is_blamed_on_its_block() {
     let mut batches = reader.batches(0).unwrap();
     assert_eq!(batches.next().unwrap().unwrap(), numbers([1, 2]));
     let error = batches.next().unwrap().unwrap_err();
-    assert_eq!((error.code, error.role, error.offset), (Code::MalformedBlock, Some(Role::Data), Some(blocks[2].offset + 24)));
+    assert_eq!(
+        (error.code, error.role, error.offset),
+        (Code::MalformedBlock, Some(Role::Data), Some(blocks[2].offset + 24))
+    );
     assert!(batches.next().is_none());
     let decoder = reader.batch_decoder().unwrap();
     assert_eq!(decoder.decode(&blocks[3]).unwrap(), numbers([3]));
@@ -66,10 +69,16 @@ fn what_arrow_refuses_is_blamed_on_its_block() {
 #[test]
 fn a_schema_that_arrow_refuses_is_blamed_on_the_schema_block() {
     let (_folder, name) = folder();
-    let no_schema = b"\xFF\xFF\xFF\xFF\x08\0\0\012345678";
-    Writer::create(&name, arrow_options(no_schema)).unwrap().finish().unwrap();
+    let no_schema = b"\xFF\xFF\xFF\xFF\x08\0\0\x0012345678";
+    Writer::create(&name, arrow_options(no_schema))
+        .unwrap()
+        .finish()
+        .unwrap();
     let error = open(&name).batches(0).err().unwrap();
-    assert_eq!((error.code, error.role, error.offset), (Code::MalformedMessage, Some(Role::Index), Some(88)));
+    assert_eq!(
+        (error.code, error.role, error.offset),
+        (Code::MalformedMessage, Some(Role::Index), Some(88))
+    );
 }
 
 #[test]

@@ -34,7 +34,10 @@ fn numbers(values: impl IntoIterator<Item = i64>) -> RecordBatch {
 
 fn numbers_of(reader: &Reader, partition: u32) -> Vec<i64> {
     let batches = read(reader, partition);
-    batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec()).collect()
+    batches
+        .iter()
+        .flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec())
+        .collect()
 }
 
 #[test]
@@ -57,18 +60,28 @@ fn each_partition_reads_its_rows_in_order() {
             writer.property("k", "v").unwrap();
             let summary = writer.finish().unwrap();
             assert!(summary.regions > 1);
-            assert_eq!(writer.write(&numbers([1]), &[5]).unwrap_err().code, Code::InvalidArgument);
+            assert_eq!(
+                writer.write(&numbers([1]), &[5]).unwrap_err().code,
+                Code::InvalidArgument
+            );
 
             let reader = open(&name);
             assert_eq!(reader.arrow_schema().unwrap(), numbers([]).schema());
             assert_eq!(reader.footer().properties[0].value, "v");
             let records = reader.footer().statistics.as_ref().unwrap().records.clone().unwrap();
             for partition in 0..3 {
-                let expected: Vec<i64> = (0..10_000).filter(|n| (n % 250) * (n % 250) % 3 == i64::from(partition)).collect();
+                let expected: Vec<i64> = (0..10_000)
+                    .filter(|n| (n % 250) * (n % 250) % 3 == i64::from(partition))
+                    .collect();
                 assert_eq!(numbers_of(&reader, 5 + partition), expected);
                 assert_eq!(records[partition as usize], expected.len() as u64);
             }
-            crate::check(&Files::locate(&name).unwrap(), crate::Level::Decode, &crate::Limits::default()).unwrap();
+            crate::check(
+                &Files::locate(&name).unwrap(),
+                crate::Level::Decode,
+                &crate::Limits::default(),
+            )
+            .unwrap();
         }
     }
 }
@@ -80,15 +93,22 @@ fn blocks_come_near_the_block_size() {
     options.block_size = 8000;
     // Partition 0 has short rows, partition 1 long ones.
     let long = "x".repeat(500);
-    let text: ArrayRef = Arc::new(StringArray::from_iter_values((0..4000).map(|n| if n % 2 == 0 { "" } else { &long })));
+    let text: ArrayRef = Arc::new(StringArray::from_iter_values(
+        (0..4000).map(|n| if n % 2 == 0 { "" } else { &long }),
+    ));
     let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
     let mut writer = ArrowWriter::create(&name, batch.schema(), options).unwrap();
-    writer.write(&batch, &(0..4000).map(|n| n % 2).collect::<Vec<_>>()).unwrap();
+    writer
+        .write(&batch, &(0..4000).map(|n| n % 2).collect::<Vec<_>>())
+        .unwrap();
     writer.finish().unwrap();
     let reader = open(&name);
     for partition in 0..2 {
-        let sizes: Vec<usize> =
-            reader.partition(partition).unwrap().map(|block| block.unwrap().payload.len()).collect();
+        let sizes: Vec<usize> = reader
+            .partition(partition)
+            .unwrap()
+            .map(|block| block.unwrap().payload.len())
+            .collect();
         let (_, whole) = sizes.split_last().unwrap();
         assert!(whole.iter().all(|size| (4000..17_000).contains(size)), "{sizes:?}");
     }
@@ -106,8 +126,14 @@ fn shared_rows_keep_their_place() {
         writer.multicast(&[3, 0, 0], &numbers([4])).unwrap();
         writer.multicast(&[0, 1, 2, 3], &numbers([5])).unwrap();
         writer.broadcast(&numbers([6])).unwrap();
-        assert_eq!(writer.multicast(&[], &numbers([7])).unwrap_err().code, Code::InvalidArgument);
-        assert_eq!(writer.multicast(&[4], &numbers([7])).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(
+            writer.multicast(&[], &numbers([7])).unwrap_err().code,
+            Code::InvalidArgument
+        );
+        assert_eq!(
+            writer.multicast(&[4], &numbers([7])).unwrap_err().code,
+            Code::InvalidArgument
+        );
         writer.flush().unwrap();
         writer.finish().unwrap();
         let reader = open(&name);
@@ -115,7 +141,10 @@ fn shared_rows_keep_their_place() {
         if !ordered {
             all.iter_mut().for_each(|numbers| numbers.sort_unstable());
         }
-        assert_eq!(all, [vec![1, 2, 4, 5, 6], vec![1, 3, 5, 6], vec![1, 5, 6], vec![1, 4, 5, 6]]);
+        assert_eq!(
+            all,
+            [vec![1, 2, 4, 5, 6], vec![1, 3, 5, 6], vec![1, 5, 6], vec![1, 4, 5, 6]]
+        );
         assert_eq!(reader.region_count(), if ordered { 2 } else { 1 });
     }
 }
