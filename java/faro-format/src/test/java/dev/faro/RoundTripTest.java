@@ -164,6 +164,23 @@ class RoundTripTest {
         return sum;
     }
 
+    /** Messages larger than the buffer of the index file. */
+    @Test
+    void largeMessages() throws Exception {
+        Path name = folder.resolve("large");
+        int partitions = 20_000;
+        try (Writer writer = Writer.create(name, new WriterOptions(partitions))) {
+            for (int region = 0; region < 3; region++) {
+                for (int p = 0; p < partitions; p++) {
+                    writer.write(p, Outputs.bytes("p" + p));
+                }
+                writer.flush();
+            }
+            writer.finish();
+        }
+        assertEquals(3L * partitions, Outputs.check(name, Layout.PAIRED).blocks());
+    }
+
     @Test
     void manyPartitionsAndLargeRecords() throws Exception {
         Path name = folder.resolve("many");

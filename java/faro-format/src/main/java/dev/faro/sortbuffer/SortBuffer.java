@@ -28,6 +28,7 @@ public final class SortBuffer {
     private final List<Run> runs = new ArrayList<>();
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
+    private final Run.Scratch scratch = new Run.Scratch();
     private int usedRuns;
     private long charged;
     private long records;
@@ -100,7 +101,7 @@ public final class SortBuffer {
         Run run = usedRuns == 0 ? null : runs.get(usedRuns - 1);
         if (run == null || !run.fits(record.remaining())) {
             if (run != null) {
-                run.sort(targets());
+                run.sort(targets(), scratch);
             }
             run = nextRun(record.remaining());
         }
@@ -133,7 +134,7 @@ public final class SortBuffer {
      */
     public void drain(int rotation, ExtentSink sink) throws FaroException {
         if (usedRuns > 0) {
-            runs.get(usedRuns - 1).sort(targets());
+            runs.get(usedRuns - 1).sort(targets(), scratch);
         }
         int count = header.partitionCount();
         boolean rotated = rotation > 0 && !RegionDraft.isSparse(extentsWithBlocks(), count);

@@ -35,7 +35,8 @@ public final class Committer {
 
     /** Puts a header. */
     public static void header(OutputFile file, Header header) throws FaroException {
-        file.buffer().put(file.reserve(Header.SIZE), header.encode(), 0, Header.SIZE);
+        int at = file.reserve(Header.SIZE);
+        file.buffer().put(at, header.encode(), 0, Header.SIZE);
         file.advance(Header.SIZE);
     }
 
@@ -70,7 +71,8 @@ public final class Committer {
 
     /** Puts a tail. */
     public static void tail(OutputFile file, Tail tail) throws FaroException {
-        tail.encode(file.buffer(), file.reserve(Tail.SIZE));
+        int at = file.reserve(Tail.SIZE);
+        tail.encode(file.buffer(), at);
         file.advance(Tail.SIZE);
     }
 
