@@ -254,7 +254,7 @@ fn plain(args: &DumpArgs, path: &Path, chosen: Option<Vec<Range<u64>>>, out: &mu
         .length
         .map_or(size, |length| args.offset.saturating_add(length))
         .min(size);
-    for range in chosen.unwrap_or_else(|| Vec::from([0..size])) {
+    for range in chosen.unwrap_or_else(|| vec![Range { start: 0, end: size }]) {
         let (mut at, end) = (range.start.max(args.offset), range.end.min(end));
         while at < end {
             let mut bytes = vec![0; (end - at).min(1 << 16) as usize];

@@ -1,0 +1,230 @@
+//! The commands that look at files: every byte accounted for, every fault named.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+/// An output of a few regions.
+fn packed(name: &str, more: &[&str]) -> Folder {
+    let folder = Folder::new();
+    let text: String = (0..2000)
+        .map(|i| format!("{{\"k\":{},\"text\":\"record {i}\"}}\n", i % 50))
+        .collect();
+    folder.write("in.jsonl", text);
+    let mut args = vec![
+        "pack",
+        "in.jsonl",
+        "-o",
+        name,
+        "--by",
+        "k",
+        "--partitions",
+        "8",
+        "--memory",
+        "20KiB",
+    ];
+    args.extend(more);
+    folder.ok(&args);
+    folder
+}
+
+/// Whether pieces follow one another from 0 to the end.
+fn tile(pieces: &[Value], size: u64) {
+    let mut at = 0;
+    for piece in pieces {
+        assert_eq!(piece["offset"].as_u64(), Some(at));
+        at += piece["length"].as_u64().unwrap();
+    }
+    assert_eq!(at, size);
+}
+
+fn size(folder: &Folder, name: &str) -> u64 {
+    folder.read(name).len() as u64
+}
+
+#[test]
+fn layout_accounts_for_every_byte() {
+    for (more, files) in [
+        (&[][..], &["out.data", "out.index"][..]),
+        (&["--single"][..], &["out.faro"][..]),
+    ] {
+        let folder = packed("out", more);
+        let report = folder.json(&["layout", "out", "--json"]);
+        for file in files {
+            let role = match file.rsplit_once('.') {
+                Some((_, "faro")) => "single",
+                Some((_, role)) => role,
+                None => unreachable!(),
+            };
+            let pieces = report["pieces"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|piece| piece["file"] == role);
+            tile(&pieces.cloned().collect::<Vec<_>>(), size(&folder, file));
+        }
+        assert_eq!(
+            report["bytes"].as_u64().unwrap(),
+            files.iter().map(|file| size(&folder, file)).sum::<u64>()
+        );
+        assert!(folder.text(&["layout", "out"]).contains("region message"));
+        folder.ok(&["layout", "out", "--svg", "out.svg"]);
+        assert!(folder.read("out.svg").starts_with(b"<svg"));
+    }
+}
+
+#[test]
+fn dump_explains_every_byte() {
+    let folder = packed("out", &["--codec", "lz4"]);
+    let report = folder.json(&["dump", "out", "--format", "json"]);
+    for (file, name) in report["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(["out.data", "out.index"])
+    {
+        let sections = file["sections"].as_array().unwrap();
+        tile(sections, size(&folder, name));
+        for section in sections {
+            let notes = section["notes"].as_array().unwrap();
+            assert!(notes.iter().all(|note| note["name"] != "  not explained"), "{section}");
+            let (first, last) = (&notes[0], &notes[notes.len() - 1]);
+            assert_eq!(first["offset"], section["offset"]);
+            let end = |part: &Value| part["offset"].as_u64().unwrap() + part["length"].as_u64().unwrap();
+            assert_eq!(end(last), end(section));
+            assert!(
+                notes
+                    .windows(2)
+                    .all(|pair| Some(end(&pair[0])) == pair[1]["offset"].as_u64())
+            );
+        }
+    }
+    let text = folder.text(&["dump", "--annotate", "--region", "1", "--partition", "3", "out"]);
+    assert!(
+        text.contains("block: data, partition 3") && !text.contains("partition 4"),
+        "{text}"
+    );
+    let text = folder.text(&["dump", "--offset", "0", "--length", "8", "out.data"]);
+    assert_eq!(
+        text,
+        "         0  89 46 41 52 4f 0d 0a 1a                          .FARO...\n"
+    );
+    assert!(
+        folder
+            .text(&["dump", "--annotate", "--format", "markdown", "out"])
+            .starts_with("### `out.data`")
+    );
+}
+
+#[test]
+fn damage_is_named_with_code_and_offset() {
+    let folder = packed("out", &[]);
+    let mut data = folder.read("out.data");
+    data[100] ^= 1;
+    folder.write("out.data", &data);
+    let output = folder.run(&["check", "--json", "out"]);
+    assert_eq!(output.status.code(), Some(4));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = &report["outputs"][0]["error"];
+    assert_eq!(
+        (error["code"].as_str(), error["offset"].as_u64()),
+        (Some("checksum"), Some(64))
+    );
+    assert_eq!(error["role"], "data");
+    folder.ok(&["check", "--level", "structure", "out"]);
+    let text = String::from_utf8(folder.run(&["check", "--level", "checksums", "out"]).stdout).unwrap();
+    assert!(text.contains("checksum") && text.contains("offset    64"), "{text}");
+    // A damaged file can still be dumped, and the dump says where.
+    assert!(folder.text(&["dump", "--annotate", "out"]).contains("does not match"));
+    assert!(folder.fails(4, &["cat", "out", "--all"]).contains("checksum"));
+}
+
+#[test]
+fn an_output_that_was_cut_is_told_and_repaired() {
+    let folder = packed("out", &[]);
+    let whole = folder.json(&["info", "--json", "out"]);
+    let index = folder.read("out.index");
+    folder.write("out.index", &index[..index.len() - 30]);
+    assert!(folder.fails(4, &["cat", "out", "--all"]).contains("unfinished"));
+    let cut = folder.json(&["info", "--json", "out"]);
+    assert_eq!(
+        (&cut["finished"], &cut["regions"]["count"]),
+        (&Value::Bool(false), &whole["regions"]["count"])
+    );
+    assert!(folder.text(&["layout", "out"]).contains("uncommitted"));
+    let before = folder.names();
+    folder.ok(&["repair", "out", "--dry-run"]);
+    assert_eq!(size(&folder, "out.index"), index.len() as u64 - 30);
+    assert_eq!(folder.json(&["repair", "out", "--json"])["action"], "last-commit");
+    assert_eq!(folder.names(), before);
+    folder.ok(&["check", "out"]);
+    assert!(folder.text(&["repair", "out"]).contains("nothing to do"));
+    std::fs::remove_file(folder.path("out.index")).unwrap();
+    folder.ok(&["repair", "out", "--rebuild"]);
+    folder.ok(&["check", "out"]);
+    assert_eq!(
+        folder
+            .text(&["cat", "out", "--all", "--format", "lines"])
+            .lines()
+            .count(),
+        2000
+    );
+}
+
+#[test]
+fn diff_tells_content_from_form() {
+    let folder = packed("a", &[]);
+    let pack = |name: &str, input: &str| {
+        folder.ok(&[
+            "pack",
+            input,
+            "-o",
+            name,
+            "--by",
+            "k",
+            "--partitions",
+            "8",
+            "--codec",
+            "zstd",
+            "--single",
+        ]);
+    };
+    pack("b", "in.jsonl");
+    folder.ok(&["diff", "--content", "a", "b"]);
+    folder.ok(&["diff", "a", "a"]);
+    let output = folder.run(&["diff", "a", "b", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["equal"], &report["physical"][0]["what"]),
+        (&Value::Bool(false), &"layout".into())
+    );
+    let text = String::from_utf8(folder.read("in.jsonl")).unwrap();
+    folder.write("other.jsonl", text.replace("record 77\"", "RECORD 77\""));
+    pack("c", "other.jsonl");
+    let report = folder.run(&["diff", "--content", "a", "c", "--json"]);
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let different = report["content"]["different"].as_array().unwrap();
+    assert_eq!(different.len(), 1);
+    assert!(
+        different[0]["what"].as_str().unwrap().starts_with("record "),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_property_cannot_steer_the_terminal() {
+    let folder = Folder::new();
+    folder.write("in.csv", "a\x1b[31m,b\n1,2\n");
+    folder.ok(&["pack", "in.csv", "-o", "out", "--by", "b"]);
+    for command in [
+        &["info", "out"][..],
+        &["dump", "--annotate", "out"],
+        &["dump", "--annotate", "--limit", "0", "out"],
+    ] {
+        let text = folder.text(command);
+        assert!(!text.contains('\x1b'), "{text:?}");
+    }
+    assert!(folder.text(&["info", "out"]).contains("a\\u{1b}[31m,b"));
+}
