@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from faro.checksum import crc32c
+from faro.checksum import extend
 from faro.codec import CODEC_NONE, DecodeError, decompress
 from faro.error import Code, Place
 from faro.limits import Limits
@@ -80,7 +80,7 @@ def encode_header(
 ) -> bytes:
     """Return the 24 bytes that stand before a stored payload, checksum included."""
     prefix = _PREFIX.pack(len(stored), plain_size, partition, sequence, kind, codec, 0)
-    return prefix + crc32c(stored, crc32c(prefix)).to_bytes(4, "little")
+    return prefix + extend(extend(0, prefix), stored).to_bytes(4, "little")
 
 
 def encode_metadata(kind: int, sequence: int, message: bytes) -> bytes:
@@ -128,7 +128,7 @@ def check_block(
     begin = at + BLOCK_HEADER_SIZE
     if verify or metadata:
         array = window.array
-        actual = crc32c(array[begin : begin + stored_size], crc32c(window.data[at : at + 20]))
+        actual = extend(extend(0, window.data[at : at + 20]), array[begin : begin + stored_size])
         if actual != checksum:
             raise place.error(Code.CHECKSUM, offset, f"checksum {actual:08x}", f"{checksum:08x}")
     if reserved:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import google_crc32c
 
-_extend: Any = google_crc32c.extend
+extend: Callable[[int, Any], int] = google_crc32c.extend
+"""The CRC-32C of bytes, or of a contiguous array of bytes, behind bytes whose checksum is the first argument."""
 
 
 def crc32c(data: Any, seed: int = 0) -> int:  # noqa: ANN401 - bytes or a contiguous NumPy array of bytes
     """Return the CRC-32C of ``data``, behind bytes whose checksum is ``seed``."""
-    checksum: int = _extend(seed, data)
-    return checksum
+    return extend(seed, data)

@@ -123,6 +123,16 @@ class PartitionReader(ABC):
         """The footer, once it is known."""
 
     @property
+    @abstractmethod
+    def schema_message(self) -> bytes | None:
+        """The encapsulated Arrow schema message, with framing arrow."""
+
+    @property
+    def index_place(self) -> Place:
+        """The index or single file, as errors name it."""
+        return self._files.index.place
+
+    @property
     def data_place(self) -> Place:
         """The file that holds the blocks, as errors name it."""
         return self._files.data.place

@@ -25,7 +25,7 @@ _PIECE = 1 << 20
 """Bytes that are handed to the file at once."""
 
 
-@dataclass
+@dataclass(slots=True)
 class BuiltExtent:
     """An extent of the region that is being built."""
 

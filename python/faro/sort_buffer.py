@@ -129,7 +129,7 @@ class SortBuffer:
         data = kinds == KIND_DATA
         framed = lengths + 4 * data if self._framing == FRAMING_RECORDS else lengths
         ends = np.cumsum(framed)
-        counted = np.cumsum(np.where(data, columns.rows[order], 0))
+        counted = np.append(0, np.cumsum(np.where(data, columns.rows[order], 0)))
         # A stretch is an event, or data records that may share blocks.
         cut = streams[1:] != streams[:-1]
         if self._framing == FRAMING_ARROW:
@@ -140,8 +140,8 @@ class SortBuffer:
         lasts = np.append(firsts[1:], streams.size)
         places = ends - framed
         # Groups of whole stretches; most of _GROUP bytes, so that memory is bounded by the longest extent.
-        number = places[firsts] // _GROUP
-        edges = np.append(np.flatnonzero(np.append(True, number[1:] != number[:-1])), firsts.size).tolist()
+        group = places[firsts] // _GROUP
+        edges = np.append(np.flatnonzero(np.append(True, group[1:] != group[:-1])), firsts.size).tolist()
         source = np.frombuffer(self._pool, np.uint8)
         current = -1
         for low, high in itertools.pairwise(edges):
@@ -149,22 +149,30 @@ class SortBuffer:
             base = int(places[a])
             target = np.empty(int(ends[b - 1]) - base, np.uint8)
             self._gather(source, begins[order[a:b]], lengths[a:b], data[a:b], target, places[a:b] - base)
-            rows = zip(firsts[low:high].tolist(), lasts[low:high].tolist(), strict=True)
-            for first, last in rows:
-                stream = int(streams[first])
+            # Of each stretch, as Python's integers, which are faster one by one than NumPy's.
+            stretches = zip(
+                streams[firsts[low:high]].tolist(),
+                kinds[firsts[low:high]].tolist(),
+                (places[firsts[low:high]] - base).tolist(),
+                (ends[lasts[low:high] - 1] - base).tolist(),
+                (counted[lasts[low:high]] - counted[firsts[low:high]]).tolist(),
+                range(low, high),
+                strict=True,
+            )
+            for stream, kind, begin, end, count, number in stretches:
                 if stream != current:
                     current = stream
                     self._begin(builder, stream)
-                count = int(counted[last - 1]) - (int(counted[first - 1]) if first else 0)
-                begin, end = int(places[first]), int(ends[last - 1])
                 builder.extents[-1].records += count
-                if not data[first]:
-                    builder.plain(int(kinds[first]), target[begin - base : end - base], 0)
+                if kind != KIND_DATA:
+                    builder.plain(kind, target[begin:end], 0)
                     continue
-                while begin < end:
-                    to = self._block_end(begin, end, ends, first, last)
-                    builder.plain(KIND_DATA, target[begin - base : to - base], 0)
+                while end - begin > self._options.cut_size:
+                    to = self._block_end(begin, end, ends[firsts[number] : lasts[number]] - base)
+                    builder.plain(KIND_DATA, target[begin:to], 0)
                     begin = to
+                if begin < end:
+                    builder.plain(KIND_DATA, target[begin:end], 0)
 
     def _order(self, columns: _Columns) -> npt.NDArray[np.intp]:
         """Return the records in slot order, shared ones behind, each stream in the order of calls."""
@@ -201,15 +209,20 @@ class SortBuffer:
             add_lengths(source, begins[data], lengths[data], target, places[data])
             copy_spans(source, begins[~data], lengths[~data], target, places[~data])
 
-    def _block_end(self, begin: int, end: int, ends: Ints, first: int, last: int) -> int:
-        """Return where the block ends that begins at framed byte ``begin`` of a stretch (SRT-6)."""
+    def _block_end(self, begin: int, end: int, ends: Ints) -> int:
+        """Return where a block ends that begins at a byte of a stretch with more than a block has room for (SRT-6).
+
+        Args:
+            begin: the block's first byte.
+            end: where the stretch ends.
+            ends: where each of the stretch's records ends.
+        """
         most = begin + self._options.cut_size
-        if end <= most or self._framing == FRAMING_ARROW:
+        if self._framing == FRAMING_ARROW:
             return end
         if self._framing == FRAMING_OPAQUE:
             return most
-        fitting = int(np.searchsorted(ends[first:last], most, side="right"))
-        at = int(ends[first + fitting - 1]) if fitting else 0
-        if at > begin:
-            return at
-        return int(ends[first + int(np.searchsorted(ends[first:last], begin, side="right"))])
+        # The last record that fits, or the first of all, alone.
+        fitting = int(np.searchsorted(ends, most, side="right"))
+        first = int(np.searchsorted(ends, begin, side="right"))
+        return int(ends[max(fitting - 1, first)])

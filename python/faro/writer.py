@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from faro.batch import as_bytes, check_batch
 from faro.block import KIND_DATA, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, PARTITION_KINDS, encode_metadata
 from faro.canonical import build_footer, build_schema
 from faro.error import Code, FaroError, invalid
-from faro.gather import Bytes, Ints
 from faro.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro.header import KIND_DATA as DATA_FILE
 from faro.message import ENTRY
@@ -65,6 +65,11 @@ class Writer:
         except BaseException:
             self._discard()
             raise
+
+    @property
+    def ended(self) -> bool:
+        """Whether the writer has finished or was aborted."""
+        return bool(self._ended)
 
     # Calls.
 
@@ -151,7 +156,7 @@ class Writer:
         self._usable()
         if self._framing == FRAMING_ARROW:
             raise invalid("framing opaque or records", "framing arrow")
-        streams, ends, raw = self._batch(partitions, offsets, data)
+        streams, ends, raw = check_batch(self.options, partitions, offsets, data)
         if not streams.size:
             return
         buffer, options = self._buffer, self.options
@@ -259,28 +264,6 @@ class Writer:
                 raise invalid("an encapsulated Arrow message", fault)
             self._fits(length)
         return record, length
-
-    def _batch(
-        self,
-        partitions: npt.NDArray[Any],
-        offsets: npt.NDArray[Any],
-        data: Any,  # noqa: ANN401
-    ) -> tuple[Ints, Ints, Bytes]:
-        """Check a batch; return streams, offsets and bytes."""
-        numbers, bounds = np.asarray(partitions), np.asarray(offsets)
-        raw = np.frombuffer(as_bytes(data), np.uint8)
-        if numbers.ndim != 1 or bounds.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-            raise invalid("arrays of integers")
-        if bounds.size != numbers.size + 1 or bounds.dtype.kind not in "iu":
-            raise invalid(f"{numbers.size + 1} integer offsets", bounds.size)
-        if not numbers.size:
-            return np.zeros(0, np.int64), np.zeros(1, np.int64), raw
-        first, end = self.options.first_partition, self.options.end_partition
-        if int(numbers.min()) < first or int(numbers.max()) >= end:
-            raise invalid(f"partitions from {first} to {end - 1}", f"{numbers.min()} to {numbers.max()}")
-        if int(bounds[0]) < 0 or int(bounds[-1]) > raw.size or (bounds[1:] < bounds[:-1]).any():
-            raise invalid(f"ascending offsets in {raw.size} bytes")
-        return numbers.astype(np.int64) - first, bounds.astype(np.int64), raw
 
     def _guarded(self, action: Callable[[], None]) -> None:
         """Do what cannot be taken back: any error makes the writer fail for good (WRT-6)."""
@@ -396,12 +379,3 @@ class Writer:
                 file.close()
         else:
             self.abort()
-
-
-def as_bytes(data: Any) -> memoryview:  # noqa: ANN401
-    """Return any contiguous buffer as bytes; ``invalid-argument`` if it is none."""
-    try:
-        view = memoryview(data)
-        return view.cast("B") if view.nbytes else memoryview(b"")
-    except (TypeError, ValueError) as fault:
-        raise invalid("a contiguous buffer of bytes", type(data).__name__) from fault

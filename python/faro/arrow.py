@@ -1,0 +1,236 @@
+"""Arrow tables in and out (framing arrow). Needs pyarrow: ``pip install faro[arrow]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from faro.arrow_columns import binary_array
+from faro.block import BLOCK_HEADER_SIZE, KIND_DATA
+from faro.delivery import PartitionReader
+from faro.error import Code, FaroError, invalid
+from faro.framing import check_framing
+from faro.gather import Ints
+from faro.header import FRAMING_ARROW, HEADER_SIZE
+from faro.options import WriterOptions
+from faro.region_writer import RegionWriter
+from faro.writer import Writer
+
+Self = TypeVar("Self", bound="ArrowWriter")
+
+
+def unpacked(schema: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
+    """Return a schema without dictionary-encoded columns (FRM-3)."""
+    return pa.schema([_unpacked_field(field) for field in schema], schema.metadata)
+
+
+def _unpacked_field(field: Any) -> Any:  # noqa: ANN401
+    kind, types = field.type, pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    elif types.is_struct(kind):
+        kind = pa.struct([_unpacked_field(kind.field(i)) for i in range(kind.num_fields)])
+    elif types.is_list(kind):
+        kind = pa.list_(_unpacked_field(kind.value_field))
+    elif types.is_large_list(kind):
+        kind = pa.large_list(_unpacked_field(kind.value_field))
+    elif types.is_fixed_size_list(kind):
+        kind = pa.list_(_unpacked_field(kind.value_field), kind.list_size)
+    return field.with_type(kind)
+
+
+class ArrowWriter:
+    """Writes rows of tables by partition. Use it in a ``with`` statement, as :class:`faro.Writer`.
+
+    Rows are kept until they reach the option buffer_size, then grouped by partition, stably, and written as a
+    region whose blocks are record batches of about block_size bytes. Where batches are cut is not canonical
+    (SRT-10).
+    """
+
+    def __init__(self, name: str, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
+        """Create an output for tables of a schema.
+
+        Args:
+            name: the output's name without extension.
+            schema: a pyarrow Schema; dictionary-encoded columns are unpacked.
+            partition_count: how many partitions there are.
+            options: those of :class:`faro.WriterOptions`.
+        """
+        self.schema = unpacked(schema)
+        message = self.schema.serialize().to_pybytes()
+        chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
+        self.writer = Writer(name, chosen)
+        """The writer underneath."""
+        self._tables: list[Any] = []
+        self._partitions: list[Ints] = []
+        self._bytes = 0
+
+    def write(self, table: Any, partitions: npt.NDArray[Any]) -> None:  # noqa: ANN401
+        """Write rows.
+
+        Args:
+            table: a pyarrow Table or RecordBatch of the schema.
+            partitions: shape (rows,), the absolute partition of each.
+
+        Raises:
+            FaroError: ``invalid-argument`` if they do not fit; whatever writing a region raises.
+        """
+        rows = self._table(table)
+        numbers = np.asarray(partitions)
+        options = self.writer.options
+        if numbers.shape != (rows.num_rows,) or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise invalid(f"{rows.num_rows} partitions", numbers.shape)
+        if numbers.size:
+            if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
+                raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}")
+            self._tables.append(rows)
+            self._partitions.append(numbers.astype(np.int64))
+            self._bytes += rows.nbytes
+            if self._bytes >= options.buffer_size:
+                self.flush()
+
+    def broadcast(self, table: Any) -> None:  # noqa: ANN401
+        """Write rows once for every partition."""
+        self._share(self._table(table), None)
+
+    def multicast(self, partitions: Sequence[int] | npt.NDArray[Any], table: Any) -> None:  # noqa: ANN401
+        """Write rows once for a set of partitions."""
+        self._share(self._table(table), partitions)
+
+    def _share(self, rows: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
+        self.flush()
+        with self.writer.region() as region:
+            region.shared(partitions)
+            self._batches(region, None, rows)
+
+    def _table(self, table: Any) -> Any:  # noqa: ANN401
+        try:
+            rows = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+            return rows if rows.schema.equals(self.schema) else rows.cast(self.schema)
+        except (pa.ArrowException, AttributeError, TypeError, ValueError) as fault:
+            raise invalid("a table of the writer's schema", fault) from fault
+
+    def flush(self) -> None:
+        """Write the rows that are kept as a region."""
+        if not self._tables:
+            return
+        options = self.writer.options
+        partitions = np.concatenate(self._partitions)
+        slots = (partitions - options.first_partition - options.rotation) % options.partition_count
+        order = np.argsort(slots, kind="stable")
+        rows = pa.concat_tables(self._tables).combine_chunks().take(pa.array(order))
+        taken = partitions[order]
+        firsts = np.flatnonzero(np.append(True, taken[1:] != taken[:-1])).tolist()
+        with self.writer.region() as region:
+            for first, last in zip(firsts, [*firsts[1:], taken.size], strict=True):
+                self._batches(region, int(taken[first]), rows.slice(first, last - first))
+        self._tables, self._partitions, self._bytes = [], [], 0
+
+    def _batches(self, region: RegionWriter, partition: int | None, rows: Any) -> None:  # noqa: ANN401
+        """Write the rows of one extent as batches of about block_size bytes."""
+        if not rows.num_rows:
+            return
+        options = self.writer.options
+        count = max(1, rows.num_rows * options.cut_size // max(rows.nbytes, 1))
+        for batch in rows.combine_chunks().to_batches(max_chunksize=count):
+            self._batch(region, partition, batch)
+
+    def _batch(self, region: RegionWriter, partition: int | None, batch: Any) -> None:  # noqa: ANN401
+        message = batch.serialize().to_pybytes()
+        most = self.writer.options.max_plain_size
+        if len(message) <= most:
+            region.block(partition, KIND_DATA, message, batch.num_rows)
+        elif batch.num_rows > 1:
+            half = batch.num_rows // 2
+            self._batch(region, partition, batch.slice(0, half))
+            self._batch(region, partition, batch.slice(half))
+        else:
+            raise FaroError(Code.LIMIT_EXCEEDED, f"a row of at most {most} bytes", str(len(message)))
+
+    def property(self, key: str, value: str) -> None:
+        """Add a property to the footer; each key once."""
+        self.writer.property(key, value)
+
+    def finish(self) -> None:
+        """Write what is kept, footer and tail, and publish the files."""
+        self.flush()
+        self.writer.finish()
+
+    def abort(self) -> None:
+        """Give up and leave nothing."""
+        self._tables, self._partitions, self._bytes = [], [], 0
+        self.writer.abort()
+
+    def __enter__(self: Self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Finish, unless that was done; abort on an exception."""
+        if kind is not None:
+            self.abort()
+        elif not self.writer.ended:
+            try:
+                self.finish()
+            except BaseException:
+                self.abort()
+                raise
+
+
+def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
+    """Return the Arrow schema of an output with framing arrow.
+
+    Raises:
+        FaroError: ``invalid-argument`` for another framing; ``malformed-message`` at 88 if pyarrow refuses the
+            schema (SCH-3).
+    """
+    message = reader.schema_message
+    if reader.header.framing != FRAMING_ARROW or message is None:
+        raise invalid("framing arrow", reader.header.framing)
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(message))
+    except Exception as fault:
+        offset = HEADER_SIZE + BLOCK_HEADER_SIZE
+        raise reader.index_place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+
+
+def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
+    """Yield the record batches of a partition; events are passed over.
+
+    Args:
+        reader: a reader or a follower.
+        partition: its absolute number.
+        validate: whether to look at all values for what pyarrow trusts, such as offsets and UTF-8.
+
+    Raises:
+        FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
+    """
+    schema = read_schema(reader)
+    for block in reader.blocks(partition):
+        if block.kind != KIND_DATA:
+            continue
+        check_framing(block, FRAMING_ARROW, reader.data_place)
+        try:
+            batch = pa.ipc.read_record_batch(pa.ipc.read_message(pa.py_buffer(block.payload)), schema)
+            batch.validate(full=validate)
+        except Exception as fault:
+            offset = block.offset + BLOCK_HEADER_SIZE
+            raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
+        yield batch
+
+
+def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
+    """Return all rows of a partition as a pyarrow Table; see :func:`read_batches`."""
+    return pa.Table.from_batches(read_batches(reader, partition), read_schema(reader))
+
+
+def read_records(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
+    """Return all records of a partition, with framing records, as a pyarrow LargeBinaryArray."""
+    return binary_array(*reader.record_arrays(partition))
