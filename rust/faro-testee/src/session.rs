@@ -1,6 +1,6 @@
 //! The ops by name, and the followers that live from one request to the next.
 
-use crate::protocol::{Answer, Check, Failure, Follow, Repair, fields};
+use crate::protocol::{Answer, Check, Failure, Follow, Repair, fields, invalid_argument};
 use crate::{read, write};
 use faro::{CheckReport, Follower, Level, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy};
 use serde_json::{Map, Value, json};
@@ -44,10 +44,11 @@ impl Session {
             self.followers.insert(handle, follower);
             return Ok(json!({}));
         }
-        if action == "close" && self.followers.remove(&handle).is_some() {
+        if action == "close" {
+            self.followers.remove(&handle);
             return Ok(json!({}));
         }
-        let unknown = || Failure::Unsupported(format!("no follower {handle:?} to {action}"));
+        let unknown = || invalid_argument("the handle of an open follower", &handle);
         let follower = self.followers.get_mut(&handle).ok_or_else(unknown)?;
         match action.as_str() {
             "poll" => {
@@ -55,7 +56,7 @@ impl Session {
                 Ok(json!({ "regions": progress.regions, "finished": progress.finished }))
             }
             "read" => read::with_partitions(follower, partitions),
-            _ => Err(unknown()),
+            other => Err(Failure::Unsupported(format!("the action {other:?}"))),
         }
     }
 }

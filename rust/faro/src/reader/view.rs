@@ -177,6 +177,8 @@ impl View {
                 format!("{} to {}", regions.start, regions.end),
             ));
         }
+        // No partition uses no region, and is told no fault of one (REG-10).
+        let regions = if wanted.is_empty() { 0..0 } else { regions };
         Ok(Blocks::new(self.clone(), wanted, regions))
     }
 
