@@ -138,8 +138,12 @@ fn print(args: &RepairArgs, report: &RepairReport, out: &mut Out) -> Outcome {
         ("index", report.index_kept, report.index_cut),
     ] {
         if kept + lost > 0 {
-            let (kept, lost) = (units::count(kept), units::count(lost));
-            out.line(&format!("  {name:<7}  {kept} bytes kept, {lost} {cut}"))?;
+            let cut_off = if lost > 0 {
+                format!(", {} {cut}", units::count(lost))
+            } else {
+                String::new()
+            };
+            out.line(&format!("  {name:<7}  {} bytes kept{cut_off}", units::count(kept)))?;
         }
     }
     if report.orphaned > 0 {

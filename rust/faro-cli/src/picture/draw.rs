@@ -38,7 +38,7 @@ pub fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
     let row_height = (420.0 / grid.rows.len().max(1) as f64).clamp(3.0, 24.0);
     let map_height = row_height * grid.rows.len().max(1) as f64;
     let legend_top = MAP_TOP + map_height + 62.0;
-    let height = legend_top + 130.0;
+    let height = legend_top + 136.0;
     let mut drawing = Drawing {
         text: String::new(),
         grid,
@@ -133,13 +133,11 @@ impl Drawing<'_> {
         let (grid, width) = (self.grid, self.column_width());
         let largest = grid.columns.iter().map(|column| column.largest).max().unwrap_or(0);
         let base = TOP_BARS + TOP_BARS_HEIGHT;
-        self.label(
-            LEFT,
-            TOP_BARS - 10.0,
-            "start",
-            "small",
-            "stored bytes of each partition, all regions",
-        );
+        let text = match grid.in_column() {
+            1 => "stored bytes of each partition, all regions".to_owned(),
+            n => format!("stored bytes of {n} partitions at a time, all regions: the largest (light), the mean (dark)"),
+        };
+        self.label(LEFT, TOP_BARS - 10.0, "start", "small", &text);
         self.label(LEFT - 8.0, TOP_BARS + 9.0, "end", "small", &size(largest));
         if largest == 0 {
             return;
@@ -346,7 +344,7 @@ impl Drawing<'_> {
             "small",
             &format!("every byte: {}", size(total)),
         );
-        let (mut x, mut text_x) = (LEFT, LEFT);
+        let (mut x, mut text_x, mut text_y) = (LEFT, LEFT, top + 37.0);
         for (part, fill) in parts
             .iter()
             .zip(PARTS.iter().cycle())
@@ -356,9 +354,13 @@ impl Drawing<'_> {
             self.rect(x, top, width * share, 16.0, fill, part.name);
             x += width * share;
             let text = format!("{} {} ({})", part.name, size(part.bytes), percent(share));
-            self.rect(text_x, top + 28.0, 10.0, 10.0, fill, "");
-            self.label(text_x + 15.0, top + 37.0, "start", "small", &text);
-            text_x += 34.0 + 6.6 * text.chars().count() as f64;
+            let needed = 34.0 + 6.6 * text.chars().count() as f64;
+            if text_x + needed > WIDTH {
+                (text_x, text_y) = (LEFT, text_y + 18.0);
+            }
+            self.rect(text_x, text_y - 9.0, 10.0, 10.0, fill, "");
+            self.label(text_x + 15.0, text_y, "start", "small", &text);
+            text_x += needed;
         }
     }
 

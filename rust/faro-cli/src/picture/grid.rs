@@ -71,7 +71,7 @@ impl Grid {
         regions: usize,
         mut region: impl FnMut(usize) -> Result<RegionShare, E>,
     ) -> Result<Grid, E> {
-        let in_column = partitions.div_ceil(MAX_COLUMNS).max(1);
+        let in_column = round_up(partitions.div_ceil(MAX_COLUMNS));
         let in_row = regions.div_ceil(MAX_ROWS).max(1);
         let column_count = partitions.div_ceil(in_column) as usize;
         // Only of partitions that have something: a file may claim 2^28 of them.
@@ -155,6 +155,12 @@ impl Row {
             }
         }
     }
+}
+
+/// The next of 1, 2, 5, 10, 20, ...: columns that wide begin at round numbers.
+fn round_up(least: u32) -> u32 {
+    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u32.pow(power)));
+    steps.into_iter().find(|step| *step >= least).unwrap_or(least)
 }
 
 fn column(partitions: Range<u32>, totals: &BTreeMap<u32, u64>) -> Column {
