@@ -1,6 +1,6 @@
 """Faro: an open on-disk format for shuffle data.
 
-    from faro import Reader, Writer, WriterOptions
+    from faro import Writer, WriterOptions, open_reader
 
     with Writer("out", WriterOptions(partition_count=8)) as writer:
         writer.write(3, b"a record")

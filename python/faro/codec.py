@@ -17,9 +17,6 @@ CODEC_NONE = 0
 CODEC_LZ4 = 1
 CODEC_ZSTD = 2
 
-MAX_WRITTEN_WINDOW_LOG = 23
-"""A writer's windows are at most 8 MiB (COD-5)."""
-
 _MAX_FRAME_BLOCK = 131_072
 _contexts = threading.local()
 
@@ -46,6 +43,7 @@ def compress(codec: int, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any
         compressors = _contexts.compressors = {}
     compressor = compressors.get(level)
     if compressor is None:
+        # No level has a window above 8 MiB (COD-5).
         parameters = zstandard.ZstdCompressionParameters.from_level(
             level,
             format=zstandard.FORMAT_ZSTD1_MAGICLESS,

@@ -128,10 +128,6 @@ class Region:
         """Return the bytes of each shared extent, shape (shared_count,)."""
         return 8 * self._message.shared_lengths
 
-    def shared_to_all(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return which shared extents every partition reads because they name no members."""
-        return self._message.member_begins < 0
-
     def shared(self, number: int) -> Extent:
         """Return a shared extent by its number in the region."""
         end = int(self._shared_ends[number])

@@ -20,13 +20,11 @@ from faro.gather import Bytes, Ints, copy_spans
 from faro.message import U64s
 from faro.xxh64 import xxh64
 
-Value = bool | int | float | str | bytes | Decimal | None
-
 NAN = b"\0\0\0\0\0\0\xf8\x7f"
 """The one NaN of KEY-1, little-endian."""
 
 
-def encode_value(value: Any) -> bytes:  # noqa: ANN401 - any of Value, or a NumPy scalar
+def encode_value(value: Any) -> bytes:  # noqa: ANN401 - a value of KEY-1's table, or a NumPy scalar
     """Return the encoding of one value of a key (KEY-1).
 
     Raises:

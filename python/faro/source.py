@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from faro.error import Code, FaroError, Place, invalid
+from faro.error import Code, Place, invalid
 from faro.header import HEADER_SIZE, FileHeader, parse_header
 
 Bytes = npt.NDArray[np.uint8]
@@ -136,6 +136,3 @@ def check_kind(header: FileHeader, kind: int, place: Place) -> FileHeader:
         names = {1: "a data file", 2: "an index file", 3: "a single file"}
         raise place.error(Code.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
     return header
-
-
-__all__ = ["WINDOW", "Bytes", "FaroError", "SourceFile", "Window", "check_kind"]
