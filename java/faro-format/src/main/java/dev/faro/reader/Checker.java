@@ -6,6 +6,7 @@ import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.BlockReader.Sequence;
 import dev.faro.block.Place;
+import dev.faro.codec.Decoder;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import dev.faro.index.PartitionCounters;
@@ -47,7 +48,7 @@ public final class Checker {
     }
 
     /**
-     * Checks an output that was opened, which is step 1. Checksums are verified if the reader verifies them.
+     * Checks an output that was opened, which is step 1. Checksums are verified whether the reader verifies them or not.
      *
      * @throws FaroException the first fault
      */
@@ -164,7 +165,8 @@ public final class Checker {
 
     /** Steps 5 and 6. */
     private void checkBlocks() throws FaroException {
-        ExtentReaders.ExtentReader extents = reader.readers().take();
+        ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
+                BlockReader.ofExtents(reader.files().data(), reader.limits(), true), new Decoder());
         for (int number = 0; number < directory.size(); number++) {
             Region region = reader.regions().get(directory, number);
             for (int slot = 0; slot < region.slots(); slot++) {
@@ -174,7 +176,6 @@ public final class Checker {
                 checkShared(extents, region, i);
             }
         }
-        reader.readers().giveBack(extents);
     }
 
     private void checkOwn(ExtentReaders.ExtentReader extents, Region region, int slot) throws FaroException {
