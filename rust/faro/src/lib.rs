@@ -1,4 +1,33 @@
-//! Faro: an open on-disk format for shuffle data.
+//! Faro: an open on-disk format for shuffle data, the intermediate data that a distributed engine writes once,
+//! partitioned by consumer, and reads back once.
+//!
+//! A [`Writer`] takes records in any order of partitions and gives each partition its contiguous extents; a [`Reader`]
+//! delivers what a partition, a range of partitions or everything holds, and checks every byte on the way. A
+//! [`Follower`] reads while the writer is still at work. [`check`] looks at a whole output, [`repair`] and [`rebuild`]
+//! mend one whose writer died or whose index was lost, and [`layout`] tells what each byte is.
+//!
+//! The normative text of the format is the folder `spec/` of the project; the documentation here names its clauses.
+//! Every fault is an [`Error`] with one of the codes of [`Code`], the file and the absolute offset.
+//!
+//! ```
+//! use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
+//! # fn main() -> faro::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let name = folder.path().join("map-7");
+//! let mut writer = Writer::create(&name, WriterOptions::new(3).codec(Codec::Lz4))?;
+//! writer.write(2, b"for partition 2")?;
+//! writer.write(0, b"for partition 0")?;
+//! writer.broadcast(b"for all, stored once")?;
+//! writer.finish()?;
+//!
+//! let reader = Reader::open(&Files::paired(&name), ReaderOptions::default())?;
+//! for block in reader.partition(2)? {
+//!     for record in block?.record_slices()? {
+//!         println!("{} bytes", record.len());
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
 
 #![deny(unsafe_code)]
 

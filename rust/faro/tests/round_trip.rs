@@ -296,6 +296,9 @@ proptest! {
                 let records = reader.records(partition).unwrap().map(Result::unwrap).count();
                 let expected = model(&calls, partition).iter().filter(|(kind, _)| *kind == DATA).count();
                 prop_assert_eq!(records, expected);
+                let blocks = reader.partition(partition).unwrap().map(Result::unwrap);
+                let slices = blocks.map(|block| block.record_slices().unwrap().count()).sum::<usize>();
+                prop_assert_eq!(slices, expected);
             }
         }
         statistics_fit(&reader, &contents);

@@ -49,6 +49,29 @@ impl Block {
         framing::check(framing, &self.payload, self.offset + BlockHeader::SIZE as u64)
             .map_err(|error| self.view.data_source().blame(error))
     }
+
+    /// The records of a data block of a file with framing records, without a copy or a count of references for each; no
+    /// records of an event.
+    ///
+    /// # Errors
+    /// `malformed-block` at the payload's offset, before any record, when the payload does not hold whole ones (FRM-5).
+    pub fn record_slices(&self) -> Result<impl Iterator<Item = &[u8]>> {
+        let whole = self.records(Framing::Records)?.is_some();
+        Ok(RecordSlices(if whole { &self.payload } else { &[] }))
+    }
+}
+
+/// The records of a payload that was found to hold whole ones.
+struct RecordSlices<'a>(&'a [u8]);
+
+impl<'a> Iterator for RecordSlices<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (record, rest) = framing::split_record(self.0)?;
+        self.0 = rest;
+        Some(record)
+    }
 }
 
 /// What of each block is wanted beyond its header and checksum.

@@ -165,7 +165,7 @@ impl<'a> RegionWriter<'a> {
 
 impl Drop for RegionWriter<'_> {
     fn drop(&mut self) {
-        if !self.ended {
+        if !self.ended && self.writer.check_open().is_ok() {
             // An error makes the writer a failed one: its next call reports it.
             let _ = self.writer.guarded(|core| {
                 let given_up = core.give_up_region();

@@ -1,0 +1,152 @@
+//! Files whose checksums are right and whose content is not: whatever stands in a header, a block, a message or the
+//! tail, every way of reading ends in a result or in an error of the closed set, without a crash.
+
+mod common;
+
+use common::{Place, write_sample};
+use faro::block::BlockHeader;
+use faro::{Files, Follower, Layout, Level, Limits, PieceKind, Reader, ReaderOptions, RebuildOptions};
+use std::path::Path;
+
+/// CRC-32C, bit by bit: as slow and as plain as can be.
+fn crc32c(parts: &[&[u8]]) -> u32 {
+    let mut crc = !0u32;
+    for byte in parts.iter().flat_map(|part| part.iter()) {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 != 0 {
+                (crc >> 1) ^ 0x82F6_3B78
+            } else {
+                crc >> 1
+            };
+        }
+    }
+    !crc
+}
+
+/// A stretch of a file that bears its own checksum.
+struct Sealed {
+    start: usize,
+    end: usize,
+    checksum: usize,
+}
+
+impl Sealed {
+    fn reseal(&self, file: &mut [u8]) {
+        let checksum = crc32c(&[&file[self.start..self.checksum], &file[self.checksum + 4..self.end]]);
+        file[self.checksum..self.checksum + 4].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+/// The stretches of one file.
+fn stretches(reader: &Reader, role: faro::Role) -> Vec<Sealed> {
+    let pieces = faro::layout(reader).unwrap();
+    let pieces = pieces.iter().filter(|piece| piece.file == role);
+    pieces
+        .map(|piece| {
+            let start = piece.offset as usize;
+            let end = start + piece.length as usize;
+            match piece.what {
+                PieceKind::FileHeader => Sealed {
+                    start,
+                    end,
+                    checksum: 60,
+                },
+                // The checksum leaves the padding out.
+                PieceKind::Block(header) => Sealed {
+                    start,
+                    end: start + BlockHeader::SIZE + header.stored_size as usize,
+                    checksum: start + 20,
+                },
+                PieceKind::Tail => Sealed {
+                    start,
+                    end,
+                    checksum: start + 12,
+                },
+            }
+        })
+        .collect()
+}
+
+/// Everything that reads, with small limits so that a large size is a fault and no wait.
+fn read_every_way(files: &Files) {
+    let limits = Limits {
+        max_block_size: 1 << 16,
+        max_plain_size: 1 << 16,
+        max_message_size: 1 << 16,
+        ..Limits::default()
+    };
+    let options = ReaderOptions {
+        limits: limits.clone(),
+        ..ReaderOptions::default()
+    };
+    let checked = faro::check(files, Level::Decode, &limits).is_ok();
+    if let Ok(reader) = Reader::open(files, options.clone()) {
+        let read = reader.all().unwrap().all(|block| block.is_ok());
+        assert!(read || !checked, "what passes the check can be read");
+        let partitions = reader.partitions();
+        // A damaged header may claim 2^28 of them.
+        for partition in partitions.clone().take(4).chain(partitions.end - 1..partitions.end) {
+            let _ = reader.partition(partition).unwrap().count();
+            let _ = reader.stored_bytes(partition);
+        }
+        let _ = faro::layout(&reader);
+    }
+    if let Ok(mut follower) = Follower::open(files, options) {
+        let _ = follower.poll();
+        let _ = follower.range(follower.partitions()).unwrap().count();
+    }
+    let _ = faro::repair(files, &limits, true);
+    let _ = faro::rebuild(
+        files,
+        &limits,
+        RebuildOptions {
+            dry_run: true,
+            ..RebuildOptions::default()
+        },
+    );
+}
+
+fn change_everything(files: &Files, role: faro::Role, path: &Path) {
+    let good = std::fs::read(path).unwrap();
+    let reader = Reader::open(files, ReaderOptions::default()).unwrap();
+    for stretch in stretches(&reader, role) {
+        for at in stretch.start..stretch.end {
+            let byte = good[at];
+            for value in [
+                0,
+                1,
+                2,
+                3,
+                0x40,
+                0x80,
+                0xFF,
+                byte ^ 1,
+                byte.wrapping_add(8),
+                byte.wrapping_sub(8),
+            ] {
+                if value == byte {
+                    continue;
+                }
+                let mut bad = good.clone();
+                bad[at] = value;
+                stretch.reseal(&mut bad);
+                std::fs::write(path, &bad).unwrap();
+                read_every_way(files);
+            }
+        }
+    }
+    std::fs::write(path, &good).unwrap();
+}
+
+#[test]
+fn resealed_changes_are_read_or_refused() {
+    for layout in [Layout::Paired, Layout::Single] {
+        let place = Place::new();
+        let files = write_sample(&place.name(), layout);
+        read_every_way(&files);
+        for (role, path) in files.paths() {
+            change_everything(&files, role, path);
+        }
+    }
+}
