@@ -151,7 +151,7 @@ mod tests {
             bytes(r#"{"random": 0, "length": 9}"#),
             from_hex("afcd1d7b39a820e2f4").unwrap()
         );
-        assert_eq!(bytes(r#"{"words": 0, "length": 20}"#), b"zero in footer reade");
+        assert_eq!(bytes(r#"{"words": 0, "length": 20}"#), b"zero in index reader");
     }
 
     #[test]
