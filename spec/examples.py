@@ -53,8 +53,9 @@ def pair(name: str) -> None:
 
 def dump(faro: Path, path: Path, *more: str) -> str:
     """What `faro dump --annotate` prints of a file, as a block of the page."""
-    command = [str(faro), "dump", "--annotate", str(path), *more]
-    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    # Run beside the file, so that the page does not hold the name of a folder.
+    command = [str(faro), "dump", "--annotate", path.name, *more]
+    text = subprocess.run(command, cwd=path.parent, check=True, stdout=subprocess.PIPE, text=True).stdout
     return f"```text\n{text.rstrip()}\n```\n"
 
 
@@ -132,7 +133,7 @@ Offsets are decimal, bytes hexadecimal in file order. All integers are little-en
 {SMALL}
 ```
 
-{dump(faro, paths["small"].with_suffix(".faro"))}
+{dump(faro.resolve(), paths["small"].with_suffix(".faro"))}
 ## A pair
 
 ```text
@@ -144,7 +145,7 @@ Offsets are decimal, bytes hexadecimal in file order. All integers are little-en
 {where_is_seven(paths["pair"])}
 ### The index file
 
-{dump(faro, paths["pair"].with_suffix(".index"))}
+{dump(faro.resolve(), paths["pair"].with_suffix(".index"))}
 ### The data file
 
-{dump(faro, paths["pair"].with_suffix(".data"))}"""
+{dump(faro.resolve(), paths["pair"].with_suffix(".data"))}"""
