@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
-
 from faro.reader import open_reader
+from pyarrow import csv
 
 MONEY = pa.decimal128(15, 2)
 COLUMNS = ["l_quantity", "l_extendedprice"]

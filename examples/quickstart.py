@@ -1,3 +1,5 @@
+"""Read a partition that another language wrote, then write a single file."""
+
 from pathlib import Path
 
 import faro

@@ -1,0 +1,22 @@
+import dev.faro.FaroException;
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import java.nio.file.Path;
+
+/** What the Java reader says of an output, as JSON: code and offset of the first fault, or null. */
+final class CheckFile {
+    private CheckFile() {}
+
+    /** Checks the output NAME at the deepest level. */
+    public static void main(String[] args) throws Exception {
+        try (Reader reader =
+                Reader.openPair(Path.of(args[0] + ".data"), Path.of(args[0] + ".index"), ReaderOptions.DEFAULT)) {
+            Checker.check(reader, CheckLevel.DECODE);
+            System.out.println("{\"code\": null, \"offset\": null}");
+        } catch (FaroException fault) {
+            System.out.println("{\"code\": \"" + fault.code() + "\", \"offset\": " + fault.offset() + "}");
+        }
+    }
+}
