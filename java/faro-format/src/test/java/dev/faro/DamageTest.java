@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.codec.Codec;
 import dev.faro.writer.Layout;
 import dev.faro.writer.WriterOptions;
 import java.nio.ByteBuffer;
@@ -22,7 +23,7 @@ class DamageTest {
 
     private Path small(Layout layout) throws FaroException {
         Path name = folder.resolve("small");
-        Outputs.small(name, new WriterOptions(3).layout(layout).codec(1).blockSize(64));
+        Outputs.small(name, new WriterOptions(3).layout(layout).codec(Codec.LZ4).blockSize(64));
         Outputs.readAll(name, layout);
         Outputs.check(name, layout);
         return name;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
@@ -119,7 +120,7 @@ class RoundTripTest {
         int partitions = 50;
         long[] sums = new long[partitions];
         Random random = new Random(5);
-        try (Writer writer = Writer.create(name, new WriterOptions(partitions).codec(2).bufferSize(50_000))) {
+        try (Writer writer = Writer.create(name, new WriterOptions(partitions).codec(Codec.ZSTD).bufferSize(50_000))) {
             for (int i = 0; i < 20_000; i++) {
                 int p = random.nextInt(partitions);
                 byte[] record = new byte[random.nextInt(50)];

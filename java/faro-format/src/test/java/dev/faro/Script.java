@@ -1,5 +1,6 @@
 package dev.faro;
 
+import dev.faro.codec.Codec;
 import dev.faro.header.Framing;
 import dev.faro.reader.Dataset;
 import dev.faro.reader.BlockCursor;
@@ -40,7 +41,7 @@ final class Script {
         partitions = 1 + random.nextInt(random.nextBoolean() ? 4 : 40);
         first = random.nextInt(3) * 100;
         options = new WriterOptions(partitions).layout(layout).firstPartition(first).framing(framing).ordered(ordered)
-                .codec(random.nextInt(3)).level(1 + random.nextInt(3)).blockSize(1 + random.nextInt(300))
+                .codec(Codec.values()[random.nextInt(3)]).level(1 + random.nextInt(3)).blockSize(1 + random.nextInt(300))
                 .bufferSize(1 + random.nextInt(3000)).rotation(random.nextInt(partitions)).producer(seed)
                 .follow(random.nextBoolean()).fileId(new UUID(seed, 4711)).statistics(random.nextInt(4) != 0)
                 .schema(framing == Framing.ARROW ? ARROW : null);

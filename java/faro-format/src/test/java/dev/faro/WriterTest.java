@@ -111,7 +111,7 @@ class WriterTest {
                 new WriterOptions(3).firstPartition((1 << 28) - 2), new WriterOptions(3).rotation(3),
                 new WriterOptions(3).blockSize(0), new WriterOptions(3).blockSize((1 << 26) + 1),
                 new WriterOptions(3).bufferSize(0), new WriterOptions(3).bufferSize((1L << 33) + 1),
-                new WriterOptions(3).codec(3), new WriterOptions(3).level(20), new WriterOptions(3).attempt(1L << 32),
+                new WriterOptions(3).codec(null), new WriterOptions(3).level(20), new WriterOptions(3).attempt(1L << 32),
                 new WriterOptions(3).framing(Framing.ARROW), new WriterOptions(3).maxPlainSize(0));
         for (WriterOptions options : wrong) {
             expect(ErrorCode.INVALID_ARGUMENT, () -> Writer.create(name, options));

@@ -60,7 +60,7 @@ public final class Writer implements AutoCloseable {
         // Beyond that no block would fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
         this.files = OutputFiles.create(paths, header, options);
-        this.encoder = new Encoder(options.codec, options.level);
+        this.encoder = new Encoder(options.codec.number(), options.level);
         this.output = new RegionOutput(files.data(), header, encoder);
         this.packer = new BlockPacker(output, options.framing, (int) Math.min(options.blockSize, maxPlain));
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);

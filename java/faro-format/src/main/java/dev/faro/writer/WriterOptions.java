@@ -2,7 +2,7 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.block.Payloads;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
@@ -29,7 +29,7 @@ public final class WriterOptions {
     UUID fileId;
     long blockSize = 64 << 10;
     long bufferSize = 64 << 20;
-    int codec = Decoder.NONE;
+    Codec codec = Codec.NONE;
     int level = 1;
     boolean ordered = true;
     long rotation;
@@ -96,8 +96,8 @@ public final class WriterOptions {
         return this;
     }
 
-    /** Number of the codec: 0 none, 1 LZ4, 2 Zstandard; default none. */
-    public WriterOptions codec(int value) {
+    /** Compression of data blocks; default none. */
+    public WriterOptions codec(Codec value) {
         codec = value;
         return this;
     }
@@ -170,7 +170,7 @@ public final class WriterOptions {
         require(attempt >= 0 && attempt <= U32, "attempt", attempt);
         require(blockSize >= 1 && blockSize <= MOST_BLOCK, "block_size", blockSize);
         require(bufferSize >= 1 && bufferSize <= MOST_BUFFER, "buffer_size", bufferSize);
-        require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec", codec);
+        require(codec != null, "codec", "null");
         require(level >= 1 && level <= MOST_LEVEL, "level", level);
         require(rotation >= 0 && rotation < partitionCount, "rotation", rotation);
         require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", maxPlainSize);

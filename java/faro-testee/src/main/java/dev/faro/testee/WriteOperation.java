@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
+import dev.faro.codec.Codec;
 import dev.faro.header.Framing;
 import dev.faro.writer.Durability;
 import dev.faro.writer.Layout;
@@ -11,13 +12,13 @@ import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 
 /** The operation {@code write}: a script of calls of one writer. */
 final class WriteOperation {
-    private static final List<String> CODECS = List.of("none", "lz4", "zstd");
+    private static final Map<String, Codec> CODECS = Map.of("none", Codec.NONE, "lz4", Codec.LZ4, "zstd", Codec.ZSTD);
 
     private final Writer writer;
     private boolean finished;
@@ -50,7 +51,7 @@ final class WriteOperation {
             case "file_id" -> options.fileId(uuid(value.textValue()));
             case "block_size" -> options.blockSize(value.longValue());
             case "buffer_size" -> options.bufferSize(value.longValue());
-            case "codec" -> options.codec(CODECS.indexOf(value.textValue()));
+            case "codec" -> options.codec(CODECS.get(value.asText()));
             case "level" -> options.level(Request.saturated(value));
             case "ordered" -> options.ordered(value.booleanValue());
             case "rotation" -> options.rotation(value.longValue());

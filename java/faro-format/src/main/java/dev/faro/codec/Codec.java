@@ -1,0 +1,16 @@
+package dev.faro.codec;
+
+/** How a writer compresses data blocks; the ordinal is the number in the block header (BLK). */
+public enum Codec {
+    /** Stored as it is. */
+    NONE,
+    /** One LZ4 block (COD-2). */
+    LZ4,
+    /** One Zstandard frame without its magic number (COD-3). */
+    ZSTD;
+
+    /** The number in the block header. */
+    public int number() {
+        return ordinal();
+    }
+}
