@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -86,6 +87,24 @@ def test_arrow_columns_hash_as_their_values(column: Any, values: list[Any]) -> N
     assert hash_columns([numbers, column, ["end"] * len(values)]).tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "00"),
+        (True, "0101"),
+        (-2, "02feffffffffffffff"),
+        (2**63, "030000000000000080"),
+        (1.5, "04000000000000f83f"),
+        (-float("nan"), "04000000000000f87f"),
+        ("ü", "0502000000c3bc"),
+        (b"ab", "06020000006162"),
+        (Decimal("-2E+1"), "07fe" + "ff" * 16),
+    ],
+)
+def test_encodings_of_the_table(value: Any, expected: str) -> None:
+    assert encode_value(value).hex() == expected
+
+
 def test_encodings() -> None:
     assert encode_value(Decimal("-1.5")) == b"\x07" + (-15).to_bytes(16, "little", signed=True) + b"\x01"
     assert encode_value(Decimal("2E+3")) == b"\x07" + (2).to_bytes(16, "little") + b"\xfd"
@@ -103,5 +122,20 @@ def test_ranges() -> None:
     keys: list[list[Any]] = [[None], [True], [4], [5], [2**63], [float("nan")], ["a"], [b"a"], [Decimal(1)], [5, "b"]]
     found = partition_by_range(keys, [[5], [5, "b"], ["a"]], 10)
     assert found.tolist() == [10, 10, 10, 11, 12, 12, 13, 13, 13, 12]
+    assert partition_by_range([[6], ["A"], [5, None]], [[5], [5, "b"], ["a"]], 10).tolist() == [12, 12, 11]
+    assert partition_by_range([[1], [2]], [[2], [2]]).tolist() == [0, 2]
+    assert partition_by_range([[2]], [], 7).tolist() == [7]
     with pytest.raises(FaroError, match="invalid-argument"):
         partition_by_range([], [[2], [1]])
+
+
+def test_order() -> None:
+    ascending: list[list[Any]] = [
+        *([None], [None, None], [False], [True], [-1], [7], [7, None], [7, "x"], [2**63], [2**64 - 1]),
+        *([-math.inf], [-0.0], [1.5], [math.nan], ["A"], ["a"], ["ab"], ["\uffff"], ["\U0001f600"]),
+        *([b""], [b"\1\2\3"], [b"\xff"], [Decimal("-1E+120")], [Decimal("-1.5")], [Decimal("1.4")]),
+        *([Decimal("1.500")], [Decimal(2**64)], [Decimal("1E+100")]),
+    ]
+    for number, key in enumerate(ascending):
+        assert partition_by_range([key], ascending).tolist() == [number + 1]
+        assert partition_by_range([key], ascending[number + 1 :]).tolist() == [0]

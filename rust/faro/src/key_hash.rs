@@ -131,6 +131,36 @@ pub fn partition_of(hash: u64, first: u32, count: u32) -> u32 {
     first + (hash % u64::from(count)) as u32
 }
 
+/// The order of keys (KEY-3): by the first value that differs; a key that another one begins with comes before it.
+pub fn compare_keys<'a>(
+    a: impl IntoIterator<Item = KeyValue<'a>>,
+    b: impl IntoIterator<Item = KeyValue<'a>>,
+) -> Ordering {
+    let mut b = b.into_iter();
+    for left in a {
+        let Some(right) = b.next() else {
+            return Ordering::Greater;
+        };
+        let order = left.compare(&right);
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    if b.next().is_some() {
+        Ordering::Less
+    } else {
+        Ordering::Equal
+    }
+}
+
+/// The partition of a key by range: `first` and the number of bounds that are not above the key (KEY-3). The bounds
+/// ascend, one fewer than there are partitions.
+pub fn partition_by_range(key: &[KeyValue<'_>], bounds: &[Vec<KeyValue<'_>>], first: u32) -> u32 {
+    let not_above = |bound: &Vec<KeyValue<'_>>| compare_keys(bound.iter().copied(), key.iter().copied()).is_le();
+    // Fewer bounds than partitions, whose numbers are u32.
+    first + bounds.partition_point(not_above) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,15 +181,39 @@ mod tests {
     }
 
     #[test]
+    fn encodings_of_the_table() {
+        let table: [(KeyValue<'_>, &[u8]); 9] = [
+            (KeyValue::Null, &[0]),
+            (KeyValue::Bool(true), &[1, 1]),
+            (KeyValue::Int(-2), &[2, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
+            (KeyValue::UInt(1 << 63), &[3, 0, 0, 0, 0, 0, 0, 0, 0x80]),
+            (KeyValue::Float(1.5), &[4, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F]),
+            (KeyValue::Float(-f64::NAN), &[4, 0, 0, 0, 0, 0, 0, 0xF8, 0x7F]),
+            (KeyValue::Text("ü"), &[5, 2, 0, 0, 0, 0xC3, 0xBC]),
+            (KeyValue::Binary(b"ab"), &[6, 2, 0, 0, 0, b'a', b'b']),
+            (
+                KeyValue::Decimal(-2, -1),
+                &[
+                    7, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                    0xFF,
+                ],
+            ),
+        ];
+        for (value, encoded) in table {
+            assert_eq!(encode_key(&[value]), encoded, "{value:?}");
+        }
+        // The values of a key follow one another.
+        let key = table.map(|(value, _)| value);
+        assert_eq!(encode_key(&key), table.map(|(_, encoded)| encoded).concat());
+    }
+
+    #[test]
     fn equal_values_have_equal_encodings() {
         let encoded = |value: KeyValue<'_>| encode_key(&[value]);
         assert_eq!(encoded(KeyValue::UInt(7)), encoded(KeyValue::Int(7)));
         assert_ne!(encoded(KeyValue::UInt(1 << 63)), encoded(KeyValue::Int(i64::MIN)));
         assert_eq!(encoded(KeyValue::Float(-0.0)), encoded(KeyValue::Float(0.0)));
         assert_eq!(encoded(KeyValue::Float(-f64::NAN)), encoded(KeyValue::Float(f64::NAN)));
-        assert_eq!(encoded(KeyValue::Bool(true)), [1, 1]);
-        assert_eq!(encoded(KeyValue::Binary(b"ab")), [6, 2, 0, 0, 0, b'a', b'b']);
-        assert_eq!(encoded(KeyValue::Decimal(-2, -1)).len(), 18);
     }
 
     #[test]
@@ -195,5 +249,32 @@ mod tests {
             KeyValue::Decimal(15, 1).compare(&KeyValue::Decimal(1500, 3)),
             Ordering::Equal
         );
+    }
+    #[test]
+    fn ranges() {
+        let five_b = vec![KeyValue::Int(5), KeyValue::Text("b")];
+        let bounds = [vec![KeyValue::Int(5)], five_b.clone(), vec![KeyValue::Text("a")]];
+        let of = |value| partition_by_range(&[value], &bounds, 10);
+        let table = [
+            (KeyValue::Null, 10),
+            (KeyValue::Bool(true), 10),
+            (KeyValue::Int(4), 10),
+            (KeyValue::UInt(5), 11),
+            (KeyValue::Int(6), 12),
+            (KeyValue::UInt(1 << 63), 12),
+            (KeyValue::Float(f64::NAN), 12),
+            (KeyValue::Text("A"), 12),
+            (KeyValue::Text("a"), 13),
+            (KeyValue::Binary(b"a"), 13),
+            (KeyValue::Decimal(1, 0), 13),
+        ];
+        for (value, partition) in table {
+            assert_eq!(of(value), partition, "{value:?}");
+        }
+        assert_eq!(partition_by_range(&five_b, &bounds, 10), 12);
+        assert_eq!(partition_by_range(&[KeyValue::Int(5), KeyValue::Null], &bounds, 10), 11);
+        let twice = [vec![KeyValue::Int(2)], vec![KeyValue::Int(2)]];
+        assert_eq!(partition_by_range(&[KeyValue::Int(2)], &twice, 0), 2);
+        assert_eq!(partition_by_range(&[KeyValue::Int(2)], &[], 7), 7);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use faro::key_hash::{self, KeyValue};
+use faro::key_hash::{self, KeyValue, compare_keys};
 
-use super::value::{OwnedValue, compare};
+use super::value::OwnedValue;
 
 /// A key that outlives its record.
 pub type OwnedKey = Vec<OwnedValue>;
@@ -41,7 +41,7 @@ impl Partitioner {
 }
 
 fn compare_to_bound(bound: &OwnedKey, key: &[KeyValue<'_>]) -> Ordering {
-    compare(bound.iter().map(OwnedValue::borrow), key.iter().copied())
+    compare_keys(bound.iter().map(OwnedValue::borrow), key.iter().copied())
 }
 
 /// Keeps a fair sample of all keys that it is offered: the same input gives the same sample.
@@ -102,7 +102,7 @@ impl Sampler {
 
 /// Puts bounds in order.
 pub fn sort_bounds(bounds: &mut [OwnedKey]) {
-    bounds.sort_by(|a, b| compare(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
+    bounds.sort_by(|a, b| compare_keys(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! Key values that outlive their record, and how keys order (KEY-3).
-
-use std::cmp::Ordering;
+//! Key values that outlive their record.
 
 use faro::key_hash::KeyValue;
 use serde_json::{Number, Value as Json};
@@ -76,54 +74,9 @@ fn decimal(unscaled: i128, scale: i8) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// KEY-3: a key of several values orders by the first that differs.
-pub fn compare<'a>(a: impl IntoIterator<Item = KeyValue<'a>>, b: impl IntoIterator<Item = KeyValue<'a>>) -> Ordering {
-    let mut b = b.into_iter();
-    for left in a {
-        let Some(right) = b.next() else {
-            return Ordering::Greater;
-        };
-        let order = left.compare(&right);
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-    if b.next().is_some() {
-        Ordering::Less
-    } else {
-        Ordering::Equal
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn orders_by_tag_then_value() {
-        let order = [
-            OwnedValue::Null,
-            OwnedValue::Bool(false),
-            OwnedValue::Bool(true),
-            OwnedValue::Int(-5),
-            OwnedValue::Int(3),
-            OwnedValue::UInt(1 << 63),
-            OwnedValue::Float(f64::NEG_INFINITY),
-            OwnedValue::Float(0.0),
-            OwnedValue::Float(f64::NAN),
-            OwnedValue::Text("Z".into()),
-            OwnedValue::Text("a".into()),
-            OwnedValue::Binary(vec![0]),
-            OwnedValue::Decimal(-1, 2),
-        ];
-        for (i, a) in order.iter().enumerate() {
-            for (j, b) in order.iter().enumerate() {
-                assert_eq!(compare([a.borrow()], [b.borrow()]), i.cmp(&j), "{a:?} {b:?}");
-            }
-        }
-        let negative_zero = KeyValue::Float(-0.0);
-        assert_eq!(compare([negative_zero], [KeyValue::Float(0.0)]), Ordering::Equal);
-    }
 
     #[test]
     fn shows_decimals() {

@@ -14,6 +14,15 @@ import net.jpountz.xxhash.XXHashFactory;
  * Add the values in order, ask for the hash, {@link #clear} and go on. Not for several threads.
  */
 public final class KeyHash {
+    static final byte NULL = 0;
+    static final byte BOOLEAN = 1;
+    static final byte SIGNED = 2;
+    static final byte UNSIGNED = 3;
+    static final byte FLOAT = 4;
+    static final byte TEXT = 5;
+    static final byte BINARY = 6;
+    static final byte DECIMAL = 7;
+
     private static final XXHash64 HASH = XXHashFactory.fastestInstance().hash64();
     private static final long NAN = 0x7FF8000000000000L;
     private static final BigInteger U64_END = BigInteger.ONE.shiftLeft(64);
@@ -36,25 +45,25 @@ public final class KeyHash {
 
     /** Adds null. */
     public KeyHash addNull() {
-        room(1).put((byte) 0);
+        room(1).put(NULL);
         return this;
     }
 
     /** Adds a boolean. */
     public KeyHash add(boolean value) {
-        room(2).put((byte) 1).put((byte) (value ? 1 : 0));
+        room(2).put(BOOLEAN).put((byte) (value ? 1 : 0));
         return this;
     }
 
     /** Adds an integer of any width, or what stores a date or time. */
     public KeyHash add(long value) {
-        room(9).put((byte) 2).putLong(value);
+        room(9).put(SIGNED).putLong(value);
         return this;
     }
 
     /** Adds an unsigned 64-bit integer. */
     public KeyHash addUnsigned(long value) {
-        room(9).put((byte) (value < 0 ? 3 : 2)).putLong(value);
+        room(9).put(value < 0 ? UNSIGNED : SIGNED).putLong(value);
         return this;
     }
 
@@ -73,22 +82,22 @@ public final class KeyHash {
     /** Adds a floating point number; every zero is one key, and every NaN. */
     public KeyHash add(double value) {
         long bits = Double.isNaN(value) ? NAN : value == 0 ? 0 : Double.doubleToRawLongBits(value);
-        room(9).put((byte) 4).putLong(bits);
+        room(9).put(FLOAT).putLong(bits);
         return this;
     }
 
     /** Adds text. */
     public KeyHash add(String value) {
-        return bytes(5, value.getBytes(StandardCharsets.UTF_8));
+        return bytes(TEXT, value.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Adds bytes. */
     public KeyHash add(byte[] value) {
-        return bytes(6, value);
+        return bytes(BINARY, value);
     }
 
-    private KeyHash bytes(int tag, byte[] value) {
-        room(5 + value.length).put((byte) tag).putInt(value.length).put(value);
+    private KeyHash bytes(byte tag, byte[] value) {
+        room(5 + value.length).put(tag).putInt(value.length).put(value);
         return this;
     }
 
@@ -102,9 +111,14 @@ public final class KeyHash {
         if (unscaled.bitLength() > 127 || scale != (byte) scale) {
             throw FaroException.invalidArgument("a decimal of 128 bits and a scale of 8", unscaled + " / " + scale);
         }
-        room(18).put((byte) 7).putLong(unscaled.longValue()).putLong(unscaled.shiftRight(64).longValue());
+        room(18).put(DECIMAL).putLong(unscaled.longValue()).putLong(unscaled.shiftRight(64).longValue());
         key.put((byte) scale);
         return this;
+    }
+
+    /** The encoding of the key (KEY-1). */
+    public byte[] encoded() {
+        return Arrays.copyOf(key.array(), key.position());
     }
 
     /** The hash of the key (KEY-2), an unsigned value. */
