@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from flatbuffers import number_types
+from flatbuffers.table import Table
 
 from faro.arrow_columns import binary_array
 from faro.block import BLOCK_HEADER_SIZE, KIND_DATA
@@ -218,12 +220,24 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
             continue
         check_framing(block, FRAMING_ARROW, reader.data_place)
         try:
-            batch = pa.ipc.read_record_batch(pa.ipc.read_message(pa.py_buffer(block.payload)), schema)
+            message = pa.ipc.read_message(pa.py_buffer(block.payload))
+            if _has_compressed_buffers(message.metadata.to_pybytes()):
+                raise ValueError("buffers that Arrow compressed")
+            batch = pa.ipc.read_record_batch(message, schema)
             batch.validate(full=validate)
         except Exception as fault:
             offset = block.offset + BLOCK_HEADER_SIZE
             raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
         yield batch
+
+
+def _has_compressed_buffers(metadata: bytes) -> bool:
+    """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3)."""
+    message = Table(metadata, int.from_bytes(metadata[:4], "little"))
+    header_type, header = message.Offset(6), message.Offset(8)
+    if not header_type or not header or message.Get(number_types.Uint8Flags, message.Pos + header_type) != 3:
+        return False
+    return bool(Table(metadata, message.Indirect(message.Pos + header)).Offset(10))
 
 
 def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401

@@ -114,3 +114,21 @@ def test_columns_as_records(tmp_path: Path, kind: pa.DataType) -> None:
         for partition in range(3):
             expected = [value.encode() for i, value in enumerate(values) if i % 3 == partition]
             assert read_records(reader, partition).to_pylist() == expected
+
+
+def test_buffers_that_arrow_compressed_are_refused(tmp_path: Path) -> None:
+    batch = pa.record_batch({"text": ["a" * 10_000]})
+    schema = batch.schema.serialize().to_pybytes()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+        stream.write_batch(batch)
+    compressed = list(pa.ipc.MessageReader.open_stream(sink.getvalue()))[1].serialize().to_pybytes()
+    with Writer(str(tmp_path / "a"), WriterOptions(2, framing="arrow", schema=schema, layout="single")) as writer:
+        writer.write(0, batch.serialize().to_pybytes())
+        writer.write(1, compressed)
+    with open_reader(tmp_path / "a") as reader:
+        assert next(read_batches(reader, 0)).equals(batch)
+        with pytest.raises(FaroError) as caught:
+            list(read_batches(reader, 1))
+        assert caught.value.code == Code.MALFORMED_BLOCK
+        assert caught.value.offset == next(reader.blocks(1)).offset + 24
