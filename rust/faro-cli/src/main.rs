@@ -9,7 +9,6 @@ mod failure;
 mod pack;
 mod partitions;
 mod picture;
-mod pieces;
 mod progress;
 mod signals;
 mod table;

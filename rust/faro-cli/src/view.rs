@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use faro::message::Footer;
-use faro::{Code, FileHeader, Files, Follower, Reader, ReaderOptions, RegionIndex, Role};
+use faro::{Code, FileHeader, Files, Follower, Piece, Reader, ReaderOptions, RegionIndex, Role};
 
 use crate::failure::{Failure, Outcome};
 
@@ -60,6 +60,14 @@ impl View {
         match self {
             View::Finished(reader) => reader.region(i),
             View::Unfinished(follower) => follower.region(i),
+        }
+    }
+
+    /// What each byte of the files is.
+    pub fn layout(&self) -> faro::Result<Vec<Piece>> {
+        match self {
+            View::Finished(reader) => reader.layout(),
+            View::Unfinished(follower) => follower.layout(),
         }
     }
 

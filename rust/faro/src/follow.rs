@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, Framing};
 use crate::index::RegionIndex;
+use crate::layout::{self, Ending, Piece};
 use crate::message::Footer;
 use crate::reader::{Blocks, Files, ReaderOptions, Records, View, open_files};
 use crate::walk::{Purpose, Step, Walk, present};
@@ -151,6 +152,20 @@ impl Follower {
     /// As [`crate::Reader::records`].
     pub fn records(&self, partition: u32) -> Result<Records> {
         self.view.records(partition)
+    }
+
+    /// What each byte of the files is now, in file order, the data file first. Behind the last commit that was seen,
+    /// all is [`PieceKind::Uncommitted`](crate::PieceKind::Uncommitted), but for the end of a finished file.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::layout`].
+    pub fn layout(&self) -> Result<Vec<Piece>> {
+        let ending = match (&self.walk.footer, self.finished) {
+            (None, _) => Ending::Open,
+            (Some(_), false) => Ending::Footer,
+            (Some(_), true) => Ending::Tail,
+        };
+        layout::layout(&self.view, self.walk.metadata_end(), ending)
     }
 
     /// The encapsulated Arrow IPC schema message of a file with Arrow framing.

@@ -1,14 +1,14 @@
-//! What each byte of a finished output is.
+//! What each byte of an output is.
 
 use crate::block::{self, BlockHeader, Kinds};
 use crate::error::{Error, Result, Role};
-use crate::header::{FileHeader, FileKind};
-use crate::index::RegionIndex;
-use crate::reader::Reader;
+use crate::header::FileHeader;
+use crate::index::{Extent, RegionIndex};
+use crate::reader::View;
 use crate::source::Source;
 use crate::tail::Tail;
 
-/// A stretch of a file.
+/// A stretch of a file. The pieces of each file tile it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Which file.
@@ -19,67 +19,88 @@ pub struct Piece {
     pub length: u64,
     /// What it is.
     pub what: PieceKind,
-    /// The region of a partition block or of a region message.
+    /// The region of an extent or of a region message.
     pub region: Option<u32>,
-    /// Of a shared block: which of its region's shared extents it is in.
-    pub shared: Option<u32>,
+    /// The partition of an own extent.
+    pub partition: Option<u32>,
+    /// How many partitions read a shared extent.
+    pub members: Option<u32>,
+    /// The blocks of an extent, or the one of a message.
+    pub blocks: BlockSums,
 }
 
 /// What a [`Piece`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PieceKind {
     /// The header of the file.
     FileHeader,
-    /// A block: its header, payload and padding.
-    Block(BlockHeader),
+    /// The blocks of one partition in a region.
+    OwnExtent,
+    /// Blocks of a region that several partitions read.
+    SharedExtent,
+    /// The block of a region message.
+    RegionMessage,
+    /// The block of the schema.
+    SchemaMessage,
+    /// A block of metadata that readers skip.
+    OtherMetadata,
+    /// The block of the footer.
+    FooterMessage,
     /// The tail.
     Tail,
+    /// What an unfinished file has behind its last commit.
+    Uncommitted,
 }
 
-/// Lists all pieces of a finished output, in file order, the data file first. The pieces of each file tile it.
-///
-/// Only headers of blocks are read: whether payloads are sound, [`crate::check`] says.
-///
-/// # Errors
-/// The faults of REG-10; of blocks, checks 1 and 2 of BLK-7, and whether their kinds fit their places.
-pub fn layout(reader: &Reader) -> Result<Vec<Piece>> {
-    let mut pieces = Pieces { all: Vec::new() };
-    let single = reader.header().kind == FileKind::Single;
-    if !single {
-        pieces.header(reader.data_source());
-        for number in 0..reader.region_count() {
-            pieces.region(reader.data_source(), &*reader.region(number)?)?;
+impl PieceKind {
+    /// What people call it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PieceKind::FileHeader => "file header",
+            PieceKind::OwnExtent => "own extent",
+            PieceKind::SharedExtent => "shared extent",
+            PieceKind::RegionMessage => "region message",
+            PieceKind::SchemaMessage => "schema message",
+            PieceKind::OtherMetadata => "other metadata",
+            PieceKind::FooterMessage => "footer message",
+            PieceKind::Tail => "tail",
+            PieceKind::Uncommitted => "uncommitted",
         }
     }
-    let index = reader.index_source();
-    pieces.header(index);
-    let end = reader.footer_offset();
-    let (mut offset, mut number) = (FileHeader::SIZE as u64, 0);
-    while offset < end {
-        let entry = reader.footer().regions.get(number);
-        if let Some(entry) = entry.filter(|entry| single && entry.data_offset == offset) {
-            pieces.region(index, &*reader.region(number)?)?;
-            offset = entry.message_offset;
-        }
-        let is_region = entry.is_some_and(|entry| entry.message_offset == offset);
-        // At most 2^32 regions, as their messages number them.
-        let region = is_region.then_some(number as u32);
-        offset = pieces.block(index, offset, end, METADATA, region, None)?;
-        number += usize::from(is_region);
+}
+
+/// How many blocks a [`Piece`] has, and the bytes that they consist of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockSums {
+    /// Blocks.
+    pub count: u64,
+    /// Bytes of their headers.
+    pub headers: u64,
+    /// Bytes of their payloads as they are stored.
+    pub payload: u64,
+    /// Bytes of padding behind the payloads.
+    pub padding: u64,
+}
+
+impl BlockSums {
+    fn add(&mut self, header: &BlockHeader) {
+        let (size, payload) = (BlockHeader::SIZE as u64, u64::from(header.stored_size));
+        self.count += 1;
+        self.headers += size;
+        self.payload += payload;
+        self.padding += header.size_in_file() - size - payload;
     }
-    offset = pieces.block(
-        index,
-        end,
-        u64::MAX,
-        Kinds {
-            footer: true,
-            ..Kinds::default()
-        },
-        None,
-        None,
-    )?;
-    pieces.add(index, offset, Tail::SIZE as u64, PieceKind::Tail);
-    Ok(pieces.all)
+}
+
+/// What ends an index or single file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Nothing yet.
+    Open,
+    /// The footer, but no tail yet.
+    Footer,
+    /// Footer and tail.
+    Tail,
 }
 
 const METADATA: Kinds = Kinds {
@@ -90,77 +111,138 @@ const METADATA: Kinds = Kinds {
     skippable: true,
 };
 
-struct Pieces {
-    all: Vec<Piece>,
+const FOOTER: Kinds = Kinds {
+    partition: false,
+    region: false,
+    footer: true,
+    schema: false,
+    skippable: false,
+};
+
+/// All pieces of an output, whose metadata blocks but for the footer end at `metadata_end`.
+pub(crate) fn layout(view: &View, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    if let Some(data) = &view.core.files.data {
+        let mut file = Pieces::of(data, &mut pieces);
+        for number in 0..view.region_count() {
+            file.region(&*view.region(number)?)?;
+        }
+        file.rest()?;
+    }
+    let single = view.core.files.data.is_none();
+    let mut file = Pieces::of(view.index_source(), &mut pieces);
+    let mut regions = 0;
+    while file.end < metadata_end {
+        let entry = view.footer.regions.get(regions);
+        if entry.is_some_and(|entry| single && entry.data_offset == file.end) {
+            file.region(&*view.region(regions)?)?;
+        }
+        let is_region = entry.is_some_and(|entry| entry.message_offset == file.end);
+        let piece = file.message(metadata_end, METADATA)?;
+        if is_region {
+            // At most 2^32 regions, as their messages number them.
+            piece.region = Some(regions as u32);
+            regions += 1;
+        }
+    }
+    if ending != Ending::Open {
+        file.message(u64::MAX, FOOTER)?;
+    }
+    if ending == Ending::Tail {
+        file.add(PieceKind::Tail, Tail::SIZE as u64);
+    }
+    file.rest()?;
+    Ok(pieces)
 }
 
-impl Pieces {
-    fn add(&mut self, source: &Source, offset: u64, length: u64, what: PieceKind) {
-        self.all.push(Piece {
-            file: source.role(),
-            offset,
+/// The pieces of one file, from its beginning to `end`.
+struct Pieces<'a> {
+    source: &'a Source,
+    all: &'a mut Vec<Piece>,
+    end: u64,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(source: &'a Source, all: &'a mut Vec<Piece>) -> Self {
+        let mut pieces = Pieces { source, all, end: 0 };
+        pieces.add(PieceKind::FileHeader, FileHeader::SIZE as u64);
+        pieces
+    }
+
+    /// Adds a piece behind the last one, and gives it back to be told more about.
+    fn add(&mut self, what: PieceKind, length: u64) -> &mut Piece {
+        let piece = Piece {
+            file: self.source.role(),
+            offset: self.end,
             length,
             what,
             region: None,
-            shared: None,
-        });
+            partition: None,
+            members: None,
+            blocks: BlockSums::default(),
+        };
+        self.end += length;
+        let at = self.all.len();
+        self.all.push(piece);
+        &mut self.all[at]
     }
 
-    fn header(&mut self, source: &Source) {
-        self.add(source, 0, FileHeader::SIZE as u64, PieceKind::FileHeader);
-    }
-
-    /// The blocks of a region, extent by extent.
-    fn region(&mut self, source: &Source, region: &RegionIndex) -> Result<()> {
-        let number = Some(region.sequence());
-        for slot in region.slots() {
-            let mut at = slot.extent.offset;
-            while at < slot.extent.end() {
-                at = self.block(source, at, slot.extent.end(), Kinds::EXTENT, number, None)?;
-            }
+    /// The extents of a region, which tile it (REG-6).
+    fn region(&mut self, region: &RegionIndex) -> Result<()> {
+        for slot in region.slots().filter(|slot| slot.extent.length > 0) {
+            self.extent(region, slot.extent, PieceKind::OwnExtent)?.partition = Some(slot.partition);
         }
-        for (place, shared) in region.shared().iter().enumerate() {
-            let mut at = shared.extent.offset;
-            while at < shared.extent.end() {
-                at = self.block(
-                    source,
-                    at,
-                    shared.extent.end(),
-                    Kinds::EXTENT,
-                    number,
-                    Some(place as u32),
-                )?;
-            }
+        for shared in region.shared() {
+            self.extent(region, shared.extent, PieceKind::SharedExtent)?.members = Some(shared.members.count());
         }
         Ok(())
     }
 
-    /// One block, which must end at or before `end`; returns where it ends.
-    fn block(
-        &mut self,
-        source: &Source,
-        offset: u64,
-        end: u64,
-        kinds: Kinds,
-        region: Option<u32>,
-        shared: Option<u32>,
-    ) -> Result<u64> {
-        let blame = |error: Error| source.blame(error);
+    fn extent(&mut self, region: &RegionIndex, extent: Extent, what: PieceKind) -> Result<&mut Piece> {
+        let mut blocks = BlockSums::default();
+        let mut at = self.end;
+        while at < extent.end() {
+            let header = self.block(at, extent.end(), Kinds::EXTENT)?;
+            blocks.add(&header);
+            at += header.size_in_file();
+        }
+        let piece = self.add(what, extent.length);
+        (piece.region, piece.blocks) = (Some(region.sequence()), blocks);
+        Ok(piece)
+    }
+
+    /// The block of a message, which must end at or before `end`.
+    fn message(&mut self, end: u64, kinds: Kinds) -> Result<&mut Piece> {
+        let header = self.block(self.end, end, kinds)?;
+        let what = match header.kind {
+            block::REGION => PieceKind::RegionMessage,
+            block::SCHEMA => PieceKind::SchemaMessage,
+            block::FOOTER => PieceKind::FooterMessage,
+            _ => PieceKind::OtherMetadata,
+        };
+        let piece = self.add(what, header.size_in_file());
+        piece.blocks.add(&header);
+        Ok(piece)
+    }
+
+    /// The header of the block at `offset`, which must end at or before `end`.
+    fn block(&self, offset: u64, end: u64, kinds: Kinds) -> Result<BlockHeader> {
+        let blame = |error: Error| self.source.blame(error);
         block::check_header_space(offset, end).map_err(blame)?;
         let mut bytes = [0; BlockHeader::SIZE];
-        source.read_exact(offset, &mut bytes)?;
+        self.source.read_exact(offset, &mut bytes)?;
         let header = BlockHeader::parse(&bytes);
         block::check_fits(&header, offset, end).map_err(blame)?;
         block::check_kind(&header, offset, kinds).map_err(blame)?;
-        let what = PieceKind::Block(header);
-        self.all.push(Piece {
-            file: source.role(),
-            offset,
-            length: header.size_in_file(),
-            what,
-            region,
-            shared,
-        });
-        Ok(offset + header.size_in_file())
+        Ok(header)
+    }
+
+    /// What the file has behind its last piece.
+    fn rest(&mut self) -> Result<()> {
+        let size = self.source.size()?;
+        if self.end < size {
+            self.add(PieceKind::Uncommitted, size - self.end);
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! A [`Writer`] takes records in any order of partitions and gives each partition its contiguous extents; a [`Reader`]
 //! delivers what a partition, a range of partitions or everything holds, and checks every byte on the way. A
 //! [`Follower`] reads while the writer is still at work. [`check`] looks at a whole output, [`repair`] and [`rebuild`]
-//! mend one whose writer died or whose index was lost, and [`layout`] tells what each byte is.
+//! mend one whose writer died or whose index was lost, and [`Reader::layout`] tells what each byte is.
 //!
 //! The normative text of the format is the folder `spec/` of the project; the documentation here names its clauses.
 //! Every fault is an [`Error`] with one of the codes of [`Code`], the file and the absolute offset.
@@ -71,7 +71,7 @@ pub use error::{Code, Error, Result, Role};
 pub use follow::{Follower, Progress};
 pub use header::{FileHeader, FileKind, Framing};
 pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
-pub use layout::{Piece, PieceKind, layout};
+pub use layout::{BlockSums, Piece, PieceKind};
 pub use limits::Limits;
 pub use reader::{Block, Blocks, Files, Reader, ReaderOptions, Records};
 pub use repair::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild, repair};

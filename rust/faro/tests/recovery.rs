@@ -4,7 +4,8 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, fill_sample, index_path, open, options, write_sample};
 use faro::{
-    Action, Code, Files, Follower, Layout, Limits, ReaderOptions, RebuildOptions, SharedPolicy, Writer, rebuild, repair,
+    Action, Code, Files, Follower, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, SharedPolicy, Writer,
+    rebuild, repair,
 };
 
 fn follow(files: &Files) -> Follower {
@@ -88,6 +89,16 @@ fn a_follower_opens_files_in_every_state() {
         let mut follower = follow(&files);
         let progress = follower.poll().unwrap();
         assert_eq!(progress.finished, length == whole.len());
+        let pieces = follower.layout().unwrap();
+        let end = pieces.iter().fold(0, |end, piece| {
+            assert_eq!(piece.offset, end);
+            end + piece.length
+        });
+        assert_eq!(end, length as u64);
+        let commits = pieces.iter().filter(|piece| piece.what == PieceKind::RegionMessage);
+        assert_eq!(commits.count(), progress.regions);
+        let tail = pieces.last().is_some_and(|piece| piece.what == PieceKind::Tail);
+        assert_eq!(tail, progress.finished);
     }
 }
 

@@ -38,34 +38,31 @@ impl Sealed {
     }
 }
 
-/// The stretches of one file.
-fn stretches(reader: &Reader, role: faro::Role) -> Vec<Sealed> {
-    let pieces = faro::layout(reader).unwrap();
-    let pieces = pieces.iter().filter(|piece| piece.file == role);
-    pieces
-        .map(|piece| {
-            let start = piece.offset as usize;
-            let end = start + piece.length as usize;
-            match piece.what {
-                PieceKind::FileHeader => Sealed {
-                    start,
-                    end,
-                    checksum: 60,
-                },
-                // The checksum leaves the padding out.
-                PieceKind::Block(header) => Sealed {
-                    start,
-                    end: start + BlockHeader::SIZE + header.stored_size as usize,
-                    checksum: start + 20,
-                },
-                PieceKind::Tail => Sealed {
-                    start,
-                    end,
-                    checksum: start + 12,
-                },
+/// The stretches of one file, whose bytes these are.
+fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
+    let mut sealed = Vec::new();
+    for piece in reader.layout().unwrap().iter().filter(|piece| piece.file == role) {
+        let (mut start, end) = (piece.offset as usize, (piece.offset + piece.length) as usize);
+        let checksum = match piece.what {
+            PieceKind::FileHeader => 60,
+            PieceKind::Tail => start + 12,
+            _ => {
+                while start < end {
+                    let header = BlockHeader::parse(file[start..].first_chunk().unwrap());
+                    sealed.push(Sealed {
+                        start,
+                        // The checksum leaves the padding out.
+                        end: start + BlockHeader::SIZE + header.stored_size as usize,
+                        checksum: start + 20,
+                    });
+                    start += header.size_in_file() as usize;
+                }
+                continue;
             }
-        })
-        .collect()
+        };
+        sealed.push(Sealed { start, end, checksum });
+    }
+    sealed
 }
 
 /// Everything that reads, with small limits so that a large size is a fault and no wait.
@@ -90,10 +87,11 @@ fn read_every_way(files: &Files) {
             let _ = reader.partition(partition).unwrap().count();
             let _ = reader.stored_bytes(partition);
         }
-        let _ = faro::layout(&reader);
+        let _ = reader.layout();
     }
     if let Ok(mut follower) = Follower::open(files, options) {
         let _ = follower.poll();
+        let _ = follower.layout();
         let _ = follower.range(follower.partitions()).unwrap().count();
     }
     let _ = faro::repair(files, &limits, true);
@@ -110,7 +108,7 @@ fn read_every_way(files: &Files) {
 fn change_everything(files: &Files, role: faro::Role, path: &Path) {
     let good = std::fs::read(path).unwrap();
     let reader = Reader::open(files, ReaderOptions::default()).unwrap();
-    for stretch in stretches(&reader, role) {
+    for stretch in stretches(&reader, role, &good) {
         for at in stretch.start..stretch.end {
             let byte = good[at];
             for value in [

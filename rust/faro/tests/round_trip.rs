@@ -4,7 +4,7 @@ mod common;
 
 use common::{Content, Place, check, content, contents, open};
 use faro::block::DATA;
-use faro::{Codec, Files, Framing, Layout, PieceKind, Reader, To, Writer, WriterOptions};
+use faro::{Codec, Files, Follower, Framing, Layout, PieceKind, Reader, ReaderOptions, To, Writer, WriterOptions};
 use proptest::prelude::*;
 
 /// One call of a writer. Partitions count from the file's first, and wrap around.
@@ -253,7 +253,7 @@ fn ranges_fit(reader: &Reader, contents: &[Content], from: u32, to: u32) {
 }
 
 fn every_byte_has_its_piece(reader: &Reader, files: &Files) {
-    let pieces = faro::layout(reader).unwrap();
+    let pieces = reader.layout().unwrap();
     for (role, path) in files.paths() {
         let mut end = 0;
         for piece in pieces.iter().filter(|piece| piece.file == role) {
@@ -262,10 +262,14 @@ fn every_byte_has_its_piece(reader: &Reader, files: &Files) {
         }
         assert_eq!(end, path.metadata().unwrap().len());
     }
-    let blocks = pieces
+    let extents = pieces
         .iter()
-        .filter(|piece| matches!(piece.what, PieceKind::Block(header) if !header.is_metadata()));
-    assert_eq!(blocks.count(), reader.all().unwrap().count());
+        .filter(|piece| matches!(piece.what, PieceKind::OwnExtent | PieceKind::SharedExtent));
+    let blocks: u64 = extents.map(|piece| piece.blocks.count).sum();
+    assert_eq!(blocks, reader.all().unwrap().count() as u64);
+    let mut follower = Follower::open(files, ReaderOptions::default()).unwrap();
+    follower.poll().unwrap();
+    assert_eq!(follower.layout().unwrap(), pieces);
 }
 
 proptest! {

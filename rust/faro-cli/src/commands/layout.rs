@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use faro::{Piece, PieceKind};
+use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, Grid, Part, RegionShare, SharedShare};
-use crate::pieces::{self, Piece, What};
 use crate::table::{Align, Rows};
 use crate::target::Target;
 use crate::term::{Out, escape};
@@ -42,13 +43,50 @@ pub struct LayoutArgs {
     json: bool,
 }
 
+#[derive(Debug, Serialize)]
+struct PieceInfo {
+    file: &'static str,
+    offset: u64,
+    length: u64,
+    what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partition: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    members: Option<u32>,
+    blocks: u64,
+    block_headers: u64,
+    payload: u64,
+    padding: u64,
+}
+
+impl PieceInfo {
+    fn of(piece: &Piece) -> PieceInfo {
+        PieceInfo {
+            file: piece.file.as_str(),
+            offset: piece.offset,
+            length: piece.length,
+            what: piece.what.as_str().replace(' ', "-"),
+            region: piece.region,
+            partition: piece.partition,
+            members: piece.members,
+            blocks: piece.blocks.count,
+            block_headers: piece.blocks.headers,
+            payload: piece.blocks.payload,
+            padding: piece.blocks.padding,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let files = args.target.files()?;
     let view = View::open(&files)?;
-    let pieces = pieces::pieces(&files, &view)?;
-    let total = pieces::accounted(&pieces, &files)?;
+    let pieces = view.layout()?;
+    let total = pieces.iter().map(|piece| piece.length).sum();
     if args.json {
+        let pieces: Vec<PieceInfo> = pieces.iter().map(PieceInfo::of).collect();
         return out.json(&serde_json::json!({ "bytes": total, "finished": view.is_finished(), "pieces": pieces }));
     }
     if let Some(path) = &args.svg {
@@ -87,20 +125,20 @@ fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
             _ => String::new(),
         };
         let in_blocks = |n: u64| {
-            if piece.blocks.blocks > 0 {
+            if piece.blocks.count > 0 {
                 n.to_string()
             } else {
                 String::new()
             }
         };
         rows.row(vec![
-            piece.file.to_owned(),
+            piece.file.to_string(),
             piece.offset.to_string(),
             piece.length.to_string(),
-            piece.what.name().to_owned(),
+            piece.what.as_str().to_owned(),
             optional(piece.region),
             readers,
-            in_blocks(piece.blocks.blocks),
+            in_blocks(piece.blocks.count),
             in_blocks(piece.blocks.payload),
             in_blocks(piece.blocks.padding),
         ]);
@@ -117,7 +155,7 @@ fn print_rows(rows: &Rows, out: &mut Out) -> Outcome {
 }
 
 fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
-    let mut sums: BTreeMap<What, (u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<PieceKind, (u64, u64)> = BTreeMap::new();
     for piece in pieces {
         let sum = sums.entry(piece.what).or_default();
         sum.0 += 1;
@@ -134,7 +172,7 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
     let percent = |bytes: u64| format!("{:.2}%", bytes as f64 * 100.0 / total.max(1) as f64);
     for (what, (n, bytes)) in &sums {
         rows.row(vec![
-            what.name().to_owned(),
+            what.as_str().to_owned(),
             count(*n),
             count(*bytes),
             size(*bytes),
@@ -150,9 +188,9 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
         percent(total),
     ]);
     print_rows(&rows, out)?;
-    let headers = of_blocks(|piece| piece.blocks.block_headers);
+    let headers = of_blocks(|piece| piece.blocks.headers);
     let padding = of_blocks(|piece| piece.blocks.padding);
-    let blocks = of_blocks(|piece| piece.blocks.blocks);
+    let blocks = of_blocks(|piece| piece.blocks.count);
     out.line(&format!(
         "\n{}: {} of block headers, {} of padding",
         escape(&units::plural(blocks, "block")),
@@ -183,21 +221,23 @@ fn grid(view: &View) -> Outcome<Grid> {
 /// The shares of all bytes for the bar at the picture's foot.
 fn parts(pieces: &[Piece]) -> Vec<Part> {
     let sum = |pick: &dyn Fn(&Piece) -> u64| pieces.iter().map(pick).sum();
-    let of = |what: What| move |piece: &Piece| if piece.what == what { piece.blocks.payload } else { 0 };
+    let of = |what: PieceKind| move |piece: &Piece| if piece.what == what { piece.blocks.payload } else { 0 };
     let framing = |piece: &Piece| match piece.what {
-        What::OwnExtent | What::SharedExtent => piece.blocks.block_headers + piece.blocks.padding,
+        PieceKind::OwnExtent | PieceKind::SharedExtent => piece.blocks.headers + piece.blocks.padding,
         _ => 0,
     };
     let messages = |piece: &Piece| match piece.what {
-        What::RegionMessage | What::SchemaMessage | What::OtherMetadata | What::FooterMessage => piece.length,
+        PieceKind::RegionMessage | PieceKind::SchemaMessage | PieceKind::OtherMetadata | PieceKind::FooterMessage => {
+            piece.length
+        }
         _ => 0,
     };
     let ends = |piece: &Piece| match piece.what {
-        What::FileHeader | What::Tail => piece.length,
+        PieceKind::FileHeader | PieceKind::Tail => piece.length,
         _ => 0,
     };
     let uncommitted = |piece: &Piece| {
-        if piece.what == What::Uncommitted {
+        if piece.what == PieceKind::Uncommitted {
             piece.length
         } else {
             0
@@ -206,11 +246,11 @@ fn parts(pieces: &[Piece]) -> Vec<Part> {
     vec![
         Part {
             name: "own payload",
-            bytes: sum(&of(What::OwnExtent)),
+            bytes: sum(&of(PieceKind::OwnExtent)),
         },
         Part {
             name: "shared payload",
-            bytes: sum(&of(What::SharedExtent)),
+            bytes: sum(&of(PieceKind::SharedExtent)),
         },
         Part {
             name: "block headers, padding",

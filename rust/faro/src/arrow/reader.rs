@@ -86,7 +86,7 @@ impl BatchDecoder {
                 "an Arrow record batch of the file's schema",
                 found,
             );
-            self.reader.data_source().blame(fault)
+            self.reader.view().data_source().blame(fault)
         })
     }
 }

@@ -23,6 +23,7 @@ pub(crate) use window::Window;
 use crate::error::Result;
 use crate::header::FileHeader;
 use crate::index::RegionIndex;
+use crate::layout::{self, Ending, Piece};
 use crate::message::Footer;
 use crate::source::Source;
 use std::ops::Range;
@@ -148,6 +149,16 @@ impl Reader {
         self.view.records(partition)
     }
 
+    /// What each byte of the files is, in file order, the data file first.
+    ///
+    /// Only headers of blocks are read: whether payloads are sound, [`crate::check`] says.
+    ///
+    /// # Errors
+    /// The faults of REG-10; of blocks, checks 1 and 2 of BLK-7, and whether their kinds fit their places.
+    pub fn layout(&self) -> Result<Vec<Piece>> {
+        layout::layout(&self.view, self.footer_offset, Ending::Tail)
+    }
+
     /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
     pub fn arrow_schema_message(&self) -> Option<&[u8]> {
         self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
@@ -167,9 +178,5 @@ impl Reader {
 
     pub(crate) fn index_source(&self) -> &Source {
         self.view.index_source()
-    }
-
-    pub(crate) fn data_source(&self) -> &Source {
-        self.view.data_source()
     }
 }
