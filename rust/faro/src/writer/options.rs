@@ -233,3 +233,38 @@ pub(crate) fn check_kind(kind: u8) -> Result<()> {
         false => Err(Error::argument("kind 0, 1 or 64 to 127", kind.to_string())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Reader, ReaderOptions, Writer};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_file_id_that_was_not_given_is_a_new_random_uuid() {
+        let folder = tempfile::tempdir().unwrap();
+        let drawn = |n: usize| {
+            let mut writer = Writer::create(folder.path().join(n.to_string()), WriterOptions::new(1)).unwrap();
+            let reader = Reader::open(&writer.finish().unwrap().files, ReaderOptions::default()).unwrap();
+            reader.header().file_id
+        };
+        let ids: BTreeSet<_> = (0..64).map(drawn).collect();
+        assert_eq!(ids.len(), 64);
+        for id in &ids {
+            assert_eq!((id[6] >> 4, id[8] >> 6), (4, 0b10), "{id:?}");
+        }
+        // Every other bit is drawn, so it is now 0 and now 1.
+        let same = |at: usize| {
+            ids.iter()
+                .fold((!0, !0), |(ones, zeros), id| (ones & id[at], zeros & !id[at]))
+        };
+        for at in 0..16 {
+            let expected = match at {
+                6 => (0x40, 0xB0),
+                8 => (0x80, 0x40),
+                _ => (0, 0),
+            };
+            assert_eq!(same(at), expected, "byte {at}");
+        }
+    }
+}

@@ -139,11 +139,10 @@ impl Output {
         if !self.follow {
             self.rename()?;
         }
-        self.keep(true);
         if durable {
-            let index = self.final_path();
-            sync_folder(index)?;
+            sync_folder(self.final_path())?;
         }
+        self.keep(true);
         Ok(())
     }
 

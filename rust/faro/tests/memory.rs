@@ -1,0 +1,103 @@
+//! How much memory reading takes (LIM-2).
+
+mod common;
+
+use common::{Place, open, options};
+use faro::{Files, Framing, Layout, Reader, ReaderOptions, Writer};
+use std::alloc::{GlobalAlloc, Layout as Memory, System};
+use std::cell::Cell;
+
+/// The system's allocator, counting for each thread by itself: other tests run at the same time.
+struct Counting;
+
+thread_local! {
+    static TAKEN: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    TAKEN.set(TAKEN.get() + bytes);
+    PEAK.set(PEAK.get().max(TAKEN.get()));
+}
+
+// SAFETY: everything is the system allocator's; the counters allocate nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
+        count(memory.size() as isize);
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.alloc(memory) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
+        count(-(memory.size() as isize));
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.dealloc(at, memory) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What something takes at its most, in bytes, besides what was there before.
+fn peak_of<T>(act: impl FnOnce() -> T) -> (T, usize) {
+    let before = TAKEN.get();
+    PEAK.set(before);
+    let result = act();
+    (result, usize::try_from(PEAK.get() - before).unwrap())
+}
+
+const PARTITIONS: u32 = 100_000;
+/// Of a dense region: the offsets of its slots, u32.
+const MESSAGE: usize = 4 * PARTITIONS as usize;
+
+/// Dense regions, each with a block for every other partition, and for the last.
+fn write_regions(place: &Place, regions: usize) -> Files {
+    let many = options(Layout::Paired, PARTITIONS)
+        .framing(Framing::Opaque)
+        .statistics(false);
+    let mut writer = Writer::create(place.name(), many).unwrap();
+    for _ in 0..regions {
+        for partition in (1..PARTITIONS).step_by(2) {
+            writer.write(partition, b"x").unwrap();
+        }
+        writer.flush().unwrap();
+    }
+    let summary = writer.finish().unwrap();
+    assert!(summary.index_bytes as usize > regions * MESSAGE);
+    let reader = open(&summary.files).unwrap();
+    assert!((0..regions).all(|number| !reader.region(number).unwrap().is_sparse()));
+    summary.files
+}
+
+fn read_last_partition(files: &Files, region_cache_bytes: u64) -> usize {
+    let options = ReaderOptions {
+        region_cache_bytes,
+        ..ReaderOptions::default()
+    };
+    let reader = Reader::open(files, options).unwrap();
+    let blocks = reader.partition(PARTITIONS - 1).unwrap();
+    blocks.map(|block| block.unwrap().payload.len()).sum()
+}
+
+#[test]
+fn one_region_message_at_a_time() {
+    let (one, ten) = (Place::new(), Place::new());
+    let one = write_regions(&one, 1);
+    let ten = write_regions(&ten, 10);
+    let (length, one_region) = peak_of(|| read_last_partition(&one, 0));
+    assert_eq!(length, 1);
+    let (length, ten_regions) = peak_of(|| read_last_partition(&ten, 0));
+    assert_eq!(length, 10);
+    // A message, and what it says: nine regions more may take their entries of the directory, but no message.
+    assert!(one_region < 3 * MESSAGE, "{one_region}");
+    assert!(
+        ten_regions < one_region + MESSAGE / 10,
+        "{one_region} and {ten_regions}"
+    );
+    // That this measures what it should: a cache for all of them is seen.
+    let (_, all_kept) = peak_of(|| read_last_partition(&ten, 1 << 30));
+    assert!(all_kept > 10 * MESSAGE, "{all_kept}");
+    // A bounded cache is bounded.
+    let (_, some_kept) = peak_of(|| read_last_partition(&ten, 3 * MESSAGE as u64));
+    assert!(some_kept < one_region + 4 * MESSAGE, "{some_kept}");
+}

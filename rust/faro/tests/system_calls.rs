@@ -1,0 +1,247 @@
+//! What the writer asks of the system and in which order, and that it fails when any of it is refused.
+//!
+//! The functions of the C library that the standard library calls are defined here instead: the linker prefers these.
+//! They note the call, or refuse it, on the thread that asked for that, and pass it on to the kernel.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Place, check, options};
+use faro::{Code, Durability, Error, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use libc::{c_char, c_int, c_void, size_t, ssize_t};
+use std::cell::RefCell;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
+
+#[derive(Default)]
+struct Recorder {
+    calls: Vec<String>,
+    /// Which call is refused, counted from 0.
+    refused: Option<usize>,
+}
+
+thread_local! {
+    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+}
+
+/// Notes a call; returns whether it is let through.
+fn admit(call: &str, path: &Path) -> bool {
+    let judge = |recorder: &RefCell<Option<Recorder>>| {
+        let mut recorder = recorder.borrow_mut();
+        let Some(recorder) = recorder.as_mut() else {
+            return true;
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        recorder.calls.push(format!("{call} {name}"));
+        recorder.refused != Some(recorder.calls.len() - 1)
+    };
+    // The test harness writes while threads end, too.
+    let admitted = RECORDER.try_with(judge).unwrap_or(true);
+    if !admitted {
+        // SAFETY: the address is the calling thread's own errno.
+        unsafe { *libc::__errno_location() = libc::EIO };
+    }
+    admitted
+}
+
+fn admit_descriptor(call: &str, descriptor: c_int) -> bool {
+    let recording = RECORDER.try_with(|recorder| recorder.borrow().is_some());
+    let path = match recording {
+        Ok(true) => std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default(),
+        _ => return true,
+    };
+    admit(call, &path)
+}
+
+// SAFETY: the name and the signature of the C library's function, and it does the same.
+#[unsafe(no_mangle)]
+extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
+    if !admit_descriptor("write", descriptor) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_write, descriptor, bytes, count) as ssize_t }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn fdatasync(descriptor: c_int) -> c_int {
+    // The device itself is not asked, which would take a while: this is about whether it would be.
+    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn fsync(descriptor: c_int) -> c_int {
+    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
+}
+
+// SAFETY: as above; both are texts that end with a zero, as `rename` demands of its caller.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
+    // SAFETY: see above.
+    let path = unsafe { CStr::from_ptr(to) };
+    if !admit("rename to", Path::new(OsStr::from_bytes(path.to_bytes()))) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0) as c_int }
+}
+
+/// Does something while this thread's calls are noted.
+fn recorded<T>(refused: Option<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let recorder = Recorder {
+        calls: Vec::new(),
+        refused,
+    };
+    RECORDER.set(Some(recorder));
+    let result = act();
+    (result, RECORDER.take().unwrap().calls)
+}
+
+/// Two regions, one of them closed by hand.
+fn write_two_regions(writer: &mut Writer) -> Result<()> {
+    writer.write(0, b"one")?;
+    writer.flush()?;
+    writer.write(1, b"two")?;
+    writer.finish().map(|_| ())
+}
+
+/// The calls of a whole output; how many pieces something is written in does not matter.
+fn calls_of(options: WriterOptions) -> Vec<String> {
+    let place = Place::new();
+    let write = || write_two_regions(&mut Writer::create(place.name(), options)?);
+    let (result, mut calls) = recorded(None, write);
+    result.unwrap();
+    calls.dedup();
+    // The folder has a random name.
+    let folder = place.name().parent().unwrap().file_name().unwrap().to_owned();
+    calls
+        .iter()
+        .map(|call| {
+            call.replace(folder.to_str().unwrap(), "FOLDER")
+                .replace(".30313233", "")
+        })
+        .collect()
+}
+
+#[test]
+fn blocks_are_synced_before_their_message_and_files_before_their_names() {
+    let durable = |layout| options(layout, 2).durability(Durability::Commit);
+    let region = [
+        "write out.data.tmp",
+        "sync out.data.tmp",
+        "write out.index.tmp",
+        "sync out.index.tmp",
+    ];
+    let end = [
+        "write out.index.tmp",
+        "sync out.data.tmp",
+        "sync out.index.tmp",
+        "rename to out.data",
+        "rename to out.index",
+        "sync FOLDER",
+    ];
+    assert_eq!(calls_of(durable(Layout::Paired)), [&region[..], &region, &end].concat());
+    let region = ["write out.faro.tmp", "sync out.faro.tmp"].repeat(2);
+    let end = [
+        "write out.faro.tmp",
+        "sync out.faro.tmp",
+        "rename to out.faro",
+        "sync FOLDER",
+    ];
+    assert_eq!(calls_of(durable(Layout::Single)), [&region[..], &region, &end].concat());
+    // Followed files have their names already.
+    let calls = calls_of(durable(Layout::Paired).follow(true));
+    assert!(!calls.iter().any(|call| call.starts_with("rename")));
+    assert_eq!(
+        calls[calls.len() - 3..],
+        ["sync out.data", "sync out.index", "sync FOLDER"]
+    );
+}
+
+#[test]
+fn without_durability_nothing_is_synced_and_data_gets_its_name_first() {
+    let calls = calls_of(options(Layout::Paired, 2));
+    let expected = [
+        "write out.data.tmp",
+        "write out.index.tmp",
+        "rename to out.data",
+        "rename to out.index",
+    ];
+    assert_eq!(calls, expected);
+    assert_eq!(
+        calls_of(options(Layout::Single, 2)),
+        ["write out.faro.tmp", "rename to out.faro"]
+    );
+}
+
+/// Writes with one call refused. None if there are not so many calls.
+fn fail_at(refused: usize, place: &Place, options: WriterOptions) -> Option<(Writer, Error)> {
+    let mut writer = Writer::create(place.name(), options).unwrap();
+    let (result, calls) = recorded(Some(refused), || write_two_regions(&mut writer));
+    match result {
+        Err(error) => Some((writer, error)),
+        Ok(()) => {
+            assert!(
+                calls.len() <= refused,
+                "call {refused} failed and nobody heard: {calls:?}"
+            );
+            None
+        }
+    }
+}
+
+#[test]
+fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
+    for layout in LAYOUTS {
+        for durability in [Durability::None, Durability::Commit] {
+            let mut failures = 0;
+            loop {
+                let place = Place::new();
+                let options = options(layout, 2).durability(durability);
+                let Some((mut writer, first)) = fail_at(failures, &place, options) else {
+                    break;
+                };
+                assert_eq!(first.code, Code::Io);
+                for again in [writer.write(0, b"x"), writer.flush(), writer.finish().map(|_| ())] {
+                    assert_eq!(again.unwrap_err().to_string(), first.to_string());
+                }
+                // Only when nothing but the folder's sync is missing have both files their names, and then they are
+                // whole.
+                let files = place.output(layout);
+                match Reader::open(&files, ReaderOptions::default()) {
+                    Ok(_) => assert_eq!(check(&files).unwrap().regions, 2),
+                    Err(error) => assert_eq!(error.code, Code::Io),
+                }
+                if failures % 2 == 0 {
+                    writer.abort().unwrap();
+                    writer.abort().unwrap();
+                }
+                drop(writer);
+                assert!(place.files().is_empty(), "{failures}: {:?}", place.files());
+                failures += 1;
+            }
+            assert!(failures >= 2, "{failures}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_aborted() {
+    for layout in LAYOUTS {
+        for refused in 0..2 {
+            let place = Place::new();
+            let (mut writer, first) = fail_at(refused, &place, options(layout, 2).follow(true)).unwrap();
+            assert_eq!(first.code, Code::Io);
+            let opened = Reader::open(&place.output(layout), ReaderOptions::default());
+            assert_eq!(opened.unwrap_err().code, Code::Unfinished);
+            writer.abort().unwrap();
+            assert!(place.files().is_empty());
+        }
+    }
+}
