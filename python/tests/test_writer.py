@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,23 @@ def test_temporary_names_until_finished(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.data.00010203.tmp", "a.index.00010203.tmp"]
     writer.finish()
     assert names(tmp_path) == ["a.data", "a.index"]
+
+
+def test_a_file_id_that_was_not_given_is_a_new_random_uuid(tmp_path: Path) -> None:
+    drawn = []
+    for _ in range(64):
+        made = output(tmp_path, WriterOptions(1))
+        with Writer(str(made.base), WriterOptions(1)):
+            pass
+        with made.reader() as reader:
+            drawn.append(reader.header.file_id)
+    assert len(set(drawn)) == 64
+    assert {uuid.UUID(bytes=file_id).version for file_id in drawn} == {4}
+    assert {uuid.UUID(bytes=file_id).variant for file_id in drawn} == {uuid.RFC_4122}
+    # Every other bit is drawn, so it is now 0 and now 1.
+    bits = np.unpackbits(np.frombuffer(b"".join(drawn), np.uint8).reshape(64, 16), axis=1)
+    same = np.flatnonzero(bits.min(axis=0) == bits.max(axis=0))
+    assert same.tolist() == [48, 49, 50, 51, 64, 65]
 
 
 def fail_after_a_record(writer: Writer) -> None:

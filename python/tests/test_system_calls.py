@@ -1,0 +1,134 @@
+"""What the writer asks of the system and in which order, and that it fails when any of it is refused."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import FILE_ID, fault_of, output
+
+from faro import Code, FaroError, Writer, WriterOptions
+from faro.check import check
+
+
+class Recorder:
+    """Notes calls; refuses one of them, counted from 0."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, folder: Path, refused: int = -1) -> None:
+        self.calls: list[str] = []
+        self._folder = folder
+        self._refused = refused
+        writev, rename = os.writev, os.rename
+        # The device itself is not asked, which would take a while: this is about whether it would be.
+        patch.setattr(os, "fsync", self.passed_on("sync", self.opened, lambda _: None))
+        patch.setattr(os, "writev", self.passed_on("write", self.opened, writev))
+        patch.setattr(os, "rename", self.passed_on("rename to", lambda _, to: Path(to), rename))
+
+    def opened(self, descriptor: int, *_: Any) -> Path:
+        """Return the file that a descriptor is open for."""
+        status = os.fstat(descriptor)
+        return next(path for path in (self._folder, *self._folder.iterdir()) if os.path.samestat(path.stat(), status))
+
+    def passed_on(self, call: str, path: Callable[..., Path], do: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any) -> Any:
+            file = path(*arguments)
+            name = "the folder" if file == self._folder else file.name.partition(".")[2].replace(".00010203", "")
+            self.calls.append(f"{call} {name}")
+            if len(self.calls) - 1 == self._refused:
+                raise OSError(5, "refused")
+            return do(*arguments)
+
+        return noted
+
+
+def write_two_regions(writer: Writer) -> None:
+    writer.write(0, b"one")
+    writer.flush()
+    writer.write(1, b"two")
+    writer.finish()
+
+
+def calls_of(folder: Path, options: WriterOptions) -> list[str]:
+    """Return the calls of a whole output; how many pieces something is written in does not matter."""
+    with pytest.MonkeyPatch.context() as patch:
+        recorder = Recorder(patch, folder)
+        write_two_regions(Writer(str(output(folder, options).base), options))
+    return [call for call, _ in itertools.groupby(recorder.calls)]
+
+
+def test_blocks_are_synced_before_their_message_and_files_before_their_names(tmp_path: Path) -> None:
+    durable: dict[str, Any] = {"durability": "commit", "file_id": FILE_ID}
+    region = ["write data.tmp", "sync data.tmp", "write index.tmp", "sync index.tmp"]
+    end = ["write index.tmp", "sync data.tmp", "sync index.tmp", "rename to data", "rename to index"]
+    headers = ["write data.tmp", "write index.tmp"]
+    found = calls_of(tmp_path, WriterOptions(2, **durable))
+    assert found == [*headers, *region, *region, *end, "sync the folder"]
+    region = ["write faro.tmp", "sync faro.tmp"] * 2
+    end = ["write faro.tmp", "sync faro.tmp", "rename to faro"]
+    found = calls_of(tmp_path, WriterOptions(2, layout="single", **durable))
+    assert found == [*region, *region, *end, "sync the folder"]
+    # Followed files have their names already.
+    found = calls_of(tmp_path, WriterOptions(2, follow=True, **durable))
+    assert not any(call.startswith("rename") for call in found)
+    assert found[-3:] == ["sync data", "sync index", "sync the folder"]
+
+
+def test_without_durability_nothing_is_synced_and_data_gets_its_name_first(tmp_path: Path) -> None:
+    found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID))
+    assert not any(call.startswith("sync") for call in found)
+    assert found[-2:] == ["rename to data", "rename to index"]
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+@pytest.mark.parametrize("durability", ["none", "commit"])
+def test_every_refused_call_fails_the_writer_for_good_and_leaves_nothing(
+    tmp_path: Path, layout: Any, durability: Any
+) -> None:
+    options = WriterOptions(2, layout=layout, durability=durability)
+    for refused in itertools.count():
+        made = output(tmp_path, options)
+        writer = Writer(str(made.base), options)
+        with pytest.MonkeyPatch.context() as patch:
+            recorder = Recorder(patch, tmp_path, refused)
+            first = fault_of(write_two_regions, writer)
+        if first is None:
+            assert 4 <= len(recorder.calls) <= refused
+            break
+        assert first.code == Code.IO
+        calls: list[Callable[[Writer], Any]] = [lambda w: w.write(0, b"x"), Writer.flush, Writer.finish, Writer.region]
+        assert all(fault_of(call, writer) is first for call in calls)
+        # Only when nothing but the folder's sync is missing have both files their names, and then they are whole.
+        if all(path.exists() for path in made.files.values()):
+            assert check(**made.files).regions == 2
+        else:
+            with pytest.raises(FaroError, match="io"):
+                made.reader()
+        if refused % 2 == 0:
+            writer.abort()
+            writer.abort()
+        # The first error is the writer's, and its traceback leads back to the writer.
+        del writer, first
+        gc.collect()
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+@pytest.mark.parametrize("refused", range(4))
+def test_a_failed_writer_that_others_follow_looks_unfinished(tmp_path: Path, layout: Any, refused: int) -> None:
+    options = WriterOptions(2, layout=layout, follow=True)
+    made = output(tmp_path, options)
+    writer = Writer(str(made.base), options)
+    with pytest.MonkeyPatch.context() as patch:
+        Recorder(patch, tmp_path, refused)
+        with pytest.raises(FaroError, match="io"):
+            write_two_regions(writer)
+    opened = fault_of(made.reader)
+    assert opened is not None
+    assert opened.code == Code.UNFINISHED
+    writer.abort()
+    assert list(tmp_path.iterdir()) == []
