@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.header.Framing;
+import dev.faro.reader.Reader;
 import dev.faro.writer.Durability;
 import dev.faro.writer.Layout;
 import dev.faro.writer.RegionWriter;
@@ -14,7 +15,9 @@ import dev.faro.writer.WriterOptions;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -172,5 +175,33 @@ class WriterTest {
             }
             assertEquals(0, Outputs.check(empty, layout).regions());
         }
+    }
+
+    @Test
+    void aFileIdThatWasNotGivenIsANewRandomUuid() throws Exception {
+        Path name = folder.resolve("drawn");
+        Set<UUID> drawn = new HashSet<>();
+        for (int i = 0; i < 64; i++) {
+            try (Writer writer = Writer.create(name, new WriterOptions(1).overwrite(true))) {
+                writer.finish();
+            }
+            try (Reader reader = Outputs.open(name, Layout.PAIRED)) {
+                drawn.add(reader.header().fileId());
+            }
+        }
+        assertEquals(64, drawn.size());
+        long[] ones = {-1, -1};
+        long[] zeros = {-1, -1};
+        for (UUID id : drawn) {
+            assertEquals(4, id.version());
+            assertEquals(2, id.variant());
+            ones[0] &= id.getMostSignificantBits();
+            zeros[0] &= ~id.getMostSignificantBits();
+            ones[1] &= id.getLeastSignificantBits();
+            zeros[1] &= ~id.getLeastSignificantBits();
+        }
+        // Every other bit is drawn, so it is now 0 and now 1.
+        assertArrayEquals(new long[] {0x4000, 1L << 63}, ones);
+        assertArrayEquals(new long[] {0xB000, 1L << 62}, zeros);
     }
 }

@@ -1,0 +1,247 @@
+package dev.faro;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.AccessMode;
+import java.nio.file.CopyOption;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
+import java.nio.file.FileSystem;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.nio.file.WatchService;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.FileAttributeView;
+import java.nio.file.attribute.UserPrincipalLookupService;
+import java.nio.file.spi.FileSystemProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The default file system, with every write, sync and rename noted, and one of them refused. Syncs do not ask the
+ * device, which would take a while.
+ */
+final class RecordingFileSystem extends FileSystem {
+    private final Provider provider = new Provider();
+    private final List<String> calls = new ArrayList<>();
+    private int refused = -1;
+
+    /** A path of this file system for one of the default one. */
+    Path path(Path real) {
+        return (Path) Proxy.newProxyInstance(
+                Path.class.getClassLoader(), new Class<?>[] {Path.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("getFileSystem")) {
+                        return this;
+                    }
+                    Object[] passed = arguments == null ? null : arguments.clone();
+                    for (int i = 0; passed != null && i < passed.length; i++) {
+                        passed[i] = passed[i] instanceof Path ? real((Path) passed[i]) : passed[i];
+                    }
+                    try {
+                        Object result = method.invoke(real, passed);
+                        return result instanceof Path ? path((Path) result) : result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    private static Path real(Path path) {
+        return Path.of(path.toString());
+    }
+
+    /** Forgets the calls so far, and refuses the call of that number, counted from 0; -1 refuses none. */
+    void refuse(int number) {
+        calls.clear();
+        refused = number;
+    }
+
+    /** The calls so far. */
+    List<String> calls() {
+        return calls;
+    }
+
+    /** Notes a call, or refuses it. */
+    void admit(String call, Path path) throws IOException {
+        calls.add(call + " " + path.getFileName());
+        if (calls.size() - 1 == refused) {
+            throw new IOException("refused");
+        }
+    }
+
+    @Override
+    public FileSystemProvider provider() {
+        return provider;
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public boolean isOpen() {
+        return true;
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return false;
+    }
+
+    @Override
+    public String getSeparator() {
+        return "/";
+    }
+
+    @Override
+    public Path getPath(String first, String... more) {
+        return path(Path.of(first, more));
+    }
+
+    @Override
+    public Iterable<Path> getRootDirectories() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Iterable<FileStore> getFileStores() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<String> supportedFileAttributeViews() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public PathMatcher getPathMatcher(String syntaxAndPattern) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public UserPrincipalLookupService getUserPrincipalLookupService() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public WatchService newWatchService() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Passes on what a writer and a reader ask for. */
+    private final class Provider extends FileSystemProvider {
+        private FileSystemProvider system(Path path) {
+            return real(path).getFileSystem().provider();
+        }
+
+        @Override
+        public FileChannel newFileChannel(
+                Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
+            FileChannel channel = FileChannel.open(real(path), options, attributes);
+            return new RecordingChannel(RecordingFileSystem.this, real(path), channel);
+        }
+
+        @Override
+        public void move(Path source, Path target, CopyOption... options) throws IOException {
+            admit("rename to", target);
+            system(source).move(real(source), real(target), options);
+        }
+
+        @Override
+        public void delete(Path path) throws IOException {
+            system(path).delete(real(path));
+        }
+
+        @Override
+        public void checkAccess(Path path, AccessMode... modes) throws IOException {
+            system(path).checkAccess(real(path), modes);
+        }
+
+        @Override
+        public <A extends BasicFileAttributes> A readAttributes(Path path, Class<A> type, LinkOption... options)
+                throws IOException {
+            return system(path).readAttributes(real(path), type, options);
+        }
+
+        @Override
+        public String getScheme() {
+            return "recording";
+        }
+
+        @Override
+        public FileSystem newFileSystem(URI uri, Map<String, ?> environment) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public FileSystem getFileSystem(URI uri) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Path getPath(URI uri) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public SeekableByteChannel newByteChannel(
+                Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public DirectoryStream<Path> newDirectoryStream(Path folder, DirectoryStream.Filter<? super Path> filter) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void createDirectory(Path folder, FileAttribute<?>... attributes) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void copy(Path source, Path target, CopyOption... options) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean isSameFile(Path path, Path other) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean isHidden(Path path) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public FileStore getFileStore(Path path) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public <V extends FileAttributeView> V getFileAttributeView(
+                Path path, Class<V> type, LinkOption... options) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Map<String, Object> readAttributes(Path path, String attributes, LinkOption... options) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void setAttribute(Path path, String attribute, Object value, LinkOption... options) {
+            throw new UnsupportedOperationException();
+        }
+    }
+}
