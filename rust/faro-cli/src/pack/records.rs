@@ -1,26 +1,60 @@
 //! Records of text formats: one after another, each with the bytes of its line but for the line end.
+//!
+//! The crate csv-core finds the records and fields of CSV and TSV. It says how many bytes it took, so that records stay
+//! as they were.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
-/// Where a record of a text format ends.
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
+
+/// How a text format is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splitting {
-    /// At every line end.
+    /// At every line end; records have no fields.
     Lines,
+    /// At every line end, into fields that this byte parts.
+    Fields(u8),
     /// At the line ends outside of quoted fields, fields being parted by this byte.
-    Quoted(u8),
+    QuotedFields(u8),
 }
 
 /// The largest record: what a block may hold (LIM-1), so that a quote that is never closed cannot fill the memory.
 pub const MAX_RECORD: usize = 64 << 20;
 
 /// A record and the line it begins on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     pub bytes: &'a [u8],
     pub line: u64,
     /// Whether its line ended with carriage return and line feed.
     pub crlf: bool,
+    pub fields: Fields<'a>,
+}
+
+/// The fields of a record, quotes resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    text: &'a [u8],
+    ends: &'a [usize],
+    /// Bytes at the end of the last field that belong to the line end.
+    behind: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub fn count(self) -> usize {
+        self.ends.len()
+    }
+
+    /// A field by its number from 0.
+    pub fn get(self, number: usize) -> Option<&'a [u8]> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let behind = if number + 1 == self.count() { self.behind } else { 0 };
+        self.ends.get(number).map(|end| &self.text[start..end - behind])
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.count()).filter_map(move |number| self.get(number))
+    }
 }
 
 /// What keeps a text from being split.
@@ -37,193 +71,143 @@ pub enum SplitError {
     },
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    FieldStart,
-    Field,
-    Quoted,
-    /// Behind a quote in a quoted field: its end, or the first of two quotes.
-    Quote,
+/// Reads records, with buffers that grow to the largest of them.
+pub struct Records<R> {
+    input: BufReader<R>,
+    splitter: Splitter,
+    /// The record with its line end.
+    raw: Vec<u8>,
 }
 
-/// Reads records, with a buffer that grows to the largest of them.
-pub struct Records<R> {
-    input: R,
-    splitting: Splitting,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    ended: bool,
-    line: u64,
+enum Splitter {
+    /// At line ends, with the number of the line that comes next.
+    Lines(u64),
+    Fields(Box<Parser>),
+}
+
+/// The parser, and room for the fields: their text, and where each ends.
+struct Parser {
+    csv: Reader,
+    text: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl<R: Read> Records<R> {
+    /// Records of an input whose first bytes come together: csv-core looks for a byte order mark only there.
     pub fn new(input: R, splitting: Splitting) -> Records<R> {
         Records {
-            input,
-            splitting,
-            buffer: vec![0; 1 << 18],
-            start: 0,
-            end: 0,
-            ended: false,
-            line: 1,
+            input: BufReader::with_capacity(1 << 18, input),
+            splitter: match splitting {
+                Splitting::Lines => Splitter::Lines(1),
+                Splitting::Fields(delimiter) => Splitter::Fields(Parser::new(delimiter, false)),
+                Splitting::QuotedFields(delimiter) => Splitter::Fields(Parser::new(delimiter, true)),
+            },
+            raw: Vec::new(),
         }
     }
 
     /// The next record that is not an empty line, or nothing at the end.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
         loop {
-            let line = self.line;
-            let Some((length, with_end)) = self.find_end()? else {
-                return Ok(None);
+            self.raw.clear();
+            let (line, count) = match &mut self.splitter {
+                Splitter::Lines(next) => (read_line(&mut self.input, &mut self.raw, next)?, 0),
+                Splitter::Fields(parser) => parser.read(&mut self.input, &mut self.raw)?,
             };
-            let start = self.start;
-            self.start += with_end;
-            let crlf = length + 2 == with_end;
-            if length > 0 {
-                return Ok(Some(Record {
-                    bytes: &self.buffer[start..start + length],
-                    line,
-                    crlf,
-                }));
-            }
-        }
-    }
-
-    /// Length of the record at `start` without and with its line end.
-    fn find_end(&mut self) -> Result<Option<(usize, usize)>, SplitError> {
-        let first_line = self.line;
-        let mut state = State::FieldStart;
-        let mut at = 0;
-        loop {
-            let window = &self.buffer[self.start..self.end];
-            if let Some(n) = self.splitting.scan(&window[at..], &mut state, &mut self.line) {
-                let newline = at + n;
-                let crlf = newline > 0 && window[newline - 1] == b'\r';
-                return Ok(Some((newline - usize::from(crlf), newline + 1)));
-            }
-            at = window.len();
-            if at > MAX_RECORD {
-                return Err(SplitError::TooLong { line: first_line });
-            }
-            if self.ended {
-                if state == State::Quoted {
-                    return Err(SplitError::OpenQuote { line: first_line });
-                }
-                // The last line may lack its end.
-                return Ok((at > 0).then_some((at, at)));
-            }
-            self.fill().map_err(SplitError::Io)?;
-        }
-    }
-
-    fn fill(&mut self) -> io::Result<()> {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
-        }
-        loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(n) => {
-                    self.end += n;
-                    self.ended = n == 0;
-                    return Ok(());
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-    }
-}
-
-impl Splitting {
-    /// The position of the line feed that ends the record, if it is in `bytes`; `state` goes on in the next ones.
-    fn scan(self, bytes: &[u8], state: &mut State, line: &mut u64) -> Option<usize> {
-        let Splitting::Quoted(delimiter) = self else {
-            let found = bytes.iter().position(|&b| b == b'\n');
-            *line += u64::from(found.is_some());
-            return found;
-        };
-        for (i, &byte) in bytes.iter().enumerate() {
-            if byte == b'\n' {
-                *line += 1;
-            }
-            *state = match (*state, byte) {
-                (State::Quoted, b'"') => State::Quote,
-                (State::Quoted, _) => State::Quoted,
-                (State::Quote, b'"') => State::Quoted,
-                (_, b'\n') => return Some(i),
-                (State::FieldStart, b'"') => State::Quoted,
-                (_, b) if b == delimiter => State::FieldStart,
-                _ => State::Field,
+            let (length, behind) = match self.raw.as_slice() {
+                [] => return Ok(None),
+                [.., b'\r', b'\n'] => (self.raw.len() - 2, 1),
+                [.., b'\n'] => (self.raw.len() - 1, 0),
+                all => (all.len(), 0),
             };
+            if length == 0 {
+                continue;
+            }
+            let (text, ends): (&[u8], &[usize]) = match &self.splitter {
+                Splitter::Lines(_) => (&[], &[]),
+                Splitter::Fields(parser) => (&parser.text, &parser.ends[..count]),
+            };
+            return Ok(Some(Record {
+                bytes: &self.raw[..length],
+                line,
+                crlf: behind > 0,
+                fields: Fields { text, ends, behind },
+            }));
         }
-        None
     }
 }
 
-/// The fields of a record as they stand between the delimiters, quotes resolved.
-pub fn fields(record: &[u8], splitting: Splitting, delimiter: u8) -> Fields<'_> {
-    Fields {
-        rest: Some(record),
-        quoted: splitting != Splitting::Lines,
-        delimiter,
+/// Takes one line into `raw`, nothing at the end; returns its number.
+fn read_line(input: &mut impl BufRead, raw: &mut Vec<u8>, next: &mut u64) -> Result<u64, SplitError> {
+    let line = *next;
+    let mut limited = input.take(MAX_RECORD as u64 + 1);
+    limited.read_until(b'\n', raw).map_err(SplitError::Io)?;
+    if raw.len() > MAX_RECORD {
+        return Err(SplitError::TooLong { line });
     }
+    *next += 1;
+    Ok(line)
 }
 
-/// Iterates over the fields of one record.
-pub struct Fields<'a> {
-    rest: Option<&'a [u8]>,
-    quoted: bool,
-    delimiter: u8,
-}
+impl Parser {
+    fn new(delimiter: u8, quoting: bool) -> Box<Parser> {
+        let mut builder = ReaderBuilder::new();
+        // A carriage return alone ends no record: `cat` would print a line feed for it.
+        builder.terminator(Terminator::Any(b'\n'));
+        Box::new(Parser {
+            csv: builder.delimiter(delimiter).quoting(quoting).build(),
+            text: vec![0; 1 << 10],
+            ends: vec![0; 1 << 4],
+        })
+    }
 
-impl<'a> Iterator for Fields<'a> {
-    type Item = std::borrow::Cow<'a, [u8]>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest?;
-        if self.quoted && rest.first() == Some(&b'"') {
-            let mut value = Vec::new();
-            let mut at = 1;
-            // Up to the closing quote, two quotes being one.
-            while at < rest.len() {
-                if rest[at] == b'"' {
-                    if rest.get(at + 1) != Some(&b'"') {
-                        at += 1;
-                        break;
-                    }
-                    at += 1;
+    /// Takes one record into `raw`, nothing at the end; returns the line it begins on, and how many fields it has.
+    fn read(&mut self, input: &mut impl BufRead, raw: &mut Vec<u8>) -> Result<(u64, usize), SplitError> {
+        let mut line = self.csv.line();
+        let (mut length, mut count) = (0, 0);
+        loop {
+            let bytes = match input.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(SplitError::Io(error)),
+            };
+            let at_end = bytes.is_empty();
+            // The last line may lack its end: given one, its record is whole unless a quote is open.
+            let bytes = if at_end { b"\n" } else { bytes };
+            let (text, ends) = (&mut self.text[length..], &mut self.ends[count..]);
+            let (result, taken, written, found) = self.csv.read_record(bytes, text, ends);
+            (length, count) = (length + written, count + found);
+            if !at_end {
+                // The parser passes over empty lines before a record.
+                let is_empty = |byte: &&u8| raw.is_empty() && **byte == b'\n';
+                let empty = bytes[..taken].iter().take_while(is_empty).count();
+                line += empty as u64;
+                raw.extend_from_slice(&bytes[empty..taken]);
+                input.consume(taken);
+            }
+            if raw.len() > MAX_RECORD {
+                return Err(SplitError::TooLong { line });
+            }
+            match result {
+                ReadRecordResult::Record => return Ok((line, count)),
+                ReadRecordResult::OutputFull => self.text.resize(self.text.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                ReadRecordResult::InputEmpty if !at_end => {}
+                // The end, or an input that is a byte order mark and no more.
+                ReadRecordResult::InputEmpty | ReadRecordResult::End if is_empty_text(raw) => {
+                    raw.clear();
+                    return Ok((line, 0));
                 }
-                value.push(rest[at]);
-                at += 1;
+                ReadRecordResult::InputEmpty | ReadRecordResult::End => return Err(SplitError::OpenQuote { line }),
             }
-            // What stands between the closing quote and the delimiter belongs to the field, as other readers have it.
-            let tail = self.take_to_delimiter(&rest[at..]);
-            value.extend_from_slice(tail);
-            return Some(value.into());
         }
-        Some(self.take_to_delimiter(rest).into())
     }
 }
 
-impl<'a> Fields<'a> {
-    fn take_to_delimiter(&mut self, rest: &'a [u8]) -> &'a [u8] {
-        match rest.iter().position(|&b| b == self.delimiter) {
-            Some(at) => {
-                self.rest = Some(&rest[at + 1..]);
-                &rest[..at]
-            }
-            None => {
-                self.rest = None;
-                rest
-            }
-        }
-    }
+/// Whether there is nothing but empty lines, perhaps behind a byte order mark.
+fn is_empty_text(raw: &[u8]) -> bool {
+    let text = raw.strip_prefix("\u{feff}".as_bytes()).unwrap_or(raw);
+    text.iter().all(|byte| *byte == b'\n')
 }
 
 #[cfg(test)]
@@ -267,7 +251,7 @@ mod tests {
 
     #[test]
     fn keeps_newlines_in_quotes() {
-        let csv = Splitting::Quoted(b',');
+        let csv = Splitting::QuotedFields(b',');
         assert_eq!(split("a,\"b\nc\"\nd", csv), pairs(&[("a,\"b\nc\"", 1), ("d", 3)]));
         assert_eq!(
             split("a,\"b\"\"\n\"\nd\n", csv),
@@ -279,20 +263,68 @@ mod tests {
 
     #[test]
     fn refuses_an_open_quote() {
-        let mut records = Records::new("x\n\"a\nb".as_bytes(), Splitting::Quoted(b','));
+        let mut records = Records::new("x\n\"a\nb".as_bytes(), Splitting::QuotedFields(b','));
         assert!(records.next().unwrap().is_some());
         assert!(matches!(records.next(), Err(SplitError::OpenQuote { line: 2 })));
     }
 
+    /// The records with their fields, and whether each line ended with carriage return and line feed.
+    fn all_fields(text: &str, splitting: Splitting) -> Vec<(Vec<String>, bool)> {
+        let mut records = Records::new(Trickle(text.as_bytes()), splitting);
+        let mut all = Vec::new();
+        while let Some(record) = records.next().unwrap() {
+            let fields = record.fields.iter();
+            let fields = fields.map(|field| String::from_utf8(field.to_vec()).unwrap());
+            all.push((fields.collect(), record.crlf));
+        }
+        all
+    }
+
+    fn fields(text: &str, splitting: Splitting) -> Vec<String> {
+        let mut all = all_fields(text, splitting);
+        assert_eq!(all.len(), 1);
+        all.remove(0).0
+    }
+
     #[test]
     fn resolves_quotes_in_fields() {
-        let all = |record: &str| -> Vec<String> {
-            fields(record.as_bytes(), Splitting::Quoted(b','), b',')
-                .map(|f| String::from_utf8(f.into_owned()).unwrap())
-                .collect()
-        };
-        assert_eq!(all("a,\"b,\"\"c\"\"\",d"), ["a", "b,\"c\"", "d"]);
-        assert_eq!(all("a,,"), ["a", "", ""]);
-        assert_eq!(all("\"a\"x,b"), ["ax", "b"]);
+        let csv = Splitting::QuotedFields(b',');
+        assert_eq!(fields("a,\"b,\"\"c\"\"\",d", csv), ["a", "b,\"c\"", "d"]);
+        assert_eq!(fields("a,,", csv), ["a", "", ""]);
+        assert_eq!(fields("\"a\"x,b", csv), ["ax", "b"]);
+        assert_eq!(fields("\"a\tb\"\t\"", Splitting::Fields(b'\t')), ["\"a", "b\"", "\""]);
+        assert_eq!(fields("a,b", Splitting::Lines), [""; 0]);
+        let wide = vec!["x".repeat(100); 100];
+        assert_eq!(fields(&wide.join(","), csv), wide);
+    }
+
+    #[test]
+    fn the_line_end_is_no_part_of_the_last_field() {
+        let csv = Splitting::QuotedFields(b',');
+        let text = "a,b\r\n\r\na,\"b\"\r\na,\r\n\"a\r\n\",b\n\n\na,b\r";
+        let expected = [
+            (vec!["a", "b"], true),
+            (vec!["a", "b"], true),
+            (vec!["a", ""], true),
+            (vec!["a\r\n", "b"], false),
+            (vec!["a", "b\r"], false),
+        ];
+        let expected = expected.map(|(fields, crlf)| (fields.into_iter().map(str::to_owned).collect(), crlf));
+        assert_eq!(all_fields(text, csv), expected);
+        let records = [("a,b", 1), ("a,\"b\"", 3), ("a,", 4), ("\"a\r\n\",b", 5), ("a,b\r", 9)];
+        assert_eq!(split(text, csv), pairs(&records));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_field() {
+        let csv = Splitting::QuotedFields(b',');
+        let mut records = Records::new("\u{feff}\"a\nb\",c\n".as_bytes(), csv);
+        let record = records.next().unwrap().unwrap();
+        assert_eq!(record.bytes, "\u{feff}\"a\nb\",c".as_bytes());
+        assert_eq!(record.fields.get(0), Some(&b"a\nb"[..]));
+        assert!(records.next().unwrap().is_none());
+        for empty in ["", "\n\n", "\u{feff}", "\u{feff}\n"] {
+            assert!(Records::new(empty.as_bytes(), csv).next().unwrap().is_none());
+        }
     }
 }

@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 
 use super::args::{By, PackArgs};
 use super::columns;
-use super::records::{Record, Records, SplitError, Splitting, fields};
+use super::records::{Record, Records, SplitError, Splitting};
 use super::source::{Format, Source};
 use super::text_key::TextKey;
 use crate::failure::{Failure, Outcome};
@@ -35,10 +35,10 @@ impl TextInput {
     pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<TextInput> {
         let (path, format) = (source.path.clone(), source.format);
         let delimiter = delimiter(args, format);
-        let splitting = if format == Format::Csv {
-            Splitting::Quoted(delimiter)
-        } else {
-            Splitting::Lines
+        let splitting = match format {
+            Format::Csv => Splitting::QuotedFields(delimiter),
+            Format::Tsv => Splitting::Fields(delimiter),
+            _ => Splitting::Lines,
         };
         let reader: Box<dyn Read + Send> = Box::new(progress.wrap_read(source.into_reader()));
         let mut records = Records::new(reader, splitting);
@@ -49,17 +49,15 @@ impl TextInput {
             }
         } else {
             shape.delimiter = Some(delimiter);
-            if !args.no_header {
-                let header = read_header(&path, &mut records)?;
-                shape.crlf = header.as_ref().is_some_and(|(_, crlf)| *crlf);
-                shape.header = header.map(|(line, _)| line);
+            let mut names = None;
+            if !args.no_header
+                && let Some(header) = read_header(&path, &mut records)?
+            {
+                shape.crlf = header.crlf;
+                shape.header = Some(header.line);
+                names = Some(header.names);
             }
-            let columns = find_columns(shape.header.as_deref(), args, splitting, delimiter)?;
-            TextKey::Columns {
-                columns,
-                splitting,
-                delimiter,
-            }
+            TextKey::Columns(find_columns(names.as_deref(), args)?)
         };
         Ok(TextInput {
             path,
@@ -77,7 +75,7 @@ impl TextInput {
         let Some(record) = self.records.next().map_err(|error| split_failure(&self.path, error))? else {
             return Ok(None);
         };
-        let made = self.key.with(record.bytes, then);
+        let made = self.key.with(&record, then);
         let made = made.map_err(|what| Failure::input(&self.path, format!("line {}", record.line), what))?;
         Ok(Some((record, made)))
     }
@@ -97,31 +95,30 @@ fn json_name(by: &By) -> Outcome<String> {
     }
 }
 
-fn read_header(path: &Path, records: &mut Records<Box<dyn Read + Send>>) -> Outcome<Option<(String, bool)>> {
+struct Header {
+    line: String,
+    crlf: bool,
+    names: Vec<String>,
+}
+
+fn read_header(path: &Path, records: &mut Records<Box<dyn Read + Send>>) -> Outcome<Option<Header>> {
     let Some(record) = records.next().map_err(|error| split_failure(path, error))? else {
         return Ok(None);
     };
     let text = std::str::from_utf8(record.bytes);
     let text =
         text.map_err(|_| Failure::input(path, "line 1".to_owned(), "the header is not UTF-8: use --no-header"))?;
-    Ok(Some((text.to_owned(), record.crlf)))
+    let names = record.fields.iter();
+    Ok(Some(Header {
+        line: text.to_owned(),
+        crlf: record.crlf,
+        names: names.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+    }))
 }
 
-fn find_columns(
-    header: Option<&str>,
-    args: &PackArgs,
-    splitting: Splitting,
-    delimiter: u8,
-) -> Outcome<Vec<(usize, super::text_key::Kind)>> {
-    let header = header.map(|line| line.strip_prefix('\u{feff}').unwrap_or(line));
-    let names: Option<Vec<String>> = header.map(|line| {
-        let fields = fields(line.as_bytes(), splitting, delimiter);
-        fields
-            .map(|field| String::from_utf8_lossy(&field).into_owned())
-            .collect()
-    });
+fn find_columns(names: Option<&[String]>, args: &PackArgs) -> Outcome<Vec<(usize, super::text_key::Kind)>> {
     let find = |by: &By| {
-        let column = match &names {
+        let column = match names {
             Some(names) => {
                 let known: Vec<&str> = names.iter().map(String::as_str).collect();
                 let position = known.iter().position(|name| *name == by.name);

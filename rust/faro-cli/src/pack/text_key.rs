@@ -6,7 +6,7 @@ use faro::key_hash::KeyValue;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::records::{Splitting, fields};
+use super::records::{Fields, Record};
 
 /// How the text of a field is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,30 +76,21 @@ fn integer(text: &str) -> Option<KeyValue<'static>> {
 #[derive(Clone, Debug)]
 pub enum TextKey {
     /// Columns counted from 0, each with its type.
-    Columns {
-        columns: Vec<(usize, Kind)>,
-        splitting: Splitting,
-        delimiter: u8,
-    },
+    Columns(Vec<(usize, Kind)>),
     /// Fields of a JSON object: names, or JSON pointers that begin with a slash.
     Json { names: Vec<String> },
 }
 
 impl TextKey {
     /// Finds the key of a record and hands it on; the text of a failure is for the user, who is told the line too.
-    pub fn with<T>(&self, record: &[u8], then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
+    pub fn with<T>(&self, record: &Record<'_>, then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
         match self {
-            TextKey::Columns {
-                columns,
-                splitting,
-                delimiter,
-            } => {
-                let found = find_columns(record, columns, *splitting, *delimiter)?;
-                let values = columns.iter().zip(&found).map(|((_, kind), field)| kind.value(field));
+            TextKey::Columns(columns) => {
+                let values = columns.iter().map(|column| value(record.fields, *column));
                 Ok(then(&values.collect::<Result<Vec<_>, _>>()?))
             }
             TextKey::Json { names } => {
-                let text = std::str::from_utf8(record).map_err(|_| "not UTF-8, as JSON must be".to_owned())?;
+                let text = std::str::from_utf8(record.bytes).map_err(|_| "not UTF-8, as JSON must be".to_owned())?;
                 let raw = names
                     .iter()
                     .map(|name| find_json(text, name))
@@ -116,25 +107,9 @@ impl TextKey {
     }
 }
 
-fn find_columns<'a>(
-    record: &'a [u8],
-    columns: &[(usize, Kind)],
-    splitting: Splitting,
-    delimiter: u8,
-) -> Result<Vec<Cow<'a, [u8]>>, String> {
-    let mut found: Vec<Option<Cow<'a, [u8]>>> = vec![None; columns.len()];
-    let last = columns.iter().map(|(column, _)| *column).max().unwrap_or(0);
-    let mut count = 0;
-    for (number, field) in fields(record, splitting, delimiter).enumerate().take(last + 1) {
-        count = number + 1;
-        for (slot, (column, _)) in found.iter_mut().zip(columns) {
-            if *column == number {
-                *slot = Some(field.clone());
-            }
-        }
-    }
-    let missing = || format!("the record has no column {}: it has {count}", last + 1);
-    found.into_iter().map(|field| field.ok_or_else(missing)).collect()
+fn value(fields: Fields<'_>, (column, kind): (usize, Kind)) -> Result<KeyValue<'_>, String> {
+    let missing = || format!("the record has no column {}: it has {}", column + 1, fields.count());
+    kind.value(fields.get(column).ok_or_else(missing)?)
 }
 
 /// The raw value of a field of a JSON object, or of what a JSON pointer leads to; nothing if it is not there.
@@ -232,13 +207,19 @@ fn json_number(raw: &str) -> Option<KeyValue<'static>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::{Records, Splitting};
     use super::*;
 
+    fn only<'a>(records: &'a mut Records<&[u8]>) -> Record<'a> {
+        records.next().unwrap().unwrap()
+    }
+
     fn json(record: &str, name: &str) -> Result<String, String> {
+        let mut records = Records::new(record.as_bytes(), Splitting::Lines);
         TextKey::Json {
             names: vec![name.to_owned()],
         }
-        .with(record.as_bytes(), |key| format!("{:?}", key[0]))
+        .with(&only(&mut records), |key| format!("{:?}", key[0]))
     }
 
     #[test]
@@ -272,13 +253,8 @@ mod tests {
     }
 
     fn column(record: &str, column: usize, kind: Kind) -> Result<String, String> {
-        let splitting = Splitting::Quoted(b',');
-        TextKey::Columns {
-            columns: vec![(column, kind)],
-            splitting,
-            delimiter: b',',
-        }
-        .with(record.as_bytes(), |key| format!("{:?}", key[0]))
+        let mut records = Records::new(record.as_bytes(), Splitting::QuotedFields(b','));
+        TextKey::Columns(vec![(column, kind)]).with(&only(&mut records), |key| format!("{:?}", key[0]))
     }
 
     #[test]
