@@ -12,6 +12,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT.parent / "spec"
 CLAUSE = re.compile(r'<a id="([A-Z]+-\d+)"></a>\*\*\1\.\*\*')
 HEADING = re.compile(r"^#", re.MULTILINE)
+TESTS = {
+    "rust": r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn {name}\(",
+    "java": r"@Test\s+(?:@[^\n]*\s+)*void {name}\(",
+    "python": r"^def {name}\(",
+}
+"""How a test looks, by the language and the folder of its library."""
 
 
 def clauses(spec: Path = SPEC) -> dict[str, str]:
@@ -46,6 +52,14 @@ def with_cases(root: Path = ROOT) -> set[str]:
     }
 
 
+def is_test(language: str, test: str, libraries: Path = SPEC.parent) -> bool:
+    """Whether a test exists that is called ``path/of/its/file::name``, the path seen from its library's folder."""
+    path, _, name = test.partition("::")
+    file = libraries / language / path
+    pattern = TESTS[language].format(name=re.escape(name))
+    return file.is_file() and re.search(pattern, file.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
 def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
     """What is missing, and what is named and does not exist."""
     texts, cases = clauses(spec), with_cases(root)
@@ -55,9 +69,13 @@ def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
     for clause in sorted((cases | set(elsewhere)) - set(texts)):
         yield f"{clause}: is no clause of the specification"
     for clause, entry in elsewhere.items():
-        for language in ("rust", "java", "python"):
-            if not entry["tests"].get(language):
+        for language in TESTS:
+            tests = entry["tests"].get(language)
+            if not tests:
                 yield f"{clause}: elsewhere.json names no test for {language}"
+            for test in tests or ():
+                if not is_test(language, test):
+                    yield f"{clause}: there is no test {test} for {language}"
 
 
 if __name__ == "__main__":

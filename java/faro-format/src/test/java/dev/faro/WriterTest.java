@@ -51,6 +51,18 @@ class WriterTest {
     }
 
     @Test
+    void temporaryNames() throws Exception {
+        UUID id = UUID.fromString("0a1b2c3d-0000-4000-8000-000000000000");
+        try (Writer writer = Writer.create(folder.resolve("out"), new WriterOptions(3).fileId(id))) {
+            writer.write(1, Outputs.bytes("x"));
+            writer.flush();
+            assertEquals(List.of("out.data.0a1b2c3d.tmp", "out.index.0a1b2c3d.tmp"), Outputs.names(folder));
+            writer.finish();
+        }
+        assertEquals(List.of("out.data", "out.index"), Outputs.names(folder));
+    }
+
+    @Test
     void abortLeavesNothing() throws Exception {
         for (Layout layout : Layout.values()) {
             for (boolean follow : new boolean[] {false, true}) {
