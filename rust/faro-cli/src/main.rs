@@ -11,7 +11,6 @@ mod partitions;
 mod picture;
 mod progress;
 mod signals;
-mod table;
 mod target;
 mod term;
 mod units;

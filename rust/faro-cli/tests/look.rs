@@ -68,7 +68,16 @@ fn layout_accounts_for_every_byte() {
             report["bytes"].as_u64().unwrap(),
             files.iter().map(|file| size(&folder, file)).sum::<u64>()
         );
-        assert!(folder.text(&["layout", "out"]).contains("region message"));
+        let text = folder.text(&["layout", "out"]);
+        assert!(text.contains("region message"));
+        // Numbers stand to the right, in columns of two spaces between them.
+        let column = text.lines().next().and_then(|titles| titles.find("length")).unwrap() + "length".len();
+        let lengths = text.lines().skip(1).take_while(|line| !line.is_empty());
+        assert!(
+            lengths
+                .map(|line| &line[column - 1..column + 2])
+                .all(|cut| { cut.starts_with(|c: char| c.is_ascii_digit()) && cut.ends_with("  ") })
+        );
         folder.ok(&["layout", "out", "--svg", "out.svg"]);
         assert!(folder.read("out.svg").starts_with(b"<svg"));
     }

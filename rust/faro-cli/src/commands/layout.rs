@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
 use faro::{Piece, PieceKind};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, Grid, Part, RegionShare, SharedShare};
-use crate::table::{Align, Rows};
 use crate::target::Target;
 use crate::term::{Out, escape};
 use crate::units::{self, count, size};
@@ -109,14 +110,9 @@ pub fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
 }
 
 fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
-    let titles = [
+    let mut rows = titled(&[
         "file", "offset", "length", "what", "region", "for", "blocks", "payload", "padding",
-    ];
-    let align = |title: &&str| match *title {
-        "file" | "what" | "for" => Align::Left,
-        _ => Align::Right,
-    };
-    let mut rows = Rows::new(&titles.map(|title| (title, align(&title))));
+    ]);
     for piece in pieces {
         let optional = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
         let readers = match (piece.partition, piece.members) {
@@ -131,7 +127,7 @@ fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
                 String::new()
             }
         };
-        rows.row(vec![
+        rows.add_row([
             piece.file.to_string(),
             piece.offset.to_string(),
             piece.length.to_string(),
@@ -146,10 +142,24 @@ fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
     print_rows(&rows, out)
 }
 
-fn print_rows(rows: &Rows, out: &mut Out) -> Outcome {
+/// A table without lines around its columns: texts to the left, numbers to the right.
+fn titled(titles: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(titles);
+    for (column, title) in table.column_iter_mut().zip(titles) {
+        column.set_padding((0, 2));
+        if !matches!(*title, "file" | "what" | "for") {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Prints rows of text that is safe, the titles in bold.
+fn print_rows(rows: &Table, out: &mut Out) -> Outcome {
     for (i, line) in rows.lines().enumerate() {
-        let style = out.style();
-        out.line(&if i == 0 { style.bold(&line) } else { line })?;
+        let (style, line) = (out.style(), line.trim_end());
+        out.line(&if i == 0 { style.bold(line) } else { line.to_owned() })?;
     }
     Ok(())
 }
@@ -161,17 +171,10 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
         sum.0 += 1;
         sum.1 += piece.length;
     }
-    let right = Align::Right;
-    let mut rows = Rows::new(&[
-        ("what", Align::Left),
-        ("count", right),
-        ("bytes", right),
-        ("", right),
-        ("share", right),
-    ]);
+    let mut rows = titled(&["what", "count", "bytes", "", "share"]);
     let percent = |bytes: u64| format!("{:.2}%", bytes as f64 * 100.0 / total.max(1) as f64);
     for (what, (n, bytes)) in &sums {
-        rows.row(vec![
+        rows.add_row([
             what.as_str().to_owned(),
             count(*n),
             count(*bytes),
@@ -180,7 +183,7 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
         ]);
     }
     let of_blocks = |pick: fn(&Piece) -> u64| pieces.iter().map(pick).sum::<u64>();
-    rows.row(vec![
+    rows.add_row([
         "every byte".to_owned(),
         count(pieces.len() as u64),
         count(total),
