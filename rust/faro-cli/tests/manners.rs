@@ -178,3 +178,24 @@ fn colours_only_when_asked_for() {
     assert!(!folder.text(&["info", "out"]).contains('\x1b'));
     assert!(folder.text(&["--color", "always", "info", "out"]).contains('\x1b'));
 }
+
+#[test]
+fn cat_says_that_it_leaves_events_out() {
+    let folder = Folder::new();
+    let mut writer = faro::Writer::create(folder.path("out"), faro::WriterOptions::new(2)).unwrap();
+    writer.broadcast(b"for both").unwrap();
+    writer.write_event(1, 64, b"mark").unwrap();
+    writer.broadcast_event(1, b"end").unwrap();
+    writer.finish().unwrap();
+    for (args, expected) in [
+        (&["--all"][..], "for both\nfor both\n"),
+        (&["--all", "--raw"], "\x08\0\0\0for both\x08\0\0\0for both"),
+    ] {
+        let output = folder.run(&[&["cat", "out"], args].concat());
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            "faro: not printed: 3 events\n"
+        );
+    }
+}

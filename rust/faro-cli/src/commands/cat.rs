@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::{Args, ValueEnum};
-use faro::{Framing, Reader, ReaderOptions};
+use faro::{Block, Framing, Reader, ReaderOptions};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
@@ -11,15 +11,20 @@ use crate::failure::{Failure, Outcome};
 use crate::partitions::Selection;
 use crate::target::Target;
 use crate::term::Out;
+use crate::units;
 
 /// Print the records of partitions in the format that was packed
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 CSV and TSV come with the header line that `faro pack` kept. Arrow and Parquet outputs come as what was packed, on a \
 terminal as JSON lines; --format turns them into arrow (an IPC stream), parquet, csv or jsonl. Records of other \
-writers come with a line end behind each. Events are not printed.
+writers come with a line end behind each.
 
-Partitions come one after another in the order given; what several partitions share is printed for each of them.
+Partitions come one after another in the order given. What several partitions share is stored once, and printed once \
+for each of them that was asked for, with --all too.
+
+Events are not printed, in no format and not with --raw; standard error says how many there were. `faro info --json` \
+counts them in .blocks.events, `faro dump` shows them.
 
 Examples:
   faro cat shuffle -p 3
@@ -43,7 +48,7 @@ pub struct CatArgs {
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "raw")]
     format: Option<As>,
 
-    /// Print the plain payloads of data blocks as they are, one after another
+    /// Print the plain payloads of data blocks as they are, one after another, without those of events
     #[arg(long)]
     raw: bool,
 
@@ -73,14 +78,44 @@ pub enum As {
 pub fn run(args: &CatArgs, out: &mut Out) -> Outcome {
     let reader = Reader::open(&args.target.files()?, ReaderOptions::default())?;
     let partitions = crate::partitions::select(&args.partitions, reader.partitions())?;
-    if args.raw {
-        return raw(&reader, partitions, out);
-    }
+    let mut source = DataBlocks {
+        reader: &reader,
+        partitions,
+        events: 0,
+    };
     match reader.header().framing {
-        Framing::Opaque if args.format.is_none() => raw(&reader, partitions, out),
+        _ if args.raw => raw(&mut source, out),
+        Framing::Opaque if args.format.is_none() => raw(&mut source, out),
         Framing::Opaque => Err(Failure::usage("the payload is opaque: only --raw can print it")),
-        Framing::Records => records(args, &reader, partitions, out),
-        Framing::Arrow => batches(args, &reader, partitions, out),
+        Framing::Records => records(args, &mut source, out),
+        Framing::Arrow => batches(args, &mut source, out),
+    }?;
+    if source.events > 0 {
+        eprintln!("faro: not printed: {}", units::plural(source.events, "event"));
+    }
+    Ok(())
+}
+
+/// The data blocks of the partitions that were asked for; events are only counted.
+struct DataBlocks<'a, P> {
+    reader: &'a Reader,
+    partitions: P,
+    events: u64,
+}
+
+impl<P: Iterator<Item = u32>> DataBlocks<'_, P> {
+    fn each(&mut self, mut take: impl FnMut(&Block) -> Outcome) -> Outcome {
+        for partition in &mut self.partitions {
+            for block in self.reader.partition(partition)? {
+                let block = block?;
+                if block.kind() == faro::block::DATA {
+                    take(&block)?;
+                } else {
+                    self.events += 1;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -94,17 +129,9 @@ fn refuse_terminal(out: &Out, what: &str) -> Outcome {
     Ok(())
 }
 
-fn raw(reader: &Reader, partitions: impl Iterator<Item = u32>, out: &mut Out) -> Outcome {
+fn raw(source: &mut DataBlocks<'_, impl Iterator<Item = u32>>, out: &mut Out) -> Outcome {
     refuse_terminal(out, "a raw payload")?;
-    for partition in partitions {
-        for block in reader.partition(partition)? {
-            let block = block?;
-            if block.kind() == faro::block::DATA {
-                out.payload(&block.payload)?;
-            }
-        }
-    }
-    Ok(())
+    source.each(|block| out.payload(&block.payload))
 }
 
 /// The property of a name, which `pack` wrote.
@@ -120,7 +147,8 @@ fn packed_as(reader: &Reader) -> Option<As> {
     As::from_str(property(reader, "faro.pack.format")?, false).ok()
 }
 
-fn records(args: &CatArgs, reader: &Reader, partitions: impl Iterator<Item = u32>, out: &mut Out) -> Outcome {
+fn records(args: &CatArgs, source: &mut DataBlocks<'_, impl Iterator<Item = u32>>, out: &mut Out) -> Outcome {
+    let reader = source.reader;
     let packed = packed_as(reader).unwrap_or(As::Lines);
     let format = args.format.unwrap_or(packed);
     if format != packed && format != As::Lines {
@@ -141,32 +169,29 @@ fn records(args: &CatArgs, reader: &Reader, partitions: impl Iterator<Item = u32
         out.payload(header.as_bytes())?;
         out.payload(line_end)?;
     }
-    for partition in partitions {
-        for record in reader.records(partition)? {
-            out.payload(&record?)?;
+    source.each(|block| {
+        for record in block.record_slices()? {
+            out.payload(record)?;
             out.payload(line_end)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-fn batches(args: &CatArgs, reader: &Reader, partitions: impl Iterator<Item = u32>, out: &mut Out) -> Outcome {
+fn batches(args: &CatArgs, source: &mut DataBlocks<'_, impl Iterator<Item = u32>>, out: &mut Out) -> Outcome {
+    let reader = source.reader;
     let usual = if out.is_terminal() {
         As::Jsonl
     } else {
         packed_as(reader).unwrap_or(As::Arrow)
     };
     let format = args.format.unwrap_or(usual);
-    let schema = reader.arrow_schema()?;
+    let decoder = reader.batch_decoder()?;
     if matches!(format, As::Arrow | As::Parquet) {
         refuse_terminal(out, "this format")?;
     }
-    let mut writer = BatchWriter::new(format, schema, !args.no_header, out)?;
-    for partition in partitions {
-        for batch in reader.batches(partition)? {
-            writer.write(&batch?)?;
-        }
-    }
+    let mut writer = BatchWriter::new(format, decoder.schema().clone(), !args.no_header, out)?;
+    source.each(|block| writer.write(&decoder.decode(block)?))?;
     writer.finish()
 }
 
