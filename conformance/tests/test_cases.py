@@ -41,9 +41,9 @@ def test_a_must_without_a_case_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("language", "test", "exists"),
     [
-        ("rust", "faro/src/key_hash.rs::ranges", True),
-        ("rust", "faro/src/key_hash.rs::range", False),
-        ("rust", "faro/src/key_hash.rs::partition_by_range", False),
+        ("rust", "faro/src/key.rs::ranges", True),
+        ("rust", "faro/src/key.rs::range", False),
+        ("rust", "faro/src/key.rs::partition_by_range", False),
         ("rust", "faro/src/no_such.rs::ranges", False),
         ("java", "faro-format/src/test/java/dev/faro/KeyTest.java::ranges", True),
         ("java", "faro-format/src/test/java/dev/faro/KeyTest.java::encodes", False),

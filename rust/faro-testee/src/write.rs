@@ -88,7 +88,7 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
     options.follow = from.follow.unwrap_or(options.follow);
     options.overwrite = from.overwrite.unwrap_or(options.overwrite);
     options.created_by = from.created_by;
-    options.arrow_schema_message = from.schema.as_ref().map(bytes).transpose()?;
+    options.schema = from.schema.as_ref().map(bytes).transpose()?;
     Ok(options)
 }
 

@@ -49,7 +49,7 @@ mod follow;
 mod framing;
 mod header;
 mod index;
-pub mod key_hash;
+pub mod key;
 mod layout;
 mod limits;
 pub mod message;

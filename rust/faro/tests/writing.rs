@@ -176,7 +176,7 @@ fn options_out_of_range_are_refused() {
         base().rotation(4),
         base().max_plain_size(0),
         base().framing(Framing::Arrow),
-        base().arrow_schema_message(Some(vec![0; 16])),
+        base().schema(Some(vec![0; 16])),
     ] {
         assert_eq!(code(Writer::create(place.name(), bad)), Code::InvalidArgument);
     }

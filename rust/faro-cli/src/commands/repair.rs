@@ -68,14 +68,14 @@ pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
             Shared::None => SharedPolicy::None,
             Shared::All => SharedPolicy::All,
         };
-        let arrow_schema_message = args.schema.as_deref().map(schema_message).transpose()?;
+        let schema = args.schema.as_deref().map(schema_message).transpose()?;
         faro::rebuild(
             &files,
             &limits,
             RebuildOptions {
                 shared,
                 dry_run: args.dry_run,
-                arrow_schema_message,
+                schema,
             },
         )?
     } else {
@@ -103,7 +103,7 @@ fn schema_message(path: &Path) -> Outcome<Vec<u8>> {
     let stream = std::fs::read(path).ok().filter(|bytes| bytes.starts_with(&[0xff; 4]));
     let Some(mut bytes) = stream else {
         let reader = Reader::open(&Files::locate(path)?, ReaderOptions::default())?;
-        let message = reader.arrow_schema_message().map(<[u8]>::to_vec);
+        let message = reader.schema_message().map(<[u8]>::to_vec);
         return message.ok_or_else(|| Failure::usage(format!("{} has no Arrow schema", path.display())));
     };
     let length = bytes.get(4..8).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use faro::key_hash::KeyValue;
+use faro::key::KeyValue;
 use indicatif::ProgressBar;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema};
-use faro::key_hash::KeyValue;
+use faro::key::KeyValue;
 
 type Getter<'a> = Box<dyn Fn(usize) -> KeyValue<'a> + 'a>;
 

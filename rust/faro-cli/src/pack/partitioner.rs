@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use faro::key_hash::{self, KeyValue, compare_keys};
+use faro::key::{self, KeyValue, compare_keys};
 
 use super::value::OwnedValue;
 
@@ -30,7 +30,7 @@ impl Partitioner {
                 for value in key {
                     value.encode(scratch);
                 }
-                key_hash::partition_of(key_hash::hash(scratch), 0, *partitions)
+                key::partition_of(key::hash(scratch), 0, *partitions)
             }
             Partitioner::Range { bounds } => {
                 let at_most = |bound: &OwnedKey| compare_to_bound(bound, key) != Ordering::Greater;

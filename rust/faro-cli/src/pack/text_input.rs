@@ -68,10 +68,7 @@ impl TextInput {
     }
 
     /// Hands the next record and what `then` makes of it on; nothing at the end.
-    pub fn next<T>(
-        &mut self,
-        then: impl FnOnce(&[faro::key_hash::KeyValue<'_>]) -> T,
-    ) -> Outcome<Option<(Record<'_>, T)>> {
+    pub fn next<T>(&mut self, then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T) -> Outcome<Option<(Record<'_>, T)>> {
         let Some(record) = self.records.next().map_err(|error| split_failure(&self.path, error))? else {
             return Ok(None);
         };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use faro::key_hash::KeyValue;
+use faro::key::KeyValue;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 

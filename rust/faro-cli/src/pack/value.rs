@@ -1,6 +1,6 @@
 //! Key values that outlive their record.
 
-use faro::key_hash::KeyValue;
+use faro::key::KeyValue;
 use serde_json::{Number, Value as Json};
 
 /// A key value that owns its bytes.

@@ -18,7 +18,7 @@ impl Reader {
     /// # Errors
     /// `invalid-argument` for a file of another framing; `malformed-message` for a schema that Arrow refuses (SCH-3).
     pub fn arrow_schema(&self) -> Result<SchemaRef> {
-        let Some(message) = self.arrow_schema_message() else {
+        let Some(message) = self.schema_message() else {
             let found = format!("framing {}", self.header().framing.as_str());
             return Err(Error::argument("a file with framing arrow", found));
         };

@@ -74,7 +74,7 @@ impl ArrowWriter {
         let mut encoder = Encoder::new()?;
         let file_schema = unpacked_schema(&schema)?;
         options.framing = Framing::Arrow;
-        options.arrow_schema_message = Some(encoder.schema(&file_schema)?);
+        options.schema = Some(encoder.schema(&file_schema)?);
         Ok(ArrowWriter {
             encoder,
             input_schema: schema,

@@ -160,7 +160,7 @@ impl Reader {
     }
 
     /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
-    pub fn arrow_schema_message(&self) -> Option<&[u8]> {
+    pub fn schema_message(&self) -> Option<&[u8]> {
         self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
     }
 

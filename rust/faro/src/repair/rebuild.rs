@@ -33,7 +33,7 @@ pub struct RebuildOptions {
     /// Only tell what would be done.
     pub dry_run: bool,
     /// With framing arrow: the encapsulated Arrow IPC schema message, which stood in the lost index only.
-    pub arrow_schema_message: Option<Vec<u8>>,
+    pub schema: Option<Vec<u8>>,
 }
 
 const LOST: &[&str] = &[
@@ -108,11 +108,7 @@ pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Resul
 
 /// REP-7: with framing arrow the caller gives the schema.
 fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Option<Vec<u8>>> {
-    let Some(arrow) = options
-        .arrow_schema_message
-        .as_ref()
-        .filter(|_| header.framing == Framing::Arrow)
-    else {
+    let Some(arrow) = options.schema.as_ref().filter(|_| header.framing == Framing::Arrow) else {
         return match header.framing {
             Framing::Arrow => Err(Error::argument(
                 "a schema message for a file with framing arrow",

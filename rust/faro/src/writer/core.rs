@@ -34,7 +34,7 @@ impl Core {
     pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
         options.check()?;
         let compressor = Compressor::new(options.codec, options.level)?;
-        let schema = match &options.arrow_schema_message {
+        let schema = match &options.schema {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
         };

@@ -75,7 +75,7 @@ pub struct WriterOptions {
     /// Largest plain size in bytes of a block that the writer makes.
     pub max_plain_size: u32,
     /// With framing arrow: the encapsulated Arrow IPC schema message.
-    pub arrow_schema_message: Option<Vec<u8>>,
+    pub schema: Option<Vec<u8>>,
 }
 
 macro_rules! setters {
@@ -107,7 +107,7 @@ impl WriterOptions {
             follow: false,
             overwrite: false,
             max_plain_size: 64 << 20,
-            arrow_schema_message: None,
+            schema: None,
         }
     }
 
@@ -148,8 +148,8 @@ impl WriterOptions {
         overwrite: bool;
         /// Sets `max_plain_size`.
         max_plain_size: u32;
-        /// Sets `arrow_schema_message`.
-        arrow_schema_message: Option<Vec<u8>>;
+        /// Sets `schema`.
+        schema: Option<Vec<u8>>;
     }
 
     /// WRT-1: an option out of range is the caller's mistake.
@@ -185,7 +185,7 @@ impl WriterOptions {
             "a max_plain_size of 1 or more",
             self.max_plain_size.into(),
         )?;
-        match (&self.arrow_schema_message, self.framing) {
+        match (&self.schema, self.framing) {
             (None, Framing::Arrow) => Err(Error::argument("a schema message with framing arrow", "none")),
             (Some(_), Framing::Opaque | Framing::Records) => {
                 let found = format!("one with framing {}", self.framing.as_str());

@@ -9,7 +9,7 @@ use bytes::Bytes;
 fn arrow_options(schema: &[u8]) -> WriterOptions {
     let mut options = WriterOptions::new(1);
     options.framing = Framing::Arrow;
-    options.arrow_schema_message = Some(schema.to_vec());
+    options.schema = Some(schema.to_vec());
     options
 }
 

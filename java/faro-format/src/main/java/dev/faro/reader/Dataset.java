@@ -39,7 +39,7 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
      *
      * @return null unless the framing is arrow
      */
-    public abstract ByteBuffer schema();
+    public abstract ByteBuffer schemaMessage();
 
     final FileSet files() {
         return files;

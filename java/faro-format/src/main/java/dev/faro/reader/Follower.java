@@ -85,7 +85,7 @@ public final class Follower extends Dataset {
     }
 
     @Override
-    public ByteBuffer schema() {
+    public ByteBuffer schemaMessage() {
         return schema;
     }
 }

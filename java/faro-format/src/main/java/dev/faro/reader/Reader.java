@@ -58,7 +58,7 @@ public final class Reader extends Dataset {
     }
 
     @Override
-    public ByteBuffer schema() {
+    public ByteBuffer schemaMessage() {
         return opening.schema();
     }
 }

@@ -2,7 +2,7 @@
 //! depends on it.
 //!
 //! ```
-//! use faro::key_hash::{KeyValue, encode_key, hash, partition_of};
+//! use faro::key::{KeyValue, encode_key, hash, partition_of};
 //! let key = [KeyValue::Text("faro"), KeyValue::Int(-1)];
 //! assert_eq!(partition_of(hash(&encode_key(&key)), 0, 64), 15);
 //! ```
