@@ -222,11 +222,17 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
         require((begins + lengths == at).all(), "FTR-3: blocks that end at their message")
         require(footer.data_size == footer_offset, f"FTR-3: data_size {footer_offset}")
     if footer.statistics is not None:
-        for vector in (footer.statistics.stored, footer.statistics.plain, footer.statistics.records):
-            require(
-                vector is None or vector.size == header.partition_count,
-                f"FTR-4: vectors of {header.partition_count} values",
-            )
+        kept = footer.statistics
+        pairs = (
+            (kept.stored, kept.stored_to_all),
+            (kept.plain, kept.plain_to_all),
+            (kept.records, kept.records_to_all),
+        )
+        for vector, to_all in pairs:
+            if vector is None:
+                continue
+            require(vector.size == header.partition_count, f"FTR-4: vectors of {header.partition_count} values")
+            require(int(vector.max()) + to_all < 2**64, "FTR-4: sums of at most 2^64 - 1")
     keys = [key.encode() for key, _ in footer.properties]
     require(all(a < b for a, b in itertools.pairwise(keys)), "FTR-5: ascending keys of properties")
 

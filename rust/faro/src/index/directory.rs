@@ -99,18 +99,22 @@ fn check_statistics(footer: &Footer, partition_count: u32) -> std::result::Resul
     let Some(statistics) = &footer.statistics else {
         return Ok(());
     };
-    for (name, vector) in [
-        ("stored", &statistics.stored),
-        ("plain", &statistics.plain),
-        ("records", &statistics.records),
+    for (name, vector, to_all) in [
+        ("stored", &statistics.stored, statistics.stored_to_all),
+        ("plain", &statistics.plain, statistics.plain_to_all),
+        ("records", &statistics.records, statistics.records_to_all),
     ] {
-        if let Some(vector) = vector
-            .as_ref()
-            .filter(|vector| vector.len() != partition_count as usize)
-        {
+        let Some(vector) = vector else { continue };
+        if vector.len() != partition_count as usize {
             return Err(format!(
                 "{} {name} statistics for {partition_count} partitions",
                 vector.len()
+            ));
+        }
+        let most = vector.iter().max().copied().unwrap_or(0);
+        if most.checked_add(to_all).is_none() {
+            return Err(format!(
+                "{name} statistics whose sum {most} + {to_all} exceeds 2^64 - 1"
             ));
         }
     }

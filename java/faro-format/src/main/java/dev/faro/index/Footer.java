@@ -13,6 +13,7 @@ import dev.faro.message.MessageKind;
 import dev.faro.message.TableView;
 import dev.faro.message.Verifier;
 import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -121,9 +122,23 @@ public record Footer(
     /** FTR-4. */
     private static String statisticsFault(TableView table, int partitionCount) {
         int[] fields = {Fields.STATISTICS_STORED, Fields.STATISTICS_PLAIN, Fields.STATISTICS_RECORDS};
-        for (int field : fields) {
-            if (table.has(field) && table.length(field) != partitionCount) {
-                return "FTR-4: statistics of " + table.length(field) + " partitions";
+        int[] sharedFields = {
+            Fields.STATISTICS_STORED_TO_ALL, Fields.STATISTICS_PLAIN_TO_ALL, Fields.STATISTICS_RECORDS_TO_ALL
+        };
+        for (int i = 0; i < fields.length; i++) {
+            if (!table.has(fields[i])) {
+                continue;
+            }
+            if (table.length(fields[i]) != partitionCount) {
+                return "FTR-4: statistics of " + table.length(fields[i]) + " partitions";
+            }
+            // The most that a partition's own value may be without the sum passing 2^64 - 1.
+            long most = ~table.u64(sharedFields[i]);
+            LongBuffer values = table.bytes(fields[i], 8).asLongBuffer();
+            while (values.hasRemaining()) {
+                if (Long.compareUnsigned(values.get(), most) > 0) {
+                    return "FTR-4: a sum of statistics above 2^64 - 1";
+                }
             }
         }
         return null;
