@@ -91,10 +91,10 @@ def load(role: str, path: str) -> bytes:
 def read(request: dict[str, Any]) -> NoReturn:
     """OPN-1 as far as it goes; then the footer message would come."""
     roles = ["single"] if "single" in request else ["index", "data"]
-    files = {role: load(role, request[role]) for role in roles}
-    headers = {}
-    for role, data in files.items():
-        headers[role] = read_header(role, data)
+    files, headers = {}, {}
+    for role in roles:
+        files[role] = load(role, request[role])
+        headers[role] = read_header(role, files[role])
         if headers[role][1] != KIND_OF_ROLE[role]:
             raise FaroError("mismatched-pair", role, 8, KIND_OF_ROLE[role], headers[role][1])
     if "data" in headers:

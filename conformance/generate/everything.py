@@ -13,6 +13,7 @@ from . import (
     layouts,
     mending,
     parts,
+    readings,
     scripts,
     selective,
     structure,
@@ -34,6 +35,7 @@ PARTS = (
     handed,
     mending,
     growing,
+    readings,
     gold,
 )
 

@@ -46,6 +46,37 @@ def given(cat: Catalog) -> None:
             put(cat, f"wrt-8-{name}-{layout}", clause, title, {**base, "layout": layout, **more}, [*calls, FINISH])
 
 
+def given_events(cat: Catalog) -> None:
+    """WRT-8: the `records` of an event's block count nothing."""
+    shared = {"shared": "all"}
+    stored: Call = {"partition": 2, "kind": 127, "codec": 0, "plain_size": 3, "stored": {"text": "abc"}, "records": 50}
+    own = [block(0, "", kind=64, records=9), block(0, "data", records=2), block(1, "event", kind=1, records=7), stored]
+    calls = [region(*own, shared, block(None, "to all", kind=1, records=30), block(None, "data", records=4))]
+    only = [
+        region(
+            block(3, "event", kind=1, records=(1 << 32) - 1), {"shared": [1, 2]}, block(None, "e", kind=70, records=1)
+        )
+    ]
+    for layout in ("paired", "single"):
+        options: Call = {"partition_count": 4, "framing": "opaque", "layout": layout}
+        put(
+            cat,
+            f"wrt-8-records-of-events-{layout}",
+            "WRT-8 FTR-4",
+            "records are counted of data blocks only",
+            options,
+            [*calls, FINISH],
+        )
+        put(
+            cat,
+            f"wrt-8-records-of-events-only-{layout}",
+            "WRT-8 CAN-3",
+            "events alone count no records",
+            options,
+            [*only, FINISH],
+        )
+
+
 def compressed(cat: Catalog) -> None:
     """Codecs: the stored bytes are not canonical, the content is (COD-6)."""
     for codec in ("lz4", "zstd"):
