@@ -49,6 +49,7 @@ lint: .venv/stamp ## Check style, lints and types
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/readme-check scripts/totals examples
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate tests skeleton_testee.py && $(BIN)/mypy
+	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
@@ -68,6 +69,10 @@ test-python: .venv/stamp ## Test the Python library
 test-runner: .venv/stamp ## Test the conformance runner itself
 	cd conformance && $(BIN)/pytest --quiet
 
+.PHONY: test-fuzz
+test-fuzz: .venv/stamp ## Test the fuzz suite itself
+	cd fuzz && $(BIN)/pytest --quiet
+
 .PHONY: testees
 testees: .venv/stamp ## Build what the conformance runner runs
 	cd rust && $(CARGO) build --locked --release --package faro-testee
@@ -81,6 +86,10 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 .PHONY: sweep
 sweep: testees ## Run the sweeps whole: every value of every byte
 	conformance/run sweep --all
+
+.PHONY: fuzz
+fuzz: testees ## Compare the implementations on mutated files and random scripts for MINUTES, with SEED if it is given
+	fuzz/run --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
 
 .PHONY: faro
 faro: ## Build the faro command
@@ -107,5 +116,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner spec-check readme-check conformance ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz spec-check readme-check conformance ## Everything that has to pass
 	@scripts/totals

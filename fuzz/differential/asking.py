@@ -1,0 +1,247 @@
+"""Puts files and scripts before all testees and gathers what they say."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from faro_conformance.child import Child
+from faro_conformance.compare import first_difference
+from faro_conformance.protocol import Outcome
+
+from differential.judge import compressed_places, disagreement, signature
+from differential.mutate import Files
+from differential.plan import Step
+
+NAME = "x"
+_SUFFIX = {"data": ".data", "index": ".index", "single": ".faro"}
+# What differs from request to request without making it another one.
+_DRAWN = ("partitions=", "range=", "limits=")
+_ROLE = {suffix: role for role, suffix in _SUFFIX.items()}
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One request that testees answered differently, or one of them not at all."""
+
+    what: str
+    why: str
+    answers: dict[str, Outcome]
+
+    @property
+    def signature(self) -> str:
+        """Equal for what is probably the same."""
+        words = [word for word in re.split(r" (?=[a-z_]+=)", self.what) if not word.startswith(_DRAWN)]
+        return signature(" ".join(words), self.answers)
+
+
+@dataclass
+class Probe:
+    """Files, and what is asked about them."""
+
+    files: Files
+    steps: list[Step]
+    folder: Path
+    answers: list[dict[str, Outcome]] = field(default_factory=list)
+
+    def disagreements(self) -> list[Disagreement]:
+        """Where the answers do not agree."""
+        places = compressed_places(self.files)
+        found = []
+        following = False
+        for step, answers in zip(self.steps, self.answers, strict=True):
+            if step.op == "follow" and step.fields["action"] != "open" and not following:
+                # Nothing was opened: what is said of a handle that is none, the protocol leaves open.
+                continue
+            if step.op == "follow":
+                following = any(outcome.kind == "ok" for outcome in answers.values())
+            why = disagreement(answers, places)
+            if why is not None:
+                found.append(Disagreement(str(step), why, answers))
+        return found
+
+
+class Panel:
+    """The testees, each asked in a thread of its own."""
+
+    def __init__(self, children: Sequence[Child]) -> None:
+        self.children = list(children)
+        self.requests = 0
+        self._executor = concurrent.futures.ThreadPoolExecutor(len(self.children))
+
+    def close(self) -> None:
+        """Stop the testees."""
+        self._executor.shutdown()
+        for child in self.children:
+            child.stop()
+            child.kill()
+
+    def ask(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Outcome]]:
+        """The answers to each request by testee."""
+        return self.ask_each({child.testee.name: requests for child in self.children})
+
+    def ask_each(self, requests: dict[str, Sequence[tuple[str, dict[str, Any]]]]) -> list[dict[str, Outcome]]:
+        """As `ask`, of requests that differ from testee to testee."""
+
+        def one(child: Child) -> list[Outcome]:
+            return child.ask_all(requests[child.testee.name])
+
+        said = list(self._executor.map(one, self.children))
+        self.requests += sum(len(outcomes) for outcomes in said)
+        names = [child.testee.name for child in self.children]
+        return [dict(zip(names, row, strict=True)) for row in zip(*said, strict=True)]
+
+    def run(self, probes: Sequence[Probe]) -> None:
+        """Ask everything of all probes: together what needs whole files, then what has files that grow."""
+        together: list[tuple[Probe, Step]] = []
+        for probe in probes:
+            put_files(probe.files, probe.folder)
+            together += [(probe, step) for step in probe.steps[: _growing_from(probe)]]
+        rows = self.ask([request(step, probe) for probe, step in together])
+        for (probe, _), row in zip(together, rows, strict=True):
+            probe.answers.append(row)
+        for probe in probes:
+            self._run_growing(probe, probe.steps[_growing_from(probe) :])
+
+    def _run_growing(self, probe: Probe, steps: list[Step]) -> None:
+        begin = 0
+        while begin < len(steps):
+            sizes = steps[begin].sizes
+            if sizes is not None:
+                grow_files(probe.files, sizes, probe.folder)
+            end = begin + 1
+            while end < len(steps) and steps[end].sizes is None:
+                end += 1
+            probe.answers += self.ask([request(step, probe) for step in steps[begin:end]])
+            begin = end
+
+
+def _growing_from(probe: Probe) -> int:
+    sized = [index for index, step in enumerate(probe.steps) if step.sizes is not None]
+    return sized[0] if sized else len(probe.steps)
+
+
+def request(step: Step, probe: Probe) -> tuple[str, dict[str, Any]]:
+    """The step as the protocol has it."""
+    paths = {role: str(place(role, probe.folder)) for role in probe.files} if step.wants_files else {}
+    return step.op, {**paths, **step.fields}
+
+
+def place(role: str, folder: Path) -> Path:
+    """Where the file of a role stands."""
+    return folder / f"{NAME}{_SUFFIX[role]}"
+
+
+def put_files(files: Files, folder: Path) -> None:
+    """Write the files into a folder that has no others."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for role, data in files.items():
+        place(role, folder).write_bytes(data)
+
+
+def grow_files(files: Files, sizes: dict[str, int], folder: Path) -> None:
+    """Make the files as long as `sizes` say, in place, so that who has them open sees them grow."""
+    for role, size in sizes.items():
+        path = place(role, folder)
+        have = path.stat().st_size
+        with open(path, "r+b", buffering=0) as file:
+            if have > size:
+                file.truncate(size)
+            else:
+                file.seek(have)
+                file.write(files[role][have:size])
+
+
+def take_files(folder: Path) -> Files:
+    """The files that a writer left, by role; others by name."""
+    return {_ROLE.get(path.suffix, path.name): path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@dataclass
+class Written:
+    """What came of one script."""
+
+    answers: dict[str, Outcome]
+    outputs: dict[str, Files]
+    disagreements: list[Disagreement]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the first testee's writer published its files."""
+        first = next(iter(self.answers.values()))
+        return first.kind == "ok" and bool(first.value["finished"])
+
+
+def run_script(script: dict[str, Any], panel: Panel, folder: Path) -> Written:
+    """Let all testees write by the script, and all read what each of them wrote."""
+    names = [child.testee.name for child in panel.children]
+    requests: dict[str, Sequence[tuple[str, dict[str, Any]]]] = {}
+    for name in names:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+        requests[name] = [("write", {"path": str(folder / name / NAME), **script})]
+    answers = panel.ask_each(requests)[0]
+    outputs = {name: take_files(folder / name) for name in names}
+    written = Written(answers, outputs, [])
+    why = disagreement(answers, set())
+    if why is not None:
+        written.disagreements.append(Disagreement("write", why, answers))
+        return written
+    able = [name for name in names if answers[name].kind != "unsupported"]
+    compressed = script["options"].get("codec", "none") != "none"
+    first = outputs[able[0]] if able else {}
+    for name in able[1:]:
+        why = _difference(first, outputs[name], compressed)
+        if why is not None:
+            written.disagreements.append(Disagreement("write: files", f"{able[0]} and {name}: {why}", answers))
+    if written.finished and able:
+        written.disagreements += _read_all({name: outputs[name] for name in able}, panel, folder, compressed)
+    return written
+
+
+def _difference(one: Files, two: Files, compressed: bool) -> str | None:
+    if one.keys() != two.keys():
+        return f"{', '.join(one) or 'no files'}, but {', '.join(two) or 'no files'}"
+    for role, data in one.items():
+        # COD-6: stored bytes of compressed blocks are not canonical, so sizes and offsets are not either.
+        if data != two[role] and not compressed:
+            return f"{role} differs at {first_difference(data, two[role])} of {len(data)} and {len(two[role])} bytes"
+    return None
+
+
+def _read_all(outputs: dict[str, Files], panel: Panel, folder: Path, compressed: bool) -> list[Disagreement]:
+    """What each wrote, read by each; and of compressed outputs, whether their contents are equal."""
+    found = []
+    contents: dict[str, Outcome] = {}
+    for name, files in outputs.items():
+        paths = {role: str(place(role, folder / name)) for role in files}
+        row = panel.ask([("read", paths)])[0]
+        why = disagreement(row, compressed_places(files))
+        if why is not None:
+            found.append(Disagreement(f"read what {name} wrote", why, row))
+        contents[name] = _without_sizes(row[name])
+        if not compressed:
+            break
+    why = disagreement(contents, set())
+    if why is not None:
+        found.append(Disagreement("read: contents of what each wrote", why, contents))
+    return found
+
+
+def _without_sizes(outcome: Outcome) -> Outcome:
+    """An answer to `read` without what depends on how well blocks were compressed: stored sizes and offsets."""
+    if outcome.kind != "ok":
+        return outcome
+    parts: dict[str, Any] = {}
+    for number, part in outcome.value["partitions"].items():
+        left = {name: value for name, value in part.items() if name != "stored_bytes"}
+        if "error" in left:
+            left["error"] = {**left["error"], "offset": None}
+        parts[number] = left
+    return Outcome("ok", {**outcome.value, "partitions": parts})

@@ -1,0 +1,90 @@
+"""Findings on disk: everything that asks the same again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from faro_conformance.protocol import SuiteError
+
+from differential.asking import Disagreement, Panel, Probe, Written, put_files, run_script, take_files
+from differential.judge import show
+from differential.plan import Step
+
+FILE = "finding.json"
+# Of findings that look alike, so many are kept.
+_KEPT = 3
+
+
+class Findings:
+    """Where findings of a run are written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.seen: Counter[str] = Counter()
+
+    def add_probe(self, probe: Probe, found: list[Disagreement], origin: dict[str, Any]) -> list[Path]:
+        """Note what was found about a probe; where it stands now."""
+        steps = [{"op": step.op, "fields": step.fields, "sizes": step.sizes} for step in probe.steps]
+        kept = self._keep(found, {**origin, "type": "files", "steps": steps})
+        for folder in kept:
+            put_files(probe.files, folder / "files")
+        return kept
+
+    def add_script(self, script: dict[str, Any], written: Written, origin: dict[str, Any]) -> list[Path]:
+        """Note what was found about a script."""
+        kept = self._keep(written.disagreements, {**origin, "type": "script", "script": script})
+        for folder in kept:
+            for name, files in written.outputs.items():
+                (folder / "outputs" / name).mkdir(parents=True)
+                for role, data in files.items():
+                    (folder / "outputs" / name / role).write_bytes(data)
+        return kept
+
+    def _keep(self, found: list[Disagreement], members: dict[str, Any]) -> list[Path]:
+        fresh = [item for item in found if self.seen[item.signature] < _KEPT]
+        for item in found:
+            self.seen[item.signature] += 1
+        if not fresh:
+            return []
+        number = 1 + sum(1 for _ in self.folder.glob("finding-*")) if self.folder.is_dir() else 1
+        folder = self.folder / f"finding-{number:04}"
+        folder.mkdir(parents=True)
+        members["found"] = [
+            {
+                "request": item.what,
+                "why": item.why,
+                "answers": {name: show(said) for name, said in item.answers.items()},
+            }
+            for item in found
+        ]
+        (folder / FILE).write_text(json.dumps(members, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return [folder]
+
+
+def stored(folder: Path) -> Iterator[Path]:
+    """The findings of a folder, which may be one itself."""
+    if (folder / FILE).is_file():
+        yield folder
+        return
+    found = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+    if not found:
+        raise SuiteError(f"no finding in {folder}")
+    yield from found
+
+
+def replay(finding: Path, panel: Panel, work: Path) -> list[Disagreement]:
+    """Ask again what a finding asked."""
+    try:
+        members = json.loads((finding / FILE).read_text(encoding="utf-8"))
+        if members["type"] == "script":
+            return run_script(members["script"], panel, work).disagreements
+        steps = [Step(step["op"], step["fields"], step["sizes"]) for step in members["steps"]]
+        probe = Probe(take_files(finding / "files"), steps, work)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SuiteError(f"{finding}: {type(error).__name__}: {error}") from error
+    panel.run([probe])
+    return probe.disagreements()

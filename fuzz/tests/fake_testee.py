@@ -1,0 +1,65 @@
+"""A testee that knows nothing of Faro: what it says follows from the bytes. With a fault as argument it has that one.
+
+`minor`: another code for files whose version_minor is not 0. `offset`: another offset for some files. `crash`: it dies
+of some files. `write`: another byte in what it writes when a property is among the calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+HELLO = {
+    "name": "fake",
+    "version": "0",
+    "language": "Python",
+    "spec": "1.0-draft",
+    "protocol": 1,
+    "features": [],
+    "operations": ["hello", "read", "check", "write", "repair", "follow", "stop"],
+}
+
+
+def refuse(request: dict[str, Any], fault: str) -> dict[str, Any]:
+    roles = [role for role in ("index", "single", "data") if role in request]
+    if not roles:
+        return {"unsupported": "no files"}
+    data = Path(request[roles[0]]).read_bytes()
+    digest = hashlib.sha256(data).digest()
+    code, offset = "checksum", digest[0]
+    if fault == "minor" and len(data) > 10 and data[10]:
+        code = "truncated"
+    if fault == "offset" and digest[1] < 16:
+        offset += 1
+    if fault == "crash" and digest[1] < 6:
+        os._exit(7)
+    return {"error": {"code": code, "file": roles[0], "offset": offset, "expected": "", "found": fault}}
+
+
+def write(request: dict[str, Any], fault: str) -> dict[str, Any]:
+    odd = fault == "write" and any(call["call"] == "property" for call in request["calls"])
+    Path(request["path"] + ".faro").write_bytes(bytes(99) + bytes([odd]))
+    return {"ok": {"errors": [], "finished": True}}
+
+
+def main() -> None:
+    fault = sys.argv[1] if len(sys.argv) > 1 else ""
+    for line in sys.stdin:
+        request = json.loads(line)
+        op = request["op"]
+        if op == "hello":
+            answer: dict[str, Any] = {"ok": HELLO}
+        elif op == "stop":
+            answer = {"ok": {}}
+        else:
+            answer = write(request, fault) if op == "write" else refuse(request, fault)
+        print(json.dumps({"id": request["id"], **answer}), flush=True)
+        if op == "stop":
+            return
+
+
+main()
