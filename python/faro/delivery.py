@@ -19,8 +19,8 @@ from faro.block import (
     check_sequence,
     decode,
 )
-from faro.error import Place, invalid
-from faro.framing import check_framing, strip_lengths
+from faro.error import FaroError, Place, invalid
+from faro.framing import check_framing, scan_chains, scan_equal, strip_lengths
 from faro.gather import Bytes, Ints
 from faro.header import FRAMING_RECORDS, FileHeader
 from faro.index import Extent, Region
@@ -30,6 +30,11 @@ from faro.opening import Files
 from faro.source import Window
 
 Self = TypeVar("Self", bound="PartitionReader")
+
+BATCH = 16 << 20
+"""Payload bytes whose records are looked for together."""
+CHAINS = 16
+"""From so many blocks on it pays to look for records in all of them at once."""
 
 
 class Sequences:
@@ -92,6 +97,27 @@ def read_extent(
             sequences.last_shared = above
         at = block.end
         yield decode(block, limits, place) if plain else block
+
+
+def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
+    """Yield the data blocks in lists of about BATCH bytes; a fault is raised after what stands before it."""
+    batch: list[Block] = []
+    size = 0
+    fault: FaroError | None = None
+    try:
+        for block in blocks:
+            if block.is_data:
+                batch.append(block)
+                size += len(block.payload)
+                if size >= BATCH:
+                    yield batch
+                    batch, size = [], 0
+    except FaroError as error:
+        fault = error
+    if batch:
+        yield batch
+    if fault is not None:
+        raise fault
 
 
 class PartitionReader(ABC):
@@ -241,15 +267,31 @@ class PartitionReader(ABC):
         Returns:
             The records one after another, shape (bytes,), and where each begins, shape (records + 1,).
         """
+        if self.header.framing != FRAMING_RECORDS:
+            raise invalid("framing records", self.header.framing)
         parts: list[Bytes] = []
-        offsets: list[Ints] = [np.zeros(1, np.int64)]
-        done = 0
-        for block, begins, lengths in self.record_spans(partition):
-            data, ends = strip_lengths(block.payload, begins, lengths)
-            parts.append(data)
-            offsets.append(ends[1:] + done)
-            done += data.size
-        return np.concatenate(parts) if parts else np.zeros(0, np.uint8), np.concatenate(offsets)
+        lengths: list[Ints] = []
+        for blocks in _batches(self.blocks(partition)):
+            for data, sizes in self._batch_records(blocks):
+                parts.append(data)
+                lengths.append(sizes)
+        offsets = np.zeros(sum(sizes.size for sizes in lengths) + 1, np.int64)
+        if parts:
+            np.cumsum(np.concatenate(lengths), out=offsets[1:])
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint8), offsets
+
+    def _batch_records(self, blocks: list[Block]) -> Iterator[tuple[Bytes, Ints]]:
+        """Yield the records of data blocks, one after another, and their lengths."""
+        if len(blocks) >= CHAINS and scan_equal(blocks[0].payload) is None:
+            payload = b"".join(block.payload for block in blocks)
+            ends = np.cumsum([len(block.payload) for block in blocks], dtype=np.int64)
+            found = scan_chains(np.frombuffer(payload, np.uint8), np.append(np.int64(0), ends[:-1]), ends)
+            if found is not None:
+                yield strip_lengths(payload, *found)[0], found[1]
+                return
+        # Few blocks, records of one length, or a block that is not whole records: then this names it.
+        for block, begins, sizes in self._record_spans(iter(blocks)):
+            yield strip_lengths(block.payload, begins, sizes)[0], sizes
 
     def payload(self, partition: int) -> bytes:
         """Return the plain payloads of a partition's data blocks, one after another (FRM-1)."""

@@ -24,18 +24,15 @@ def scan_records(payload: memoryview | bytes) -> tuple[Ints, Ints]:
     """Return where the records of a payload begin, and their lengths, both in bytes, shape (records,).
 
     Records of one length are found by NumPy. Others make a chain, each length saying where the next one stands,
-    and cost one Python step each.
+    and cost one Python step each; :func:`scan_chains` takes the steps of many payloads at once.
 
     Raises:
         FramingError: the payload is not whole records (FRM-2).
     """
     size = len(payload)
-    if size >= 4:
-        stride = 4 + _LENGTH.unpack_from(payload, 0)[0]
-        if size % stride == 0:
-            lengths = np.ndarray((size // stride,), "<u4", payload, strides=(stride,))
-            if (lengths == stride - 4).all():
-                return np.arange(4, size + 4, stride, dtype=np.int64)[: lengths.size], lengths.astype(np.int64)
+    found = scan_equal(payload)
+    if found is not None:
+        return found
     begins = []
     at, last = 0, size - 4
     unpack = _LENGTH.unpack_from
@@ -47,6 +44,57 @@ def scan_records(payload: memoryview | bytes) -> tuple[Ints, Ints]:
         raise FramingError(f"a record or its length that reaches {at - size if at > size else size - at} bytes wrong")
     starts = np.array(begins, np.int64)
     return starts, np.append(starts[1:] - 4, size) - starts if begins else starts
+
+
+def scan_equal(payload: memoryview | bytes) -> tuple[Ints, Ints] | None:
+    """Do as :func:`scan_records` when all records have one length, else return None."""
+    size = len(payload)
+    if size < 4:
+        return None
+    stride = 4 + _LENGTH.unpack_from(payload, 0)[0]
+    if size % stride:
+        return None
+    lengths = np.ndarray((size // stride,), "<u4", payload, strides=(stride,))
+    if not (lengths == stride - 4).all():
+        return None
+    return np.arange(4, size + 4, stride, dtype=np.int64)[: lengths.size], lengths.astype(np.int64)
+
+
+def scan_chains(data: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints] | None:
+    """Return where the records of many payloads begin in ``data``, ascending, and their lengths, shape (records,).
+
+    All payloads advance by a record in one step, so that the steps are as many as the payload of most records has,
+    whatever the count of payloads.
+
+    Args:
+        data: the bytes that hold the payloads.
+        starts: where each payload begins, ascending.
+        ends: where each ends; none overlaps the next.
+
+    Returns:
+        None if a payload is not whole records (FRM-2).
+    """
+    # A length may stand anywhere: a view of four bytes from every place on.
+    places = np.ndarray((max(data.size - 3, 0),), "<u4", data, strides=(1,))
+    at, ends = starts[starts < ends], ends[starts < ends]
+    begins: list[Ints] = []
+    lengths: list[Ints] = []
+    while at.size:
+        if (at + 4 > ends).any():
+            return None
+        sizes = places[at].astype(np.int64)
+        begins.append(at + 4)
+        lengths.append(sizes)
+        at = at + 4 + sizes
+        if (at > ends).any():
+            return None
+        more = at < ends
+        at, ends = at[more], ends[more]
+    if not begins:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    found = np.concatenate(begins)
+    order = np.argsort(found, kind="stable")
+    return found[order], np.concatenate(lengths)[order]
 
 
 def check_framing(block: Block, framing: int, place: Place) -> tuple[Ints, Ints] | None:

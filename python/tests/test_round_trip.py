@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, events_of, model, output, scripts, write
 
-from faro import FaroError, Reader, Writer, WriterOptions, check, open_reader
+from faro import Code, FaroError, Reader, Writer, WriterOptions, check, open_reader
 from faro.header import FRAMING_RECORDS
 from faro.options import Layout
 
@@ -138,3 +139,36 @@ def test_open_by_name(tmp_path: Path) -> None:
             assert isinstance(reader, Reader)
             assert reader.payload(1) == b"\x01\0\0\0x"
             assert reader.properties == {"k": "v"}
+
+
+def test_records_of_many_blocks_at_once(tmp_path: Path) -> None:
+    drawn = random.Random(7)
+    records = [drawn.randbytes(drawn.choice([0, 1, 3, 40, 700])) for _ in range(5_000)]
+    with Writer(str(tmp_path / "a"), WriterOptions(2, block_size=1_000, buffer_size=100_000)) as writer:
+        for record in records:
+            writer.write(1, record)
+    with open_reader(tmp_path / "a") as reader:
+        assert sum(1 for _ in reader.blocks(1)) > 500
+        data, offsets = reader.record_arrays(1)
+        assert list(reader.records(1)) == records
+    assert data.tobytes() == b"".join(records)
+    assert np.diff(offsets).tolist() == [len(record) for record in records]
+
+
+def test_the_first_fault_of_many_blocks_is_named(tmp_path: Path) -> None:
+    options = WriterOptions(1, layout="single", block_size=100, file_id=FILE_ID)
+    name = str(tmp_path / "a")
+    with Writer(name, options) as writer, writer.region() as region:
+        for number in range(60):
+            region.block(0, 0, b"\2\0\0\0xy\0\0\0\0")
+            region.block(0, 0, b"\1\0\0\0x" if number != 40 else b"\2\0\0\0x")
+    with open_reader(tmp_path / "a") as reader:
+        blocks = list(reader.blocks(0))
+    wrong, damaged = blocks[81].offset, blocks[100].offset
+    path = tmp_path / "a.faro"
+    content = bytearray(path.read_bytes())
+    content[damaged + 24] ^= 1
+    path.write_bytes(content)
+    with open_reader(tmp_path / "a") as reader, pytest.raises(FaroError) as caught:
+        reader.record_arrays(0)
+    assert (caught.value.code, caught.value.offset) == (Code.MALFORMED_BLOCK, wrong + 24)
