@@ -101,7 +101,8 @@ impl Walk {
         let Some(header) = present(source, &files.header, offset, size, self.purpose, limits)? else {
             return Ok(Step::NotYet);
         };
-        let metadata = header.is_metadata();
+        // An index file has places for metadata only (FOL-3); in a single file the kind decides (FOL-4).
+        let metadata = header.is_metadata() || files.header.kind == FileKind::Index;
         let place = self.place(&files.header, limits, metadata);
         if !metadata {
             let computed = checksum_in_file(source, &header, offset)?;

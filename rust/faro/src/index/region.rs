@@ -248,6 +248,8 @@ fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -
     match (&region.first_block, header.is_selective()) {
         (None, false) => Ok(()),
         (Some(_), false) => Err("first_block in a file that is not selective".into()),
+        // A vector without elements is left out (CAN-3).
+        (None, true) if region.offsets.len() == 1 => Ok(()),
         (None, true) => Err("no first_block in a selective file".into()),
         (Some(first), true) => check_first_block(region, first),
     }

@@ -118,8 +118,10 @@ public final class Region {
             checkPartitions(table.bytes(Fields.REGION_PARTITIONS, 4).asIntBuffer(), header);
         }
         require(table.u32(Fields.REGION_ROTATION) < (sparse ? 1 : header.partitionCount()), "REG-5: rotation " + table.u32(Fields.REGION_ROTATION));
-        require(table.has(Fields.REGION_FIRST_BLOCK) == header.selective(), "REG-9: first_block");
-        if (header.selective()) {
+        boolean named = table.has(Fields.REGION_FIRST_BLOCK);
+        // A region without slots leaves the vector out (CAN-3).
+        require(header.selective() ? named || slots == 0 : !named, "REG-9: first_block");
+        if (named) {
             require(table.length(Fields.REGION_FIRST_BLOCK) == slots, "REG-9: " + table.length(Fields.REGION_FIRST_BLOCK) + " first blocks");
             IntBuffer firstBlock = table.bytes(Fields.REGION_FIRST_BLOCK, 4).asIntBuffer();
             for (int i = 0; i < slots; i++) {
