@@ -71,6 +71,8 @@ def variants() -> list[tuple[str, str, str, Callable[[], Output]]]:
         ("selective", "REG-9 BLK-3 PRT-4", "sequences with gaps and first_block",
          of(3, Region({0: [replace(text("a"), sequence=3), replace(text("b"), sequence=9)], 2: [replace(text("c"), sequence=0)]}, sparse=False),
             Region({0: [replace(text("d"), sequence=12)]}), reader_features=1)),
+        ("selective-broadcast", "REG-9 CAN-3", "a region without slots, which has no first_block",
+         of(9, Region(shared=[Shared([text("to all")])]), reader_features=1)),
         ("selective-shared", "REG-9 PRT-4", "shared sequences with gaps",
          of(3, Region({1: [text("own")]}, [Shared([replace(text("a"), sequence=2), replace(text("b"), sequence=7)])]), reader_features=1)),
         ("empty-records", "FRM-2", "records without bytes", of(2, Region({0: [text("", "", ""), text("")]}))),
