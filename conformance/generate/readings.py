@@ -176,6 +176,21 @@ def after_faults(cat: Catalog) -> None:
         cat, "fault-of-limit", "FOL-2 FOL-3", "a region above the limit, again and again")  # fmt: skip
 
 
+def places(cat: Catalog) -> None:
+    """BLK-7, check 3: in an index file, whose places are all for metadata, the place says which limit holds, not the kind."""
+    pair = build(replace(base.small(), paired=True))
+    wrong = seal_block(patch(pair.files["index"], 64 + 16, b"\0"), 64)
+    story = Story(pair).open(data=None, index=64)
+    story.steps[-1]["request"] = {"limits": {"max_block_size": 0, "max_plain_size": 0}}
+    story.poll(fault("malformed-block", "index", 64 + 16), pair.files | {"index": wrong}, index=None)
+    story.end(
+        cat,
+        "limit-by-place",
+        "BLK-7 FOL-3",
+        "a partition block in a followed index, above the limit of partition blocks",
+    )
+
+
 def mixed(cat: Catalog) -> None:
     """FOL-4: which checks a block in the walk of a single file gets goes by its kind."""
 
@@ -364,5 +379,5 @@ def put_options(**more: Any) -> Call:
 
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (ranges, sums, behind, missing, after_faults, mixed, repairs, options, given_events):
+    for part in (ranges, sums, behind, missing, after_faults, places, mixed, repairs, options, given_events):
         part(cat)
