@@ -60,8 +60,15 @@ class SharedExtent(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         return o == 0
 
+    # SharedExtent
+    def FirstBlock(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
 def SharedExtentStart(builder: flatbuffers.Builder):
-    builder.StartObject(2)
+    builder.StartObject(3)
 
 def Start(builder: flatbuffers.Builder):
     SharedExtentStart(builder)
@@ -93,6 +100,12 @@ def SharedExtentCreateMembersVector(builder: flatbuffers.Builder, data: Iterable
 
 def CreateMembersVector(builder: flatbuffers.Builder, data: Iterable[Any]) -> int:
     SharedExtentCreateMembersVector(builder, data)
+
+def SharedExtentAddFirstBlock(builder: flatbuffers.Builder, firstBlock: int):
+    builder.PrependUint32Slot(2, firstBlock, 0)
+
+def AddFirstBlock(builder: flatbuffers.Builder, firstBlock: int):
+    SharedExtentAddFirstBlock(builder, firstBlock)
 
 def SharedExtentEnd(builder: flatbuffers.Builder) -> int:
     return builder.EndObject()

@@ -1392,6 +1392,7 @@ impl<'a> ::flatbuffers::Follow<'a> for SharedExtent<'a> {
 impl<'a> SharedExtent<'a> {
   pub const VT_LENGTH: ::flatbuffers::VOffsetT = 4;
   pub const VT_MEMBERS: ::flatbuffers::VOffsetT = 6;
+  pub const VT_FIRST_BLOCK: ::flatbuffers::VOffsetT = 8;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -1403,6 +1404,7 @@ impl<'a> SharedExtent<'a> {
     args: &'args SharedExtentArgs<'args>
   ) -> ::flatbuffers::WIPOffset<SharedExtent<'bldr>> {
     let mut builder = SharedExtentBuilder::new(_fbb);
+    builder.add_first_block(args.first_block);
     if let Some(x) = args.members { builder.add_members(x); }
     builder.add_length(args.length);
     builder.finish()
@@ -1423,6 +1425,13 @@ impl<'a> SharedExtent<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(SharedExtent::VT_MEMBERS, None)}
   }
+  #[inline]
+  pub fn first_block(&self) -> u32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u32>(SharedExtent::VT_FIRST_BLOCK, Some(0)).unwrap()}
+  }
 }
 
 impl ::flatbuffers::Verifiable for SharedExtent<'_> {
@@ -1433,6 +1442,7 @@ impl ::flatbuffers::Verifiable for SharedExtent<'_> {
     v.visit_table(pos)?
      .visit_field::<u32>("length", Self::VT_LENGTH, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u8>>>("members", Self::VT_MEMBERS, false)?
+     .visit_field::<u32>("first_block", Self::VT_FIRST_BLOCK, false)?
      .finish();
     Ok(())
   }
@@ -1440,6 +1450,7 @@ impl ::flatbuffers::Verifiable for SharedExtent<'_> {
 pub struct SharedExtentArgs<'a> {
     pub length: u32,
     pub members: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u8>>>,
+    pub first_block: u32,
 }
 impl<'a> Default for SharedExtentArgs<'a> {
   #[inline]
@@ -1447,6 +1458,7 @@ impl<'a> Default for SharedExtentArgs<'a> {
     SharedExtentArgs {
       length: 0,
       members: None,
+      first_block: 0,
     }
   }
 }
@@ -1463,6 +1475,10 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SharedExtentBuilder<'a, 'b, A
   #[inline]
   pub fn add_members(&mut self, members: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , u8>>) {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(SharedExtent::VT_MEMBERS, members);
+  }
+  #[inline]
+  pub fn add_first_block(&mut self, first_block: u32) {
+    self.fbb_.push_slot::<u32>(SharedExtent::VT_FIRST_BLOCK, first_block, 0);
   }
   #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> SharedExtentBuilder<'a, 'b, A> {
@@ -1484,6 +1500,7 @@ impl ::core::fmt::Debug for SharedExtent<'_> {
     let mut ds = f.debug_struct("SharedExtent");
       ds.field("length", &self.length());
       ds.field("members", &self.members());
+      ds.field("first_block", &self.first_block());
       ds.finish()
   }
 }

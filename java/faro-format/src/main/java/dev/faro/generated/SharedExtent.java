@@ -33,22 +33,26 @@ public final class SharedExtent extends com.google.flatbuffers.Table {
   public ByteVector membersVector(ByteVector obj) { int o = __offset(6); return o != 0 ? obj.__assign(__vector(o), bb) : null; }
   public ByteBuffer membersAsByteBuffer() { return __vector_as_bytebuffer(6, 1); }
   public ByteBuffer membersInByteBuffer(ByteBuffer _bb) { return __vector_in_bytebuffer(_bb, 6, 1); }
+  public long firstBlock() { int o = __offset(8); return o != 0 ? (long)bb.getInt(o + bb_pos) & 0xFFFFFFFFL : 0L; }
 
   public static int createSharedExtent(FlatBufferBuilder builder,
       long length,
-      int membersOffset) {
-    builder.startTable(2);
+      int membersOffset,
+      long firstBlock) {
+    builder.startTable(3);
+    SharedExtent.addFirstBlock(builder, firstBlock);
     SharedExtent.addMembers(builder, membersOffset);
     SharedExtent.addLength(builder, length);
     return SharedExtent.endSharedExtent(builder);
   }
 
-  public static void startSharedExtent(FlatBufferBuilder builder) { builder.startTable(2); }
+  public static void startSharedExtent(FlatBufferBuilder builder) { builder.startTable(3); }
   public static void addLength(FlatBufferBuilder builder, long length) { builder.addInt(0, (int) length, (int) 0L); }
   public static void addMembers(FlatBufferBuilder builder, int membersOffset) { builder.addOffset(1, membersOffset, 0); }
   public static int createMembersVector(FlatBufferBuilder builder, byte[] data) { return builder.createByteVector(data); }
   public static int createMembersVector(FlatBufferBuilder builder, ByteBuffer data) { return builder.createByteVector(data); }
   public static void startMembersVector(FlatBufferBuilder builder, int numElems) { builder.startVector(1, numElems, 1); }
+  public static void addFirstBlock(FlatBufferBuilder builder, long firstBlock) { builder.addInt(2, (int) firstBlock, (int) 0L); }
   public static int endSharedExtent(FlatBufferBuilder builder) {
     int o = builder.endTable();
     return o;
