@@ -35,6 +35,7 @@ _HEADER = struct.Struct("<IIIIBBHI")
 _PREFIX = struct.Struct("<IIIIBBH")
 PADDING = tuple(bytes(-n % 8) for n in range(8))
 """The zero bytes behind a payload, by its length modulo 8."""
+_NOTHING = memoryview(b"")
 
 
 def pad8(size: int) -> int:
@@ -76,16 +77,32 @@ class Block(NamedTuple):
 
 
 def encode_header(
-    stored: bytes | npt.NDArray[np.uint8], plain_size: int, partition: int, sequence: int, kind: int, codec: int
+    seed: int,
+    stored: bytes | npt.NDArray[np.uint8],
+    plain_size: int,
+    partition: int,
+    sequence: int,
+    kind: int,
+    codec: int,
 ) -> bytes:
-    """Return the 24 bytes that stand before a stored payload, checksum included."""
+    """Return the 24 bytes that stand before a stored payload, checksum included.
+
+    Args:
+        seed: the checksum of the file's file_id, which goes before the block's own bytes (BLK-9).
+        stored: the payload as stored.
+        plain_size: bytes after decompression.
+        partition: absolute, or :data:`NO_PARTITION`.
+        sequence: the block's number in its stream.
+        kind: see BLK.
+        codec: 0 plain, 1 LZ4, 2 Zstandard.
+    """
     prefix = _PREFIX.pack(len(stored), plain_size, partition, sequence, kind, codec, 0)
-    return prefix + extend(extend(0, prefix), stored).to_bytes(4, "little")
+    return prefix + extend(extend(seed, prefix), stored).to_bytes(4, "little")
 
 
-def encode_metadata(kind: int, sequence: int, message: bytes) -> bytes:
-    """Return a whole metadata block, padding included (BLK-5)."""
-    header = encode_header(message, len(message), NO_PARTITION, sequence, kind, CODEC_NONE)
+def encode_metadata(seed: int, kind: int, sequence: int, message: bytes) -> bytes:
+    """Return a whole metadata block, padding included (BLK-5); see :func:`encode_header`."""
+    header = encode_header(seed, message, len(message), NO_PARTITION, sequence, kind, CODEC_NONE)
     return header + message + PADDING[len(message) & 7]
 
 
@@ -121,16 +138,61 @@ def check_block(
     size = BLOCK_HEADER_SIZE + pad8(stored_size)
     if size > end - offset:
         raise place.error(Code.MALFORMED_BLOCK, offset, f"a block of at most {end - offset} bytes", size)
-    limit = limits.max_message_size if metadata else limits.max_block_size
-    if stored_size > limit:
-        raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}", stored_size)
+    _check_limit(stored_size, offset, place, limits, metadata=metadata)
     at = window.locate(offset, size)
     begin = at + BLOCK_HEADER_SIZE
     if verify or metadata:
         array = window.array
-        actual = extend(extend(0, window.data[at : at + 20]), array[begin : begin + stored_size])
+        actual = extend(extend(window.file.seed, window.data[at : at + 20]), array[begin : begin + stored_size])
         if actual != checksum:
             raise place.error(Code.CHECKSUM, offset, f"checksum {actual:08x}", f"{checksum:08x}")
+    stored = memoryview(window.data)[begin : begin + stored_size]
+    block = Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None)
+    _check_fields(block, stored_size, reserved, place, kinds, limits, metadata=metadata)
+    return block
+
+
+def check_header(window: Window, offset: int, kinds: frozenset[int], limits: Limits, *, metadata: bool) -> Block:
+    """Make the checks 3 and 5 to 8 of BLK-7, of a block of which there may be no more than the header (FOL-2).
+
+    Args:
+        window: the file; 24 bytes are there.
+        offset: where the block begins.
+        kinds: what is allowed in this place.
+        limits: the reader's limits.
+        metadata: whether this is a place for metadata.
+
+    Returns:
+        The block without its payload. The caller makes the checks 9 and 10.
+    """
+    place = window.file.place
+    at = window.locate(offset, BLOCK_HEADER_SIZE)
+    stored_size, plain_size, partition, sequence, kind, codec, reserved, _ = _HEADER.unpack_from(window.data, at)
+    _check_limit(stored_size, offset, place, limits, metadata=metadata)
+    block = Block(offset, partition, sequence, kind, codec, plain_size, _NOTHING, _NOTHING, None)
+    _check_fields(block, stored_size, reserved, place, kinds, limits, metadata=metadata)
+    return block
+
+
+def _check_limit(stored_size: int, offset: int, place: Place, limits: Limits, *, metadata: bool) -> None:
+    """Make check 3."""
+    limit = limits.max_message_size if metadata else limits.max_block_size
+    if stored_size > limit:
+        raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}", stored_size)
+
+
+def _check_fields(
+    block: Block,
+    stored_size: int,
+    reserved: int,
+    place: Place,
+    kinds: frozenset[int],
+    limits: Limits,
+    *,
+    metadata: bool,
+) -> None:
+    """Make the checks 5 to 8."""
+    offset, kind, codec, plain_size = block.offset, block.kind, block.codec, block.plain_size
     if reserved:
         raise place.error(Code.MALFORMED_BLOCK, offset + 18, "zero", reserved)
     if kind not in kinds:
@@ -148,8 +210,6 @@ def check_block(
         raise place.error(Code.MALFORMED_BLOCK, offset + 4, "a data block with bytes", 0)
     if not metadata and plain_size > limits.max_plain_size:
         raise place.error(Code.LIMIT_EXCEEDED, offset + 4, f"plain_size of at most {limits.max_plain_size}", plain_size)
-    stored = memoryview(window.data)[begin : begin + stored_size]
-    return Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None)
 
 
 def check_partition(block: Block, partition: int, place: Place) -> None:

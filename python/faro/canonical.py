@@ -25,7 +25,7 @@ def build_region(
     offsets: U32s,
     rotation: int = 0,
     partitions: U32s | None = None,
-    shared: Sequence[tuple[int, bytes | None]] = (),
+    shared: Sequence[tuple[int, bytes | None, int]] = (),
     runs: Records | None = None,
     first_block: U32s | None = None,
 ) -> bytes:
@@ -38,7 +38,8 @@ def build_region(
         offsets: shape (slots + 1,), units of 8 bytes.
         rotation: the partition of the first slot less first_partition, of a dense region.
         partitions: shape (slots,), the partition of each slot of a sparse region; None for a dense one.
-        shared: of each shared extent its length in units of 8 bytes and its members' bits, None for all.
+        shared: of each shared extent its length in units of 8 bytes, its members' bits, None for all, and the
+            sequence of its first block.
         runs: of dtype :data:`faro.message.RUN`, for merged files.
         first_block: shape (slots,), only with the feature ``selective``.
     """
@@ -49,9 +50,10 @@ def build_region(
     at_shared = 0
     if shared:
         extents = []
-        for length, members in shared:
+        for length, members, first in shared:
             at_members = 0 if members is None else builder.CreateByteVector(members)
             SharedExtent.SharedExtentStart(builder)
+            SharedExtent.SharedExtentAddFirstBlock(builder, first)
             SharedExtent.SharedExtentAddMembers(builder, at_members)
             SharedExtent.SharedExtentAddLength(builder, length)
             extents.append(SharedExtent.SharedExtentEnd(builder))

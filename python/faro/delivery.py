@@ -44,7 +44,7 @@ class Sequences:
         """Begin a walk.
 
         Args:
-            from_start: whether it begins at region 0, so that first sequences are known.
+            from_start: whether it begins at region 0, so that the first sequences of own blocks are known.
             all_shared: whether it reads all shared blocks of the file, as ``check`` does.
         """
         self.from_start = from_start
@@ -76,18 +76,21 @@ def read_extent(
     """
     place = window.file.place
     own = extent.partition != NO_PARTITION
-    exactly: int | None = None
-    above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
-    if own:
-        start = 0 if sequences.from_start else None
-        exactly = extent.first_block if selective else sequences.next_own.get(extent.partition, start)
-    elif sequences.all_shared and not selective:
-        exactly = sequences.last_shared + 1
+    exactly, above = extent.first_block, -1
+    if own and not selective:
+        exactly = sequences.next_own.get(extent.partition, 0 if sequences.from_start else None)
+    elif selective:
+        above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
+    # What the count of all shared blocks of the file says besides first_block (CHK-1, step 5).
+    counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     at = extent.begin
     while at < extent.end:
         block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
         check_partition(block, extent.partition, place)
         check_sequence(block, place, exactly=exactly, above=above)
+        if counted is not None:
+            check_sequence(block, place, exactly=counted)
+            counted += 1
         check_padding(block, window)
         above = block.sequence
         exactly = None if selective else above + 1

@@ -57,6 +57,11 @@ class FileHeader:
         """One more than the file's last partition."""
         return self.first_partition + self.partition_count
 
+    @property
+    def seed(self) -> int:
+        """The checksum of file_id, with which that of each block of the file begins (BLK-9)."""
+        return crc32c(self.file_id)
+
     def with_kind(self, kind: int) -> FileHeader:
         """Return this header for another file of the same output."""
         return replace(self, kind=kind)

@@ -1,4 +1,4 @@
-"""Regions in memory: their rules (REG-2 to REG-9), what a partition reads from one, and a bounded cache."""
+"""Regions in memory: their rules (REG-2 to REG-9, REG-11), what a partition reads from one, and a bounded cache."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Extent:
     partition: int
     """Or NO_PARTITION for a shared extent."""
     first_block: int | None
-    """The sequence of its first block, in files with the feature ``selective``."""
+    """The sequence of its first block; of an own extent only in files with the feature ``selective``."""
     number: int
     """The slot, or the shared extent's number in the region."""
     run_end: int
@@ -132,7 +132,7 @@ class Region:
         """Return a shared extent by its number in the region."""
         end = int(self._shared_ends[number])
         begin = end - 8 * int(self._message.shared_lengths[number])
-        return Extent(begin, end, NO_PARTITION, None, number, end)
+        return Extent(begin, end, NO_PARTITION, int(self._message.shared_first_blocks[number]), number, end)
 
     def members(self, number: int) -> U32s | None:
         """Return the absolute numbers of a shared extent's members, ascending; None if all are."""
@@ -159,7 +159,7 @@ class Region:
 
 
 def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place: Place, kind: int) -> Region:
-    """Check the rules REG-2 to REG-9 of a structurally valid message.
+    """Check the rules REG-2 to REG-9 and REG-11 of a structurally valid message.
 
     Args:
         message: the message.
@@ -221,6 +221,8 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
             require(not message.first_block[empty].any(), "REG-9: first_block 0 where there are no blocks")
     else:
         require(message.first_block is None, "REG-9: no first_block")
+    firsts = message.shared_first_blocks
+    require((firsts[1:] > firsts[:-1]).all(), "REG-11: ascending first_block of shared extents")
     return Region(header, entry, message)
 
 

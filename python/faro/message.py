@@ -38,7 +38,7 @@ RUN = np.dtype([("producer", "<u8"), ("partition", "<u4"), ("length", "<u4")])
 _U32 = (4, 4)
 _U64 = (8, 8)
 
-_SHARED_EXTENT = Table("SharedExtent", (Field("length"), Field("members", vector=(1, 1))))
+_SHARED_EXTENT = Table("SharedExtent", (Field("length"), Field("members", vector=(1, 1)), Field("first_block")))
 _REGION = Table(
     "Region",
     (
@@ -85,7 +85,7 @@ _EMPTY_INTS: Ints = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class RegionMessage:
-    """A region message as it stands, structurally valid, its rules REG-2 to REG-9 not yet checked."""
+    """A region message as it stands, structurally valid, its rules REG-2 to REG-9 and REG-11 not yet checked."""
 
     sequence: int
     data_offset: int
@@ -99,6 +99,8 @@ class RegionMessage:
     """The partition of each slot, or None: the region is dense."""
     shared_lengths: Ints = field(default_factory=lambda: _EMPTY_INTS)
     """The length of each shared extent, in units of 8 bytes."""
+    shared_first_blocks: Ints = field(default_factory=lambda: _EMPTY_INTS)
+    """The sequence of each shared extent's first block."""
     member_begins: Ints = field(default_factory=lambda: _EMPTY_INTS)
     """Where each shared extent's members begin in :attr:`raw`, -1: every partition."""
     member_counts: Ints = field(default_factory=lambda: _EMPTY_INTS)
@@ -214,6 +216,7 @@ def parse_region(block: Block, place: Place, minor: int) -> RegionMessage:
         rotation=view.scalar("rotation", 4),
         partitions=view.u32s("partitions"),
         shared_lengths=_EMPTY_INTS if shared is None else shared.column("length"),
+        shared_first_blocks=_EMPTY_INTS if shared is None else shared.column("first_block"),
         member_begins=_EMPTY_INTS if shared is None else shared.found.begins["members"],
         member_counts=_EMPTY_INTS if shared is None else shared.found.counts["members"],
         runs=None if runs is None else runs.view(RUN),

@@ -47,6 +47,8 @@ class Streams:
     """What a writer carries from region to region: sequences and sums (BLK-3, FTR-4)."""
 
     options: WriterOptions
+    seed: int
+    """What the checksums of the file's blocks begin with (BLK-9)."""
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
     vectors: dict[str, U64s] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class RegionBuilder:
         """
         self._streams = streams
         self._options = streams.options
+        self._seed = streams.seed
         self._sink = sink
         self._pending = 0
         self._sequence = 0
@@ -114,14 +117,14 @@ class RegionBuilder:
     def own(self, partition: int) -> None:
         """Begin the own extent of a partition."""
         self._close_extent()
-        self.extents.append(BuiltExtent(partition, None))
         self._sequence = self._streams.next_own.get(partition, 0)
+        self.extents.append(BuiltExtent(partition, None, first_block=self._sequence))
 
     def shared(self, members: bytes | None) -> None:
         """Begin a shared extent."""
         self._close_extent()
-        self.extents.append(BuiltExtent(NO_PARTITION, members))
         self._sequence = self._next_shared
+        self.extents.append(BuiltExtent(NO_PARTITION, members, first_block=self._sequence))
 
     def _close_extent(self) -> None:
         if self.extents and self.extents[-1].partition == NO_PARTITION:
@@ -145,7 +148,8 @@ class RegionBuilder:
         length = BLOCK_HEADER_SIZE + pad8(size)
         if self.length + length > MAX_REGION:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
-        header = encode_header(payload, plain_size, extent.partition, self._sequence + extent.blocks, kind, codec)
+        sequence = self._sequence + extent.blocks
+        header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec)
         self.parts.append(header)
         if size:
             self.parts.append(payload)
@@ -237,7 +241,7 @@ def region_message(
         offsets=np.cumsum(offsets).astype(np.uint32),
         rotation=rotation,
         partitions=named,
-        shared=[(extent.length // 8, extent.members) for extent in extents if extent.partition == NO_PARTITION],
+        shared=[(e.length // 8, e.members, e.first_block) for e in extents if e.partition == NO_PARTITION],
         first_block=first_block.astype(np.uint32) if header.selective else None,
     )
 

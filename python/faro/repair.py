@@ -121,14 +121,14 @@ def _ending(walk: Walk) -> bytes:
     if walk.footer is not None:
         return encode_tail(walk.footer_offset, walk.footer_size)
     data_size = walk.data_end if walk.paired else walk.kept_end
-    return _finish(walk.regions, data_size, walk.kept_end, walk.sequence, "last-commit")
+    return _finish(walk.seed, walk.regions, data_size, walk.kept_end, walk.sequence, "last-commit")
 
 
-def _finish(regions: list[Entry], data_size: int, offset: int, sequence: int, how: str) -> bytes:
+def _finish(seed: int, regions: list[Entry], data_size: int, offset: int, sequence: int, how: str) -> bytes:
     """Return a repaired file's footer block and tail (REP-3)."""
     rows = [(e.message_offset, e.message_size, 0, e.data_offset, e.data_length) for e in regions]
     message = build_footer(regions=np.array(rows, ENTRY), data_size=data_size, properties={"faro.repair": how})
-    return encode_metadata(KIND_FOOTER, sequence, message) + encode_tail(offset, len(message))
+    return encode_metadata(seed, KIND_FOOTER, sequence, message) + encode_tail(offset, len(message))
 
 
 def _rewrite(file: SourceFile, kept: int, ending: bytes) -> None:
@@ -263,22 +263,22 @@ def _scan(file: SourceFile, found: _Rebuild, limits: Limits) -> int:
 
 def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None) -> None:
     """Write the index under a temporary name and rename it (REP-7)."""
-    header = found.header
+    header, seed = found.header, found.header.seed
     output = OutputFile(path, "index", f".{header.file_id.hex()[:8]}.tmp", overwrite=True)
     try:
         output.append([header.encode()])
         sequence = 0
         if schema is not None:
-            output.append([encode_metadata(KIND_SCHEMA, sequence, build_schema(schema))])
+            output.append([encode_metadata(seed, KIND_SCHEMA, sequence, build_schema(schema))])
             sequence += 1
         entries: list[Entry] = []
         for number, (begin, extents) in enumerate(found.done):
             message = region_message(extents, header, number, begin)
             length = sum(extent.length for extent in extents)
             entries.append(Entry(number, output.position, len(message), begin, length))
-            output.append([encode_metadata(KIND_REGION, sequence, message)])
+            output.append([encode_metadata(seed, KIND_REGION, sequence, message)])
             sequence += 1
-        output.append([_finish(entries, data_size, output.position, sequence, "rebuilt")])
+        output.append([_finish(seed, entries, data_size, output.position, sequence, "rebuilt")])
         output.publish()
     except BaseException:
         output.discard()

@@ -33,6 +33,8 @@ class SourceFile:
         """
         name = os.fspath(path)
         self.place = Place(role, name)
+        self.seed = 0
+        """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was asked."""
         self._descriptor = -1
         self._lock = threading.Lock()
         try:
@@ -84,8 +86,10 @@ class SourceFile:
         return raw
 
     def header(self) -> FileHeader:
-        """Check and return the file's header (HDR-1)."""
-        return parse_header(self.read(0, min(self.size, HEADER_SIZE)), self.size, self.place)
+        """Check and return the file's header (HDR-1); blocks are looked at after it."""
+        header = parse_header(self.read(0, min(self.size, HEADER_SIZE)), self.size, self.place)
+        self.seed = header.seed
+        return header
 
     def close(self) -> None:
         """Close the descriptor; later reads fail with ``invalid-argument``."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from faro.block import (
     BLOCK_HEADER_SIZE,
+    KIND_DATA,
     KIND_FOOTER,
     KIND_REGION,
+    KIND_SCHEMA,
     NO_PARTITION,
     PARTITION_KINDS,
     Block,
     check_block,
+    check_header,
     check_padding,
     check_partition,
     check_sequence,
@@ -65,7 +68,7 @@ class Walk:
         if header.framing == FRAMING_ARROW:
             size = files.index.size
             window = Window(files.index, size)
-            if self._length(window, size) is None or self._torn(window, size):
+            if self._check(window, size, frozenset((KIND_SCHEMA,))) is None:
                 place = files.index.place
                 raise place.error(Code.UNFINISHED, size, "a schema block", "a file that has none yet")
             self.schema = read_schema(window, size, header, limits)
@@ -74,6 +77,11 @@ class Walk:
     def paired(self) -> bool:
         """Whether the output is two files."""
         return self._files.paired
+
+    @property
+    def seed(self) -> int:
+        """What the checksums of the index's or single file's blocks begin with (BLK-9)."""
+        return self._files.index.seed
 
     @property
     def sequence(self) -> int:
@@ -95,81 +103,98 @@ class Walk:
         if not self.finished and not self._repairing:
             self._tail(size)
 
-    def _length(self, window: Window, size: int) -> int | None:
-        """Return the bytes of the block at the walk's place, or None if they are not all there."""
-        limits, offset = self._limits, self._offset
+    def _absent(self, window: Window, size: int, kinds: frozenset[int]) -> bool:
+        """Whether the block at the walk's place is not yet there, by what can be said before its checksum (FOL-2).
+
+        Raises:
+            FaroError: its bytes are not all there, and its header could not stand here.
+        """
+        offset = self._offset
         if size - offset < BLOCK_HEADER_SIZE:
-            return None
-        at = window.locate(offset, BLOCK_HEADER_SIZE)
-        stored_size = int.from_bytes(window.data[at : at + 4], "little")
-        if self._files.paired and stored_size > limits.max_message_size:
-            place = window.file.place
-            raise place.error(
-                Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limits.max_message_size}", stored_size
-            )
-        length = BLOCK_HEADER_SIZE + pad8(stored_size)
-        return None if length > size - offset else length
-
-    def _torn(self, window: Window, size: int) -> bool:
-        """Whether the block at the walk's place is whole, but for its checksum, and may still be being written."""
-        try:
-            self._check(window, size)
-        except FaroError as fault:
-            return fault.code == Code.CHECKSUM and self._at_end(window, size)
-        return False
-
-    def _at_end(self, window: Window, size: int) -> bool:
-        length = self._length(window, size) or 0
-        behind = size - self._offset - length
-        if behind == 0:
             return True
-        return self._repairing and (behind <= TAIL_SIZE or self._zeros(size))
+        if self._repairing and self._zeros(offset + 16, size):
+            return True
+        if self._behind(window, size) >= 0:
+            return False
+        self._could_stand(window, kinds)
+        return True
 
-    def _zeros(self, size: int) -> bool:
-        """Whether every byte from here to the end of the file is zero."""
-        at = self._offset
+    def _behind(self, window: Window, size: int) -> int:
+        """Return how many bytes follow the block, of which the header is there; fewer than none if it is torn."""
+        at = window.locate(self._offset, BLOCK_HEADER_SIZE)
+        stored_size = int.from_bytes(window.data[at : at + 4], "little")
+        return size - self._offset - BLOCK_HEADER_SIZE - pad8(stored_size)
+
+    def _is_metadata(self, window: Window, kinds: frozenset[int]) -> bool:
+        """Whether the place is one for metadata: where partition blocks may stand too, the kind says it (FOL-4)."""
+        at = window.locate(self._offset, BLOCK_HEADER_SIZE)
+        return KIND_DATA not in kinds or window.data[at + 16] >= KIND_REGION
+
+    def _could_stand(self, window: Window, kinds: frozenset[int]) -> None:
+        """Make the checks 3 and 5 to 10 of BLK-7, of the header alone."""
+        metadata = self._is_metadata(window, kinds)
+        self._check_stream(check_header(window, self._offset, kinds, self._limits, metadata=metadata), window)
+
+    def _check_stream(self, block: Block, window: Window) -> None:
+        """Make the checks 9 and 10; of partition blocks there is nothing to expect (FOL-4)."""
+        if block.kind >= KIND_REGION:
+            check_partition(block, NO_PARTITION, window.file.place)
+            check_sequence(block, window.file.place, exactly=self._sequence)
+
+    def _torn(self, window: Window, size: int, kinds: frozenset[int]) -> bool:
+        """Whether a block that fails its checksum is not yet there: it may still be being written (FOL-2, REP-1).
+
+        Raises:
+            FaroError: it ends the file, and its header could not stand here.
+        """
+        behind = self._behind(window, size)
+        if behind == 0:
+            self._could_stand(window, kinds)
+            return True
+        return self._repairing and behind <= TAIL_SIZE
+
+    def _zeros(self, at: int, size: int) -> bool:
+        """Whether every byte from an offset to the end of the file is zero."""
+        length = 8  # Of almost every block they settle it.
         while at < size:
-            piece = self._files.index.read_exactly(at, min(_ZERO_READ, size - at))
+            piece = self._files.index.read_exactly(at, min(length, size - at))
             if any(piece):
                 return False
             at += len(piece)
+            length = _ZERO_READ
         return True
 
-    def _check(self, window: Window, size: int) -> Block:
-        """Make the checks 1 to 8 of BLK-7 of the block at the walk's place."""
+    def _kinds(self) -> frozenset[int]:
+        """Return the kinds that are allowed at the walk's place."""
         offset = self._offset
         if self._files.paired:
-            kinds = allowed_kinds(self._header, offset, KIND_REGION, KIND_FOOTER)
-            return check_block(window, offset, size, kinds, self._limits, metadata=True)
-        at = window.locate(offset, BLOCK_HEADER_SIZE)
-        metadata = window.data[at + 16] >= KIND_REGION
+            return allowed_kinds(self._header, offset, KIND_REGION, KIND_FOOTER)
         if offset > self.kept_end:
             # Behind a partition block only the region message may follow (FOL-4).
-            kinds = PARTITION_KINDS | {KIND_REGION}
-        else:
-            kinds = PARTITION_KINDS | allowed_kinds(self._header, offset, KIND_FOOTER)
-        return check_block(window, offset, size, kinds, self._limits, metadata=metadata, verify=self._verify)
+            return PARTITION_KINDS | {KIND_REGION}
+        return PARTITION_KINDS | allowed_kinds(self._header, offset, KIND_FOOTER)
+
+    def _check(self, window: Window, size: int, kinds: frozenset[int]) -> Block | None:
+        """Make the checks of BLK-7 of the block at the walk's place; None if it is not yet there."""
+        if self._absent(window, size, kinds):
+            return None
+        metadata = self._is_metadata(window, kinds)
+        try:
+            block = check_block(window, self._offset, size, kinds, self._limits, metadata=metadata, verify=self._verify)
+        except FaroError as fault:
+            if fault.code == Code.CHECKSUM and self._torn(window, size, kinds):
+                return None
+            raise
+        self._check_stream(block, window)
+        check_padding(block, window)
+        return block
 
     def _next(self, window: Window, size: int) -> Block | None:
         """Check the block at the walk's place and take in what it says; None if it is not yet there."""
-        place = window.file.place
-        if self._length(window, size) is None:
-            return None
-        try:
-            block = self._check(window, size)
-        except FaroError as fault:
-            if fault.code == Code.CHECKSUM and self._at_end(window, size):
-                return None
-            raise
-        if block.kind in PARTITION_KINDS:
-            check_padding(block, window)
-            return block
-        check_partition(block, NO_PARTITION, place)
-        check_sequence(block, place, exactly=self._sequence)
-        check_padding(block, window)
-        if block.kind == KIND_REGION:
+        block = self._check(window, size, self._kinds())
+        if block is not None and block.kind == KIND_REGION:
             self._region(block)
-        elif block.kind == KIND_FOOTER:
+        elif block is not None and block.kind == KIND_FOOTER:
             self._footer(block)
         return block
 

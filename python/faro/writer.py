@@ -41,7 +41,7 @@ class Writer:
         self.options = options
         self._framing = FRAMINGS[options.framing]
         self._buffer = SortBuffer(options)
-        self._streams = Streams(options)
+        self._streams = Streams(options, options.header.seed)
         self._properties: dict[str, str] = {}
         self._directory: list[tuple[int, int, int, int, int]] = []
         self._failure: FaroError | None = None
@@ -320,7 +320,7 @@ class Writer:
         if len(message) >= 2**32:
             raise FaroError(Code.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
         at = self._index.position
-        self._index.append([encode_metadata(kind, self._metadata, message)])
+        self._index.append([encode_metadata(self._streams.seed, kind, self._metadata, message)])
         self._metadata += 1
         return at
 

@@ -117,7 +117,7 @@ def reseal(contents: bytearray, rng: np.random.Generator) -> None:
         size = int.from_bytes(contents[at : at + 4], "little")
         if at + 24 + size > len(contents):
             break
-        checksum = crc32c(bytes(contents[at + 24 : at + 24 + size]), crc32c(bytes(contents[at : at + 20])))
+        checksum = crc32c(bytes(contents[40:56]) + bytes(contents[at : at + 20] + contents[at + 24 : at + 24 + size]))
         contents[at + 20 : at + 24] = checksum.to_bytes(4, "little")
         at += 24 + (size + 7 & ~7)
 
