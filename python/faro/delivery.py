@@ -76,11 +76,10 @@ def read_extent(
     """
     place = window.file.place
     own = extent.partition != NO_PARTITION
-    exactly, above = extent.first_block, -1
+    exactly = extent.first_block
     if own and not selective:
         exactly = sequences.next_own.get(extent.partition, 0 if sequences.from_start else None)
-    elif selective:
-        above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
+    above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
     # What the count of all shared blocks of the file says besides first_block (CHK-1, step 5).
     counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     at = extent.begin

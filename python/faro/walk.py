@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from faro.block import (
     BLOCK_HEADER_SIZE,
     KIND_DATA,
@@ -151,7 +153,13 @@ class Walk:
         if behind == 0:
             self._could_stand(window, kinds)
             return True
-        return self._repairing and behind <= TAIL_SIZE
+        if not self._repairing or behind > TAIL_SIZE:
+            return False
+        # Where more follows, a follower asks the checksum first: that is the fault then.
+        with contextlib.suppress(FaroError):
+            self._could_stand(window, kinds)
+            return True
+        return False
 
     def _zeros(self, at: int, size: int) -> bool:
         """Whether every byte from an offset to the end of the file is zero."""

@@ -62,30 +62,35 @@ def test_shared_extents_that_changed_places(tmp_path: Path, layout: Any) -> None
     assert place_of(fault_of(check, **made.files)) == ("inconsistent-index", role, 64 + 12)
 
 
-def put_region(made: Output, firsts: list[int]) -> None:
-    """Give a pair with one region of two shared extents of a block each another first_block for each."""
-    index = made.contents()["index"]
+def put_regions(made: Output, *regions: list[int]) -> None:
+    """Give a pair whose blocks are all shared and 32 bytes long new regions: each the first_block of its extents."""
     seed = crc32c(FILE_ID)
-    shared = [(4, b"\x01", firsts[0]), (4, b"\x02", firsts[1])]
     offsets, none = np.zeros(1, np.uint32), np.zeros(0, np.uint32)
-    message = build_region(sequence=0, data_offset=64, data_length=64, offsets=offsets, partitions=none, shared=shared)
-    block = encode_metadata(seed, KIND_REGION, 0, message)
-    at = 64 + len(block)
-    footer = build_footer(regions=np.array([(64, len(message), 0, 64, 64)], ENTRY), data_size=128)
-    ending = encode_metadata(seed, KIND_FOOTER, 1, footer) + encode_tail(at, len(footer))
-    made.put(made.contents() | {"index": index[:64] + block + ending})
+    index, begin, directory = made.contents()["index"][:64], 64, []
+    for number, firsts in enumerate(regions):
+        shared = [(4, bytes((1 << i,)), first) for i, first in enumerate(firsts)]
+        length = 32 * len(firsts)
+        message = build_region(
+            sequence=number, data_offset=begin, data_length=length, offsets=offsets, partitions=none, shared=shared
+        )
+        directory.append((len(index), len(message), 0, begin, length))
+        index += encode_metadata(seed, KIND_REGION, number, message)
+        begin += length
+    footer = build_footer(regions=np.array(directory, ENTRY), data_size=begin)
+    ending = encode_metadata(seed, KIND_FOOTER, len(regions), footer) + encode_tail(len(index), len(footer))
+    made.put(made.contents() | {"index": index + ending})
 
 
 def test_first_block_of_shared_extents_ascends_and_is_the_first_block_s(tmp_path: Path) -> None:
     calls = [Call("multicast", [0], b"to 0"), Call("multicast", [1], b"to 1")]
     made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), calls)
-    put_region(made, [0, 1])
+    put_regions(made, [0, 1])
     assert check(**made.files).blocks == 2
     for firsts in ([1, 1], [1, 0], [0, 0]):
-        put_region(made, firsts)
+        put_regions(made, firsts)
         assert place_of(fault_of(check, **made.files, level="structure")) == ("inconsistent-index", "index", 88)
     for firsts, partition, at in (([0, 2], 1, 96), ([0, 7], 1, 96)):
-        put_region(made, firsts)
+        put_regions(made, firsts)
         with made.reader() as reader:
             assert len(list(reader.blocks(1 - partition))) == 1
             fault = fault_of(lambda reader=reader, partition=partition: list(reader.blocks(partition)))
@@ -99,10 +104,22 @@ def test_check_counts_the_shared_blocks_of_the_whole_file(tmp_path: Path) -> Non
     made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), calls)
     data = made.contents()["data"]
     made.put(made.contents() | {"data": data[:64] + data[96:160]})
-    put_region(made, [1, 2])
+    put_regions(made, [1, 2])
     with made.reader() as reader:
         read_all(reader)
     assert place_of(fault_of(check, **made.files)) == ("inconsistent-index", "data", 64 + 12)
+
+
+def test_shared_sequences_ascend_over_regions(tmp_path: Path) -> None:
+    made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), [Call("multicast", [0], b"to 0")])
+    data = made.contents()["data"]
+    made.put(made.contents() | {"data": data + data[64:96]})
+    # Both regions say that their block is the first of the stream, and so do the blocks.
+    put_regions(made, [0], [0])
+    assert fault_of(check, **made.files, level="structure") is None
+    with made.reader() as reader:
+        assert place_of(fault_of(lambda: list(reader.blocks(0)))) == ("inconsistent-index", "data", 96 + 12)
+        assert len(list(reader.blocks(0, from_region=1))) == 1
 
 
 def test_rebuild_writes_first_block_from_the_blocks(tmp_path: Path) -> None:
@@ -198,6 +215,9 @@ def test_a_damaged_or_missing_payload_at_the_end_is_not_yet_there(tmp_path: Path
             assert place_of(fault_of(repair, **made.files)) == ("checksum", role, last)
         else:
             assert repair(**made.files, dry_run=True).regions == 1
+            wrong = contents[: last + 18] + b"\x01" + contents[last + 19 :]
+            made.put(made.contents() | {role: wrong})
+            assert place_of(fault_of(repair, **made.files)) == ("checksum", role, last)
 
 
 @BOTH
