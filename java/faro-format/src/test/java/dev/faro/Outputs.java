@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 
 /** Small outputs, and short ways to read them. */
 final class Outputs {
@@ -39,6 +40,15 @@ final class Outputs {
             writer.property("k", "v");
             writer.finish();
         }
+    }
+
+    /** Gives the block at an offset of a whole file the checksum that it should have (BLK-9). */
+    static void reseal(ByteBuffer file, int at) {
+        CRC32C crc = new CRC32C();
+        crc.update(file.array(), 40, 16);
+        crc.update(file.array(), at, 20);
+        crc.update(file.array(), at + 24, file.getInt(at));
+        file.putInt(at + 20, (int) crc.getValue());
     }
 
     static Path file(Path name, String extension) {

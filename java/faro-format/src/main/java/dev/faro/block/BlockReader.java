@@ -8,6 +8,7 @@ import dev.faro.file.Checksum;
 import dev.faro.file.InputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.UUID;
 
 /**
  * Reads and checks the blocks of one file, one at a time, in the order of BLK-7. The fields are those of the block that
@@ -27,7 +28,7 @@ public final class BlockReader {
     private final Limits limits;
     private final boolean verify;
     private final Window window;
-    private final Checksum checksum = new Checksum();
+    private final Checksum checksum;
     private int at;
     private long offset;
     private int stored;
@@ -54,6 +55,11 @@ public final class BlockReader {
             return new Sequence(-1, number);
         }
 
+        /** Exactly this number, which another count must come to as well; else none is right. */
+        public static Sequence both(long number, long counted) {
+            return number == counted ? exactly(number) : new Sequence(number, Long.MAX_VALUE);
+        }
+
         /** Whether a number is as expected. */
         public boolean holds(long number) {
             return (exactly < 0 || number == exactly) && number > above;
@@ -61,25 +67,27 @@ public final class BlockReader {
 
         @Override
         public String toString() {
-            return (exactly < 0 ? "a sequence" : "sequence " + exactly) + (above < 0 ? "" : " above " + above);
+            String number = exactly < 0 ? "a sequence" : "sequence " + exactly;
+            return number + (above < 0 ? "" : above == Long.MAX_VALUE ? ", not as counted" : " above " + above);
         }
     }
 
-    private BlockReader(InputFile file, Limits limits, boolean verify, boolean direct) {
+    private BlockReader(InputFile file, UUID fileId, Limits limits, boolean verify, boolean direct) {
         this.file = file;
         this.limits = limits;
         this.verify = verify;
         this.window = new Window(file, direct);
+        this.checksum = new Checksum(fileId);
     }
 
     /** For partition blocks. Without {@code verify} their checksums are passed over (INT-7). */
-    public static BlockReader ofExtents(InputFile file, Limits limits, boolean verify) {
-        return new BlockReader(file, limits, verify, true);
+    public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify) {
+        return new BlockReader(file, fileId, limits, verify, true);
     }
 
     /** For metadata blocks, and for walks over all blocks of a file. */
-    public static BlockReader ofMetadata(InputFile file, Limits limits) {
-        return new BlockReader(file, limits, true, false);
+    public static BlockReader ofMetadata(InputFile file, UUID fileId, Limits limits) {
+        return new BlockReader(file, fileId, limits, true, false);
     }
 
     /** {@code size} rounded up to a multiple of 8 (INT-3). */
@@ -97,14 +105,10 @@ public final class BlockReader {
         window.clear();
     }
 
-    /**
-     * The stored size that the block at an offset claims, unchecked.
-     *
-     * @param from where the block begins; 24 bytes from there are in the file
-     */
-    public long claimedSize(long from, long end) throws FaroException {
-        int index = window.ensure(from, HEADER, end);
-        return bytes().getInt(index) & 0xFFFFFFFFL;
+    /** Whether bytes 16 to 23 of the block at {@code from} are zero; they are in the file. */
+    public boolean seemsZero(long from, long aheadEnd) throws FaroException {
+        int index = window.ensure(from, HEADER, aheadEnd);
+        return bytes().getLong(index + 16) == 0;
     }
 
     /**
@@ -118,50 +122,118 @@ public final class BlockReader {
     public void read(
             long from, long end, long aheadEnd, Place place, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
+        long storedSize = claim(from, end, aheadEnd);
+        if (sizeInFile(storedSize) > end - from) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of at most " + (end - from) + " bytes",
+                    sizeInFile(storedSize));
+        }
+        load(storedSize, aheadEnd, place);
+        if (verify || place.metadata()) {
+            int computed = computeChecksum();
+            if (computed != givenChecksum()) {
+                throw checksumFault(computed);
+            }
+        }
+        checkFields(place);
+        checkPosition(place, expectedPartition, expectedSequence);
+        checkPadding();
+    }
+
+    /**
+     * Reads a block of a file that may grow (FOL-2), as {@link #read} in a place for metadata. What looks like a block
+     * that is being appended must have a header that could stand here, before its size is believed.
+     *
+     * @param size of the file, now
+     * @param behind bytes that may follow a block that is torn all the same (REP-1)
+     * @return false if the block is not yet there
+     * @throws FaroException the first check that fails, {@code truncated} or {@code io}
+     */
+    public boolean readIfThere(
+            long from, long size, int behind, Place place, int expectedPartition, Sequence expectedSequence)
+            throws FaroException {
+        if (size - from < HEADER) {
+            return false;
+        }
+        long storedSize = claim(from, size, size);
+        long left = size - from - sizeInFile(storedSize);
+        boolean there = false;
+        if (left < 0) {
+            checkStoredSize(storedSize, place);
+        } else {
+            load(storedSize, size, place);
+            int computed = computeChecksum();
+            there = computed == givenChecksum();
+            if (!there && left > 0) {
+                // Where more follows, the checksum is asked first: it is the fault, whatever else is wrong.
+                if (left > behind || !couldStand(place, expectedPartition, expectedSequence)) {
+                    throw checksumFault(computed);
+                }
+                return false;
+            }
+        }
+        checkFields(place);
+        checkPosition(place, expectedPartition, expectedSequence);
+        if (there) {
+            checkPadding();
+        }
+        return there;
+    }
+
+    /** Whether the checks 5 to 10 pass. */
+    private boolean couldStand(Place place, int expectedPartition, Sequence expectedSequence) {
+        try {
+            checkFields(place);
+            checkPosition(place, expectedPartition, expectedSequence);
+            return true;
+        } catch (FaroException e) {
+            return false;
+        }
+    }
+
+    /** Check 1, and what the header says of the block's size. */
+    private long claim(long from, long end, long aheadEnd) throws FaroException {
         offset = from;
         if (end - from < HEADER) {
             throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of 24 bytes or more", (end - from) + " bytes");
         }
         at = window.ensure(from, HEADER, aheadEnd);
-        ByteBuffer bytes = bytes();
-        long storedSize = bytes.getInt(at) & 0xFFFFFFFFL;
-        if (sizeInFile(storedSize) > end - from) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of at most " + (end - from) + " bytes",
-                    sizeInFile(storedSize));
-        }
-        kind = bytes.get(at + 16) & 0xFF;
+        return bytes().getInt(at) & 0xFFFFFFFFL;
+    }
+
+    /** Check 3. */
+    private void checkStoredSize(long storedSize, Place place) throws FaroException {
+        kind = bytes().get(at + 16) & 0xFF;
         boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
         long most = metadata ? limits.maxMessageSize() : limits.maxBlockSize();
         if (storedSize > most) {
             throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "a stored size of at most " + most, storedSize);
         }
         stored = (int) storedSize;
-        at = window.ensure(from, (int) sizeInFile(storedSize), aheadEnd);
-        if (verify || place.metadata()) {
-            checkChecksum();
-        }
-        checkFields(place);
-        partition = bytes().getInt(at + 8);
-        sequence = bytes().getInt(at + 12) & 0xFFFFFFFFL;
-        if (!place.metadata() || BlockKind.isMetadata(kind)) {
-            checkPosition(expectedPartition, expectedSequence);
-        }
-        checkPadding();
+    }
+
+    /** Check 3, and the whole block into the window. */
+    private void load(long storedSize, long aheadEnd, Place place) throws FaroException {
+        checkStoredSize(storedSize, place);
+        at = window.ensure(offset, (int) sizeInFile(storedSize), aheadEnd);
     }
 
     private ByteBuffer bytes() {
         return window.buffer();
     }
 
-    private void checkChecksum() throws FaroException {
-        ByteBuffer bytes = bytes();
-        int computed = checksum.reset().add(bytes, at, 20).add(bytes, at + HEADER, stored).value();
-        if (computed != bytes.getInt(at + 20)) {
-            throw fault(ErrorCode.CHECKSUM, 0, String.format("%08x", computed),
-                    String.format("%08x", bytes.getInt(at + 20)));
-        }
+    private int computeChecksum() {
+        return checksum.reset().add(bytes(), at, 20).add(bytes(), at + HEADER, stored).value();
     }
 
+    private int givenChecksum() {
+        return bytes().getInt(at + 20);
+    }
+
+    private FaroException checksumFault(int computed) {
+        return fault(ErrorCode.CHECKSUM, 0, String.format("%08x", computed), String.format("%08x", givenChecksum()));
+    }
+
+    /** Checks 5 to 8. */
     private void checkFields(Place place) throws FaroException {
         ByteBuffer bytes = bytes();
         if (bytes.getShort(at + 18) != 0) {
@@ -194,7 +266,13 @@ public final class BlockReader {
         plain = (int) plainSize;
     }
 
-    private void checkPosition(int expectedPartition, Sequence expectedSequence) throws FaroException {
+    /** Checks 9 and 10. */
+    private void checkPosition(Place place, int expectedPartition, Sequence expectedSequence) throws FaroException {
+        partition = bytes().getInt(at + 8);
+        sequence = bytes().getInt(at + 12) & 0xFFFFFFFFL;
+        if (place.metadata() && !BlockKind.isMetadata(kind)) {
+            return;
+        }
         if (expectedPartition != ANY_PARTITION && partition != expectedPartition) {
             throw fault(ErrorCode.INCONSISTENT_INDEX, 8, "partition " + Integer.toUnsignedString(expectedPartition),
                     Integer.toUnsignedString(partition));

@@ -2,10 +2,16 @@ package dev.faro.block;
 
 import dev.faro.file.Checksum;
 import java.nio.ByteBuffer;
+import java.util.UUID;
 
 /** Writes the header and the padding around a payload that stands in its place. One per owner. */
 public final class BlockSeal {
-    private final Checksum checksum = new Checksum();
+    private final Checksum checksum;
+
+    /** For the blocks of one file. */
+    public BlockSeal(UUID fileId) {
+        checksum = new Checksum(fileId);
+    }
 
     /**
      * Makes a block of the payload that stands at {@code at + 24} in a little-endian buffer, which has room for the

@@ -1,15 +1,32 @@
 package dev.faro.file;
 
 import java.nio.ByteBuffer;
+import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /** CRC-32C (INT-6) over parts of a buffer. One per owner; not for several threads at once. */
 public final class Checksum {
     private final CRC32C crc = new CRC32C();
+    private final byte[] begin;
+
+    /** Of the bytes that are taken in alone: headers and tails. */
+    public Checksum() {
+        begin = new byte[0];
+    }
+
+    /** Of a file's blocks: each begins with the 16 bytes of the file_id (BLK-9). */
+    public Checksum(UUID fileId) {
+        begin = ByteBuffer.allocate(16)
+                .putLong(fileId.getMostSignificantBits())
+                .putLong(fileId.getLeastSignificantBits())
+                .array();
+        reset();
+    }
 
     /** Begins anew. */
     public Checksum reset() {
         crc.reset();
+        crc.update(begin, 0, begin.length);
         return this;
     }
 

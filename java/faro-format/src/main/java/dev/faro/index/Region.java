@@ -30,6 +30,7 @@ public final class Region {
     private final IntBuffer firstBlock;
     private final long[] sharedStarts;
     private final int[] sharedMembers;
+    private final int[] sharedFirstBlocks;
 
     private Region(ByteBuffer message, Header header, TableView table) {
         this.message = message;
@@ -47,6 +48,7 @@ public final class Region {
         int shared = table.length(Fields.REGION_SHARED);
         this.sharedStarts = new long[shared + 1];
         this.sharedMembers = new int[shared];
+        this.sharedFirstBlocks = new int[shared];
     }
 
     /**
@@ -59,7 +61,7 @@ public final class Region {
     public record Expected(int sequence, long dataOffset, long dataLength) {}
 
     /**
-     * Checks a region message, by MSG-13 and REG-2 to REG-9.
+     * Checks a region message, by MSG-13, REG-2 to REG-9 and REG-11.
      *
      * @param message little-endian, from 0 to its limit; kept
      * @param offset of the message's first byte in the file
@@ -76,7 +78,7 @@ public final class Region {
             region.checkRuns(table);
             return region;
         } catch (Fault e) {
-            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region that obeys REG-2 to REG-9",
+            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region that obeys REG-2 to REG-9 and REG-11",
                     e.getMessage());
         }
     }
@@ -141,16 +143,21 @@ public final class Region {
         require(before < (long) header.firstPartition() + header.partitionCount(), "REG-5: partition " + before);
     }
 
-    /** REG-6 and REG-7; notes where each shared extent begins and where its members stand. */
+    /** REG-6, REG-7 and REG-11; notes where each shared extent begins and where its members stand. */
     private void checkShared(TableView table) throws Fault {
         long units = offsets.get(slots()) & U32;
         int bytes = (partitionCount + 7) / 8;
+        long before = -1;
         for (int i = 0; i < sharedMembers.length; i++) {
             TableView extent = table.table(Fields.REGION_SHARED, i);
             long length = extent.u32(Fields.SHARED_LENGTH);
             require(length >= 3, "REG-6: a shared extent of " + length + " units");
             sharedStarts[i] = dataOffset + 8 * units;
             units += length;
+            long first = extent.u32(Fields.SHARED_FIRST_BLOCK);
+            require(first > before, "REG-11: first blocks do not ascend at shared extent " + i);
+            sharedFirstBlocks[i] = (int) first;
+            before = first;
             int members = extent.vectorAt(Fields.SHARED_MEMBERS);
             sharedMembers[i] = members;
             if (members >= 0) {
@@ -206,7 +213,7 @@ public final class Region {
 
     /** Bytes that the region takes in memory, about. */
     long memory() {
-        return message.capacity() + 12L * sharedMembers.length + 256;
+        return message.capacity() + 16L * sharedMembers.length + 256;
     }
 
     /** Count of the slots. */
@@ -287,6 +294,11 @@ public final class Region {
     /** Where a shared extent ends. */
     public long sharedEnd(int shared) {
         return sharedStarts[shared + 1];
+    }
+
+    /** Sequence of the first block of a shared extent. */
+    public long sharedFirstBlock(int shared) {
+        return sharedFirstBlocks[shared] & U32;
     }
 
     /** Whether a shared extent is for every partition of the file. */

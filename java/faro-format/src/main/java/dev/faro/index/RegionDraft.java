@@ -193,7 +193,8 @@ public final class RegionDraft {
         List<MessageBuilder.Shared> shared = new ArrayList<>();
         for (int i = own; i < extents; i++) {
             if (blocks(i) > 0) {
-                shared.add(new MessageBuilder.Shared((int) (bytes(i) / 8), members(i).bits()));
+                shared.add(new MessageBuilder.Shared(
+                        (int) (bytes(i) / 8), members(i).bits(), (int) count(i, FIRST)));
             }
         }
         return shared;

@@ -59,7 +59,7 @@ public final class Regions {
         long offset = directory.messageOffset(number);
         long size = directory.messageSize(number) & 0xFFFFFFFFL;
         long end = offset + BlockReader.sizeInFile(size);
-        BlockReader reader = BlockReader.ofMetadata(file, limits);
+        BlockReader reader = BlockReader.ofMetadata(file, header.fileId(), limits);
         reader.read(offset, end, end, Place.REGION, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != size) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a message of " + size + " bytes",

@@ -24,6 +24,8 @@ public final class Fields {
     public static final int SHARED_LENGTH = 0;
     /** {@code SharedExtent.members}. */
     public static final int SHARED_MEMBERS = 1;
+    /** {@code SharedExtent.first_block}. */
+    public static final int SHARED_FIRST_BLOCK = 2;
     /** {@code Footer.regions}. */
     public static final int FOOTER_REGIONS = 0;
     /** {@code Footer.data_size}. */

@@ -23,6 +23,7 @@ public final class MessageBuilder {
     /** What a message takes beside its vectors, generously. */
     private static final int FRAME = 256;
     private static final int MOST = Integer.MAX_VALUE - 64;
+    private static final long U32 = 0xFFFFFFFFL;
 
     private MessageBuilder() {}
 
@@ -31,8 +32,9 @@ public final class MessageBuilder {
      *
      * @param length units of 8 bytes
      * @param members bit set, or null for every partition
+     * @param firstBlock sequence of its first block
      */
-    public record Shared(int length, byte[] members) {}
+    public record Shared(int length, byte[] members, int firstBlock) {}
 
     /**
      * A region message.
@@ -59,7 +61,8 @@ public final class MessageBuilder {
             for (int i = 0; i < tables.length; i++) {
                 Shared extent = shared.get(i);
                 int members = extent.members() == null ? 0 : builder.createByteVector(extent.members());
-                tables[i] = SharedExtent.createSharedExtent(builder, extent.length() & 0xFFFFFFFFL, members);
+                tables[i] = SharedExtent.createSharedExtent(
+                        builder, extent.length() & U32, members, extent.firstBlock() & U32);
             }
             sharedAt = Region.createSharedVector(builder, tables);
         }

@@ -8,7 +8,7 @@ import java.util.List;
  * @param fields in the order of their ids
  */
 record TableShape(List<Field> fields) {
-    static final TableShape SHARED_EXTENT = of(scalar(4), vector(1, 1));
+    static final TableShape SHARED_EXTENT = of(scalar(4), vector(1, 1), scalar(4));
     static final TableShape REGION = of(
             scalar(4), scalar(8), scalar(8), vector(4, 4).must(), scalar(4), vector(4, 4), tables(SHARED_EXTENT),
             vector(16, 8), vector(4, 4));

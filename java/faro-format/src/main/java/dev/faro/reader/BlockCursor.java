@@ -157,7 +157,10 @@ public final class BlockCursor implements Closeable {
     /** PRT-4. The counters hold the sequence after the one that was read last, so 0 where none was. */
     private Sequence expected() {
         if (extentSlot < 0) {
-            return extentBegins || header.selective() ? Sequence.above(lastShared) : Sequence.exactly(lastShared + 1);
+            if (extentBegins) {
+                return new Sequence(region.sharedFirstBlock(shared - 1), lastShared);
+            }
+            return header.selective() ? Sequence.above(lastShared) : Sequence.exactly(lastShared + 1);
         }
         long next = ownNext.get(extentPartition);
         if (header.selective()) {

@@ -76,7 +76,7 @@ public final class Checker {
     /** Steps 2 and 3. */
     private void checkMetadata() throws FaroException {
         FileSet files = reader.files();
-        BlockReader metadata = BlockReader.ofMetadata(files.index(), reader.limits());
+        BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), reader.limits());
         long footer = reader.opening().footerOffset();
         long at = Header.SIZE;
         long count = 0;
@@ -166,7 +166,7 @@ public final class Checker {
     /** Steps 5 and 6. */
     private void checkBlocks() throws FaroException {
         ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
-                BlockReader.ofExtents(reader.files().data(), reader.limits(), true), new Decoder());
+                BlockReader.ofExtents(reader.files().data(), header.fileId(), reader.limits(), true), new Decoder());
         for (int number = 0; number < directory.size(); number++) {
             Region region = reader.regions().get(directory, number);
             for (int slot = 0; slot < region.slots(); slot++) {
@@ -205,11 +205,18 @@ public final class Checker {
 
     private void checkShared(ExtentReaders.ExtentReader extents, Region region, int shared) throws FaroException {
         BlockReader block = extents.blocks();
+        long begin = region.sharedStart(shared);
         long end = region.sharedEnd(shared);
+        long first = region.sharedFirstBlock(shared);
         long plainBytes = 0;
         long count = 0;
-        for (long at = region.sharedStart(shared); at < end; at = block.end()) {
-            Sequence expected = header.selective() ? Sequence.above(sharedNext - 1) : Sequence.exactly(sharedNext);
+        for (long at = begin; at < end; at = block.end()) {
+            Sequence expected;
+            if (header.selective()) {
+                expected = new Sequence(at == begin ? first : -1, sharedNext - 1);
+            } else {
+                expected = at == begin ? Sequence.both(first, sharedNext) : Sequence.exactly(sharedNext);
+            }
             block.read(at, end, region.dataEnd(), Place.EXTENT, BlockReader.NO_PARTITION, expected);
             sharedNext = block.sequence() + 1;
             count += records(extents);

@@ -25,7 +25,8 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         this.files = files;
         this.limits = options.limits();
         this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
-        this.readers = new ExtentReaders(files.data(), options.limits(), options.verify());
+        this.readers = new ExtentReaders(
+                files.data(), files.header().fileId(), options.limits(), options.verify());
     }
 
     /** The regions to read, which do not change. */

@@ -4,6 +4,7 @@ import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.codec.Decoder;
 import dev.faro.file.InputFile;
+import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /** Buffers and decoders of cursors that were closed, for those that come. Safe to share between threads. */
@@ -11,14 +12,16 @@ final class ExtentReaders {
     private static final int KEPT = 8;
 
     private final InputFile file;
+    private final UUID fileId;
     private final Limits limits;
     private final boolean verify;
     private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
 
     record ExtentReader(BlockReader blocks, Decoder decoder) {}
 
-    ExtentReaders(InputFile file, Limits limits, boolean verify) {
+    ExtentReaders(InputFile file, UUID fileId, Limits limits, boolean verify) {
         this.file = file;
+        this.fileId = fileId;
         this.limits = limits;
         this.verify = verify;
     }
@@ -26,7 +29,7 @@ final class ExtentReaders {
     ExtentReader take() {
         ExtentReader reader = free.poll();
         if (reader == null) {
-            return new ExtentReader(BlockReader.ofExtents(file, limits, verify), new Decoder());
+            return new ExtentReader(BlockReader.ofExtents(file, fileId, limits, verify), new Decoder());
         }
         reader.blocks().refresh();
         return reader;

@@ -43,7 +43,7 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
             throw index.fault(ErrorCode.INCONSISTENT_INDEX, tailOffset, "a tail that leads to the footer before it",
                     "footer_offset " + Long.toUnsignedString(offset) + ", footer_size " + tail.footerSize());
         }
-        BlockReader reader = BlockReader.ofMetadata(index, limits);
+        BlockReader reader = BlockReader.ofMetadata(index, files.header().fileId(), limits);
         reader.read(offset, tailOffset, tailOffset, Place.FOOTER, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != tail.footerSize()) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a footer of " + tail.footerSize() + " bytes",
@@ -81,7 +81,7 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
      * @throws FaroException the first check that fails, or {@code io}
      */
     static ByteBuffer schema(FileSet files, Limits limits, long end) throws FaroException {
-        BlockReader reader = BlockReader.ofMetadata(files.index(), limits);
+        BlockReader reader = BlockReader.ofMetadata(files.index(), files.header().fileId(), limits);
         reader.read(Header.SIZE, end, Header.SIZE, Place.SCHEMA, BlockReader.NO_PARTITION,
                 BlockReader.Sequence.exactly(0));
         ByteBuffer message = reader.message();

@@ -47,7 +47,7 @@ public final class Walk {
         this.header = files.header();
         this.limits = limits;
         this.repair = repair;
-        this.blocks = BlockReader.ofMetadata(index, limits);
+        this.blocks = BlockReader.ofMetadata(index, header.fileId(), limits);
     }
 
     /**
@@ -102,30 +102,16 @@ public final class Walk {
         return true;
     }
 
-    /** Reads the block at {@link #next}, or says that it is not yet there (FOL-2). */
+    /** Reads the block at {@link #next}, or says that it is not yet there (FOL-2, REP-1). */
     private boolean read(long size, Place place) throws FaroException {
         if (size - next < BlockReader.HEADER) {
             return false;
         }
-        long claimed = blocks.claimedSize(next, size);
-        if (!files.isSingle() && claimed > limits.maxMessageSize()) {
-            throw index.fault(ErrorCode.LIMIT_EXCEEDED, next, "a message of at most " + limits.maxMessageSize(),
-                    claimed);
-        }
-        long end = next + BlockReader.sizeInFile(claimed);
-        if (end > size) {
+        if (repair && blocks.seemsZero(next, size) && isZero(next + BlockReader.HEADER, size)) {
             return false;
         }
-        try {
-            blocks.read(next, size, size, place, BlockReader.NO_PARTITION, BlockReader.Sequence.exactly(sequence));
-            return true;
-        } catch (FaroException e) {
-            boolean atEnd = end == size || repair && (size - end <= Tail.SIZE || isZero(next, size));
-            if (e.code() == ErrorCode.CHECKSUM && atEnd) {
-                return false;
-            }
-            throw e;
-        }
+        return blocks.readIfThere(next, size, repair ? Tail.SIZE : 0, place, BlockReader.NO_PARTITION,
+                BlockReader.Sequence.exactly(sequence));
     }
 
     private boolean isZero(long from, long to) throws FaroException {

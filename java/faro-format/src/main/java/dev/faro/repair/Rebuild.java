@@ -63,9 +63,9 @@ public final class Rebuild {
         this.data = data;
         this.header = header;
         this.sharedToAll = options.sharedToAll;
-        this.blocks = BlockReader.ofExtents(data, options.limits, true);
+        this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits, true);
         this.draft = new RegionDraft(header);
-        this.committer = index == null ? null : new Committer(index, new Directory(), 0);
+        this.committer = index == null ? null : new Committer(index, header.fileId(), new Directory(), 0);
     }
 
     /**

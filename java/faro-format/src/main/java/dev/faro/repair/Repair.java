@@ -103,7 +103,7 @@ public final class Repair {
             if (walk.footer() != null) {
                 Committer.tail(index, walk.tail());
             } else {
-                Committer committer = new Committer(index, walk.directory(), walk.sequence());
+                Committer committer = new Committer(index, files.header().fileId(), walk.directory(), walk.sequence());
                 committer.footer(files.isSingle(), dataEnd, null, mark("last-commit"), null);
             }
             index.sync();

@@ -13,21 +13,24 @@ import dev.faro.message.Tail;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.SortedMap;
+import java.util.UUID;
 
 /** Appends metadata to an index or single file: messages, the footer, the tail. */
 public final class Committer {
     private final OutputFile file;
-    private final BlockSeal seal = new BlockSeal();
+    private final BlockSeal seal;
     private final Directory directory;
     private long sequence;
 
     /**
      * Goes on with a file.
      *
+     * @param fileId of the file's header
      * @param directory the regions that it has; grows with {@link #region}
      * @param sequence number of the next metadata block
      */
-    public Committer(OutputFile file, Directory directory, long sequence) {
+    public Committer(OutputFile file, UUID fileId, Directory directory, long sequence) {
+        this.seal = new BlockSeal(fileId);
         this.file = file;
         this.directory = directory;
         this.sequence = sequence;

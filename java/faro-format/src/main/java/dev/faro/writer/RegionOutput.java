@@ -21,7 +21,7 @@ import java.nio.ByteOrder;
 final class RegionOutput {
     private final OutputFile file;
     private final Encoder encoder;
-    private final BlockSeal seal = new BlockSeal();
+    private final BlockSeal seal;
     private final RegionDraft draft;
     private final PartitionCounters ownBlocks = new PartitionCounters();
     private long sharedBlocks;
@@ -34,6 +34,7 @@ final class RegionOutput {
     RegionOutput(OutputFile file, Header header, Encoder encoder) {
         this.file = file;
         this.encoder = encoder;
+        this.seal = new BlockSeal(header.fileId());
         this.draft = new RegionDraft(header);
     }
 

@@ -64,7 +64,7 @@ public final class Writer implements AutoCloseable {
         this.output = new RegionOutput(files.data(), header, encoder);
         this.packer = new BlockPacker(output, options.framing, (int) Math.min(options.blockSize, maxPlain));
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
-        this.committer = new Committer(files.index(), new Directory(), 0);
+        this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
         this.statistics = options.statistics ? new StatisticsDraft(header) : null;
     }
 

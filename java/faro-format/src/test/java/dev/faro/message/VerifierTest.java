@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class VerifierTest {
     private static ByteBuffer region() throws Exception {
         return MessageBuilder.region(3, 4096, 800, new int[] {0, 5, 50, 100}, 0, new int[] {1, 7, 9},
-                List.of(new MessageBuilder.Shared(40, new byte[] {1, 2}), new MessageBuilder.Shared(10, null)), null);
+                List.of(new MessageBuilder.Shared(40, new byte[] {1, 2}, 5), new MessageBuilder.Shared(10, null, 6)), null);
     }
 
     private static ByteBuffer footer() throws Exception {
