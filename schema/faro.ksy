@@ -101,7 +101,7 @@ types:
         valid: 0
       - id: checksum
         type: u4
-        doc: CRC-32C of header bytes 0 to 19 and the stored payload.
+        doc: CRC-32C of the file_id in the header, header bytes 0 to 19 and the stored payload.
       - id: payload
         size: stored_size
         type:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from . import (
+    believed,
     blocks,
     compressed,
     gold,
     growing,
     handed,
     header,
+    identity,
     index,
     layouts,
     mending,
@@ -36,6 +38,8 @@ PARTS = (
     mending,
     growing,
     readings,
+    identity,
+    believed,
     gold,
 )
 

@@ -178,9 +178,15 @@ def regions(cat: Catalog) -> None:
     case(
         "shared-length-2",
         "REG-6",
-        lambda f: f.update(shared=[{"length": f["shared"][0]["length"] - 2}, {"length": 2}, f["shared"][1]]),
+        lambda f: f.update(
+            shared=[
+                {"length": f["shared"][0]["length"] - 2, "first_block": 0},
+                {"length": 2, "first_block": 1},
+                f["shared"][1],
+            ]
+        ),
     )
-    case("shared-length-0", "REG-6", lambda f: f.update(shared=[*f["shared"], {"length": 0}]))
+    case("shared-length-0", "REG-6", lambda f: f.update(shared=[*f["shared"], {"length": 0, "first_block": 9}]))
     case("members-short", "REG-7", lambda f: f["shared"][1].update(members=b""))
     case("members-long", "REG-7", lambda f: f["shared"][1].update(members=b"\x0a\x00"))
     case("members-bit-4", "REG-7", lambda f: f["shared"][1].update(members=b"\x1a"))

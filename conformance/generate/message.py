@@ -14,7 +14,7 @@ Fields = dict[str, Any]
 # What each table has, in the order of declaration. A struct is given as (format, size).
 STRUCTS = {"Run": ("<QII", 16), "RegionEntry": ("<QIIQQ", 32)}
 TABLES: dict[str, list[tuple[str, str]]] = {
-    "SharedExtent": [("length", "u32"), ("members", "[u8]")],
+    "SharedExtent": [("length", "u32"), ("members", "[u8]"), ("first_block", "u32")],
     "Region": [("sequence", "u32"), ("data_offset", "u64"), ("data_length", "u64"), ("offsets", "[u32]"),
                ("rotation", "u32"), ("partitions", "[u32]"), ("shared", "[SharedExtent]"), ("runs", "[Run]"),
                ("first_block", "[u32]")],

@@ -151,7 +151,7 @@ class _Maker:
     def metadata(self, kind: int, payload: bytes, /, **other: Any) -> int:
         at = len(self.log)
         block = Block(payload, **{"kind": kind, **other})
-        self.log += block.encode(NOBODY, len(self.built.metadata))
+        self.log += block.encode(NOBODY, len(self.built.metadata), self.output.header.file_id)
         self.built.metadata.append(at)
         return at
 
@@ -161,7 +161,7 @@ class _Maker:
         for block in blocks:
             self.built.blocks.append((number, name, len(self.data), end, block))
             sequence = self.sequences.get(partition, 0)
-            self.data += block.encode(partition, sequence)
+            self.data += block.encode(partition, sequence, self.output.header.file_id)
             self.sequences[partition] = 1 + (sequence if block.sequence is None else block.sequence)
         return (end - start) // 8
 
@@ -179,11 +179,13 @@ class _Maker:
             offsets.append(offsets[-1] + self.extent(number, partition, partition, blocks))
         shared: list[Fields] = []
         for n, extent in enumerate(region.shared):
+            first = extent.blocks[0].sequence if extent.blocks else None
+            first = self.sequences.get(NOBODY, 0) if first is None else first
             length = self.extent(number, NOBODY - 1 - n, NOBODY, extent.blocks)
             bits = extent.bits
             if bits is None and extent.members is not None:
                 bits = members_bits(output, extent.members)
-            shared.append({"length": length} | ({} if bits is None else {"members": bits}))
+            shared.append({"length": length, "first_block": first} | ({} if bits is None else {"members": bits}))
         fields: Fields = {
             "sequence": number, "data_offset": start, "data_length": len(self.data) - start, "offsets": offsets,
             "rotation": region.rotation,

@@ -26,6 +26,16 @@ def crc(data: bytes) -> int:
     return int(google_crc32c.value(data))
 
 
+def block_crc(file_id: bytes, head: bytes, payload: bytes) -> int:
+    """The checksum of a block whose bytes 0 to 19 are *head*, BLK-9."""
+    return crc(file_id + head + payload)
+
+
+def file_id_of(data: bytes) -> bytes:
+    """The file_id in a file's header."""
+    return data[40:56]
+
+
 def pad8(n: int) -> int:
     """*n* rounded up to a multiple of 8, INT-3."""
     return -(-n // 8) * 8
@@ -92,6 +102,7 @@ class Block:
     stored_size: int | None = None
     reserved: int = 0
     checksum_xor: int = 0
+    file_id: bytes | None = None  # of the file that the checksum is made for, BLK-9
     padding: bytes | None = None
     records: int | None = None
 
@@ -111,14 +122,14 @@ class Block:
         padding = pad8(len(self.payload)) - len(self.payload) if self.padding is None else len(self.padding)
         return BLOCK_HEADER_SIZE + len(self.payload) + padding
 
-    def encode(self, partition: int, sequence: int) -> bytes:
-        """The block's bytes, with the partition and sequence that its place asks for unless it has its own."""
+    def encode(self, partition: int, sequence: int, file_id: bytes) -> bytes:
+        """The block's bytes, with the partition, sequence and file_id that its place asks for unless it has its own."""
         stored_size = len(self.payload) if self.stored_size is None else self.stored_size
         partition = partition if self.partition is None else self.partition
         sequence = sequence if self.sequence is None else self.sequence
         head = struct.pack("<IIIIBBH", stored_size, self.claimed_plain, partition, sequence, self.kind, self.codec,
                            self.reserved)  # fmt: skip
-        checksum = crc(head + self.payload) ^ self.checksum_xor
+        checksum = block_crc(file_id if self.file_id is None else self.file_id, head, self.payload) ^ self.checksum_xor
         padding = bytes(pad8(len(self.payload)) - len(self.payload)) if self.padding is None else self.padding
         return head + u32(checksum) + self.payload + padding
 
@@ -144,8 +155,8 @@ def seal_header(data: bytes) -> bytes:
 def seal_block(data: bytes, offset: int, payload: int | None = None) -> bytes:
     """The file with the checksum of the block at *offset* made right again, over *payload* stored bytes."""
     size = struct.unpack_from("<I", data, offset)[0] if payload is None else payload
-    body = data[offset : offset + 20] + data[offset + 24 : offset + 24 + size]
-    return patch(data, offset + 20, u32(crc(body)))
+    head, body = data[offset : offset + 20], data[offset + 24 : offset + 24 + size]
+    return patch(data, offset + 20, u32(block_crc(file_id_of(data), head, body)))
 
 
 def seal_tail(data: bytes) -> bytes:

@@ -200,7 +200,7 @@ def mixed(cat: Catalog) -> None:
         story.steps[-1]["request"] = {"limits": limits} if limits else {}
         files = {"single": built.files["single"] if file is None else file}
         if part is not None:
-            story.poll((0, False), files, single=part)
+            story.poll(bad if bad is not None else (0, False), files, single=part)
         story.poll((len(built.output.regions), True) if bad is None else bad, files, single=None)
         story.end(cat, f"single-{name}", clause, title)
 
@@ -211,9 +211,9 @@ def mixed(cat: Catalog) -> None:
     too_long, limits = fault("limit-exceeded", "single", 64), {"max_message_size": most}
     case("limit-metadata", "FOL-4 LIM-1", "metadata above max_message_size", long, too_long, limits)
     case(
-        "limit-metadata-waits",
+        "limit-metadata-torn",
         "FOL-4 FOL-2",
-        "metadata above max_message_size is waited for in a single file",
+        "metadata above max_message_size is not waited for in a single file either",
         long,
         too_long,
         limits,

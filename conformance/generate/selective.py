@@ -62,7 +62,7 @@ def gaps(cat: Catalog) -> None:
         )
     most = Region({0: [at(0, "first"), at(0xFFFFFFFF, "last that there can be")]})
     cat.valid("prt-4-selective-most", "PRT-4 BLK-3", "the largest sequence", Output(HEAD, [most]))
-    apart = [Region(shared=[Shared([at(9, "for 0")], [0]), Shared([at(3, "for 1")], [1])])]
+    apart = [Region(shared=[Shared([at(9, "for 0")], [0])]), Region(shared=[Shared([at(3, "for 1")], [1])])]
     built = build(Output(HEAD, apart))
     place = built.blocks[1][2]
     cat.bad_check("chk-1-selective-shared", "CHK-1 BLK-3", "shared sequences descend, which no partition can know of", built,
@@ -97,7 +97,9 @@ def ranges(cat: Catalog) -> None:
     cat.add("prt-5-beside-bad-block", "PRT-5 PRT-1", "a range beside a block that would be refused", "read", folder="invalid",
             files=build(output).files, request={"range": [0, 3]}, expect={"ok": {"range": {"blocks": 1}}})  # fmt: skip
     late = Block(b"for 1", sequence=0)
-    output = Output(head, [Region(shared=[Shared([Block(b"for 0", sequence=4)], [0]), Shared([late], [1])])])
+    output = Output(
+        head, [Region(shared=[Shared([Block(b"for 0", sequence=4)], [0])]), Region(shared=[Shared([late], [1])])]
+    )
     place = build(output).blocks[1][2]
     case("shared-sequence", "a range sees shared sequences that its partitions one by one do not", output, 0, 2,
          fault("inconsistent-index", "single", place + 12))  # fmt: skip
