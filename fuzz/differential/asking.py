@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from faro_conformance.child import Child
-from faro_conformance.compare import first_difference
 from faro_conformance.protocol import Outcome
 
-from differential.judge import compressed_places, disagreement, signature
-from differential.mutate import Files
+from differential.blocks import Files
+from differential.judge import Payloads, disagreement, signature
 from differential.plan import Step
 
 NAME = "x"
@@ -42,28 +41,37 @@ class Disagreement:
 
 @dataclass
 class Probe:
-    """Files, and what is asked about them."""
+    """Files, and what is asked about them.
+
+    `mend`: what a repair that writes is asked for, on a copy for each testee; `lost`: without the index file.
+    """
 
     files: Files
     steps: list[Step]
     folder: Path
+    mend: dict[str, Any] | None = None
+    lost: bool = False
     answers: list[dict[str, Outcome]] = field(default_factory=list)
+    mended: list[Disagreement] = field(default_factory=list)
 
     def disagreements(self) -> list[Disagreement]:
         """Where the answers do not agree."""
-        places = compressed_places(self.files)
+        payloads = Payloads(self.files)
         found = []
-        following = False
+        following: set[str] = set()
+        limits: dict[str, int] = {}
         for step, answers in zip(self.steps, self.answers, strict=True):
-            if step.op == "follow" and step.fields["action"] != "open" and not following:
+            if step.op == "follow" and step.fields["action"] != "open" and step.fields["handle"] not in following:
                 # Nothing was opened: what is said of a handle that is none, the protocol leaves open.
                 continue
-            if step.op == "follow":
-                following = any(outcome.kind == "ok" for outcome in answers.values())
-            why = disagreement(answers, places)
+            if step.op != "follow" or step.fields["action"] == "open":
+                limits = step.fields.get("limits", {})
+            if step.fields.get("action") == "open" and any(outcome.kind == "ok" for outcome in answers.values()):
+                following.add(step.fields["handle"])
+            why = disagreement(answers, payloads.spared(limits))
             if why is not None:
                 found.append(Disagreement(str(step), why, answers))
-        return found
+        return found + self.mended
 
 
 class Panel:
@@ -161,87 +169,3 @@ def grow_files(files: Files, sizes: dict[str, int], folder: Path) -> None:
 def take_files(folder: Path) -> Files:
     """The files that a writer left, by role; others by name."""
     return {_ROLE.get(path.suffix, path.name): path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-@dataclass
-class Written:
-    """What came of one script."""
-
-    answers: dict[str, Outcome]
-    outputs: dict[str, Files]
-    disagreements: list[Disagreement]
-
-    @property
-    def finished(self) -> bool:
-        """Whether the first testee's writer published its files."""
-        first = next(iter(self.answers.values()))
-        return first.kind == "ok" and bool(first.value["finished"])
-
-
-def run_script(script: dict[str, Any], panel: Panel, folder: Path) -> Written:
-    """Let all testees write by the script, and all read what each of them wrote."""
-    names = [child.testee.name for child in panel.children]
-    requests: dict[str, Sequence[tuple[str, dict[str, Any]]]] = {}
-    for name in names:
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir(parents=True)
-        requests[name] = [("write", {"path": str(folder / name / NAME), **script})]
-    answers = panel.ask_each(requests)[0]
-    outputs = {name: take_files(folder / name) for name in names}
-    written = Written(answers, outputs, [])
-    why = disagreement(answers, set())
-    if why is not None:
-        written.disagreements.append(Disagreement("write", why, answers))
-        return written
-    able = [name for name in names if answers[name].kind != "unsupported"]
-    compressed = script["options"].get("codec", "none") != "none"
-    first = outputs[able[0]] if able else {}
-    for name in able[1:]:
-        why = _difference(first, outputs[name], compressed)
-        if why is not None:
-            written.disagreements.append(Disagreement("write: files", f"{able[0]} and {name}: {why}", answers))
-    if written.finished and able:
-        written.disagreements += _read_all({name: outputs[name] for name in able}, panel, folder, compressed)
-    return written
-
-
-def _difference(one: Files, two: Files, compressed: bool) -> str | None:
-    if one.keys() != two.keys():
-        return f"{', '.join(one) or 'no files'}, but {', '.join(two) or 'no files'}"
-    for role, data in one.items():
-        # COD-6: stored bytes of compressed blocks are not canonical, so sizes and offsets are not either.
-        if data != two[role] and not compressed:
-            return f"{role} differs at {first_difference(data, two[role])} of {len(data)} and {len(two[role])} bytes"
-    return None
-
-
-def _read_all(outputs: dict[str, Files], panel: Panel, folder: Path, compressed: bool) -> list[Disagreement]:
-    """What each wrote, read by each; and of compressed outputs, whether their contents are equal."""
-    found = []
-    contents: dict[str, Outcome] = {}
-    for name, files in outputs.items():
-        paths = {role: str(place(role, folder / name)) for role in files}
-        row = panel.ask([("read", paths)])[0]
-        why = disagreement(row, compressed_places(files))
-        if why is not None:
-            found.append(Disagreement(f"read what {name} wrote", why, row))
-        contents[name] = _without_sizes(row[name])
-        if not compressed:
-            break
-    why = disagreement(contents, set())
-    if why is not None:
-        found.append(Disagreement("read: contents of what each wrote", why, contents))
-    return found
-
-
-def _without_sizes(outcome: Outcome) -> Outcome:
-    """An answer to `read` without what depends on how well blocks were compressed: stored sizes and offsets."""
-    if outcome.kind != "ok":
-        return outcome
-    parts: dict[str, Any] = {}
-    for number, part in outcome.value["partitions"].items():
-        left = {name: value for name, value in part.items() if name != "stored_bytes"}
-        if "error" in left:
-            left["error"] = {**left["error"], "offset": None}
-        parts[number] = left
-    return Outcome("ok", {**outcome.value, "partitions": parts})

@@ -14,7 +14,8 @@ from generate.raw import (
     KIND_SCHEMA,
     TAIL_MAGIC,
     TAIL_SIZE,
-    crc,
+    block_crc,
+    file_id_of,
     pad8,
     tail,
     u32,
@@ -23,6 +24,8 @@ from generate.raw import (
 from differential.messages import DecodeError, decode
 
 ROOT_OF_KIND = {KIND_REGION: "Region", KIND_FOOTER: "Footer", KIND_SCHEMA: "Schema"}
+# The files of an output by role: data and index, or single.
+Files = dict[str, bytes]
 _HEAD = struct.Struct("<IIIIBBH")
 
 
@@ -34,6 +37,7 @@ class Piece:
     head: bytes  # the 20 bytes before the checksum
     payload: bytes
     padding: bytes
+    sealed: int | None = None  # the checksum it has, whatever is right; None: the right one
 
     @property
     def kind(self) -> int:
@@ -50,9 +54,10 @@ class Piece:
         """Bytes in the file."""
         return BLOCK_HEADER_SIZE + len(self.payload) + len(self.padding)
 
-    def encode(self) -> bytes:
-        """The block's bytes, with the right checksum."""
-        return self.head + u32(crc(self.head + self.payload)) + self.payload + self.padding
+    def encode(self, file_id: bytes) -> bytes:
+        """The block's bytes, with the checksum for that file_id (BLK-9) unless it has its own."""
+        checksum = block_crc(file_id, self.head, self.payload) if self.sealed is None else self.sealed
+        return self.head + u32(checksum) + self.payload + self.padding
 
     def with_payload(self, payload: bytes) -> Piece:
         """The same block with another payload, sizes and padding to fit."""
@@ -70,6 +75,11 @@ class Taken:
     pieces: list[Piece] = field(default_factory=list)
     rest: bytes = b""
     tail: bytes = b""
+
+    @property
+    def file_id(self) -> bytes:
+        """The file's file_id, as far as its header goes."""
+        return file_id_of(self.header)
 
 
 def take_apart(data: bytes) -> Taken:
@@ -94,7 +104,7 @@ def take_apart(data: bytes) -> Taken:
 
 def put_together(taken: Taken) -> bytes:
     """The parts one after another, with nothing changed but the blocks' checksums."""
-    return taken.header + b"".join(piece.encode() for piece in taken.pieces) + taken.rest + taken.tail
+    return taken.header + b"".join(piece.encode(taken.file_id) for piece in taken.pieces) + taken.rest + taken.tail
 
 
 def put_together_moved(taken: Taken) -> bytes:

@@ -3,59 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import json
 import random
+import resource
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from faro_conformance.child import CannotStartError, Child
 from faro_conformance.manifest import Suite
 from faro_conformance.protocol import Protocol, SuiteError
 from faro_conformance.testees import find_testees
 
-from differential.asking import Disagreement, Panel, Probe, run_script
+from differential.asking import Panel
+from differential.corpus import ask_entry, entries, in_turn, probe_of
 from differential.findings import Findings, replay, stored
-from differential.judge import show
-from differential.mutate import mutate
-from differential.plan import plan
-from differential.scripts import random_script
-from differential.seeds import Seeds, load
+from differential.seeds import load
+from differential.stream import Stream, Totals, show_all
 
 OK, FOUND, USAGE, NOT_STARTED = 0, 1, 2, 3
-# A round: so many mutated outputs asked about at once, then so many scripts.
-MUTANTS = 24
-SCRIPTS = 4
 _REPO = Path(__file__).resolve().parents[2]
 _EPILOG = """\
 exit codes: 0 all agreed; 1 something was found (or, with --replay, is still so); 2 wrong usage, or the suite is
 damaged; 3 a testee could not be started
 """
-
-
-@dataclass
-class Totals:
-    """What a run did."""
-
-    begin: float = field(default_factory=time.monotonic)
-    rounds: int = 0
-    mutants: int = 0
-    scripts: int = 0
-    finished: int = 0
-    found: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
-
-    def line(self, requests: int) -> str:
-        """The progress line."""
-        seconds = time.monotonic() - self.begin
-        return (
-            f"{seconds:.0f} s: {self.mutants} mutated outputs, {self.scripts} scripts ({self.finished} finished),"
-            f" {requests} requests, {self.found} disagreements"
-        )
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -67,12 +40,19 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--minutes", type=float, default=1.0, metavar="N", help="how long; default 1")
+    parser.add_argument(
+        "--minutes", type=float, metavar="N", help="how long; default 1, or nothing with --replay or --corpus"
+    )
     parser.add_argument("--rounds", type=int, metavar="N", help="end after so many rounds, if that is sooner")
     parser.add_argument("--seed", type=int, metavar="S", help="of everything that is drawn; printed")
     parser.add_argument(
         "--replay", type=Path, metavar="FOLDER", help="ask again what a finding, or a folder of them, asked"
     )
+    parser.add_argument(
+        "--corpus", type=Path, metavar="FOLDER", help="ask about the inputs of the coverage-guided targets, once each"
+    )
+    parser.add_argument("--corpus-minutes", type=float, default=60.0, metavar="N", help="at most so long; default 60")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="append a line of JSON that says what the run did")
     parser.add_argument(
         "--findings", type=Path, default=_REPO / "out" / "fuzz", metavar="FOLDER", help="where to; default out/fuzz"
     )
@@ -95,8 +75,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _main(options: argparse.Namespace) -> int:
-    if options.minutes <= 0 or options.timeout <= 0:
-        raise SuiteError("--minutes and --timeout have to be above 0")
+    if (options.minutes is not None and options.minutes <= 0) or options.corpus_minutes <= 0 or options.timeout <= 0:
+        raise SuiteError("--minutes, --corpus-minutes and --timeout have to be above 0")
     suite = Suite(options.suite)
     protocol = Protocol(suite.schema)
     testees = find_testees(options.testee or ["all"], suite.testees, suite.repo)
@@ -110,9 +90,7 @@ def _main(options: argparse.Namespace) -> int:
         try:
             for child in panel.children:
                 child.start()
-            if options.replay is not None:
-                return _replay(findings, panel, work)
-            return _fuzz(options, load(suite.folder), panel, work)
+            return _run(options, findings, panel, work)
         except CannotStartError as error:
             print(f"NOT STARTED {error}")
             return NOT_STARTED
@@ -120,34 +98,60 @@ def _main(options: argparse.Namespace) -> int:
             panel.close()
 
 
-def _replay(findings: list[Path], panel: Panel, work: Path) -> int:
+def _run(options: argparse.Namespace, findings: list[Path], panel: Panel, work: Path) -> int:
+    """What was asked for; several at once make one run, so that the testees start once."""
+    seed = random.randrange(1 << 32) if options.seed is None else options.seed
+    bad = False
+    if options.replay is not None:
+        bad |= _replay(findings, panel, work)
+    if options.corpus is not None:
+        bad |= _corpus(options, seed, panel, work)
+    if (options.replay is None and options.corpus is None) or options.minutes is not None:
+        bad |= _fuzz(options, seed, panel, work)
+    return FOUND if bad else OK
+
+
+def _replay(findings: list[Path], panel: Panel, work: Path) -> bool:
     still = 0
     for finding in findings:
         found = replay(finding, panel, work / "replay")
         still += bool(found)
         print(f"{finding.name}: {'still so' if found else 'all agree'}")
-        _show(found)
-    return FOUND if still else OK
+        show_all(found)
+    return bool(still)
 
 
-def _fuzz(options: argparse.Namespace, seeds: Seeds, panel: Panel, work: Path) -> int:
-    seed = random.randrange(1 << 32) if options.seed is None else options.seed
+def _corpus(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> bool:
+    """The inputs of a corpus, as many as there is time for."""
+    known = entries(options.corpus)
+    findings = Findings(options.findings / f"corpus-{seed}")
+    begin, done, bad = time.monotonic(), 0, 0
+    for target, path in in_turn(known, seed):
+        if time.monotonic() - begin > 60 * options.corpus_minutes:
+            break
+        data = path.read_bytes()
+        found = ask_entry(target, data, panel, work / "corpus")
+        done += 1
+        if found:
+            bad += 1
+            print(f"{target}/{path.name}")
+            show_all(found)
+            probe = probe_of(target, data, work / "corpus") if target != "script" else None
+            if probe is not None and findings.fresh(found):
+                print(f"  kept: {findings.add_probe(probe, found, {'from': f'{target}/{path.name}'})}")
+    print(f"corpus: {done} of {len(known)} inputs in {time.monotonic() - begin:.0f} s, {bad} with disagreements")
+    return bool(bad)
+
+
+def _fuzz(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> bool:
+    seeds = load(options.suite)
     names = ", ".join(child.testee.name for child in panel.children)
     print(f"{names}; {len(seeds.committed)} seeds; --seed {seed}", flush=True)
-    totals = Totals()
     folder = options.findings / str(seed)
     findings = Findings(folder)
-    end = totals.begin + 60 * options.minutes
-    shown = totals.begin
-    while time.monotonic() < end and (options.rounds is None or totals.rounds < options.rounds):
-        # Each round draws from its own source, so that a run that is ended early or late draws the same.
-        rng = random.Random(f"{seed}/{totals.rounds}")
-        _scripts(seed, seeds, panel, work, findings, totals, rng)
-        _mutants(seed, seeds, panel, work, findings, totals, rng)
-        totals.rounds += 1
-        if time.monotonic() - shown > 5:
-            shown = time.monotonic()
-            print(totals.line(panel.requests), flush=True)
+    stream = Stream(seed, seeds, panel, work, findings)
+    stream.run(1.0 if options.minutes is None else options.minutes, options.rounds)
+    totals = stream.totals
     print(totals.line(panel.requests))
     print("check at level decode: " + ", ".join(f"{code} {number}" for code, number in totals.verdicts.most_common()))
     for child in panel.children:
@@ -157,52 +161,22 @@ def _fuzz(options: argparse.Namespace, seeds: Seeds, panel: Panel, work: Path) -
         print(f"{number} x {text}")
     if totals.found:
         print(f"kept in {folder}; again by: fuzz/run --replay {folder}")
-    return FOUND if totals.found else OK
+    panel.close()
+    _report(options, seed, totals, panel)
+    return bool(totals.found)
 
 
-def _mutants(
-    seed: int, seeds: Seeds, panel: Panel, work: Path, findings: Findings, totals: Totals, rng: random.Random
-) -> None:
-    probes: list[Probe] = []
-    origins: list[dict[str, Any]] = []
-    for number in range(MUTANTS):
-        name, files = seeds.draw(rng)
-        _, other = seeds.draw(rng)
-        changed, done = mutate(files, other, rng)
-        probes.append(Probe(changed, plan(changed, rng, f"follower-{number}"), work / str(number)))
-        origins.append({"seed": seed, "round": totals.rounds, "number": number, "from": name, "changes": done})
-    panel.run(probes)
-    for probe, origin in zip(probes, origins, strict=True):
-        found = probe.disagreements()
-        totals.mutants += 1
-        totals.found += len(found)
-        decode = next(iter(probe.answers[2].values()))
-        totals.verdicts[str(decode.value["code"]) if decode.kind == "error" else decode.kind] += 1
-        if found and findings.add_probe(probe, found, origin):
-            print(f"{origin['from']}: {'; '.join(origin['changes'])}")
-            _show(found)
-
-
-def _scripts(
-    seed: int, seeds: Seeds, panel: Panel, work: Path, findings: Findings, totals: Totals, rng: random.Random
-) -> None:
-    for number in range(SCRIPTS):
-        script = random_script(rng)
-        written = run_script(script, panel, work / "script")
-        totals.scripts += 1
-        totals.finished += written.finished
-        totals.found += len(written.disagreements)
-        origin: dict[str, Any] = {"seed": seed, "round": totals.rounds, "number": number}
-        if written.disagreements and findings.add_script(script, written, origin):
-            print(f"script {number} of round {totals.rounds}")
-            _show(written.disagreements)
-        if written.finished and not written.disagreements:
-            name = f"script {number} of round {totals.rounds}"
-            seeds.written.append((name, next(iter(written.outputs.values()))))
-
-
-def _show(found: list[Disagreement]) -> None:
-    for item in found:
-        print(f"  {item.what}: {item.why}")
-        for name, said in item.answers.items():
-            print(f"    {name}: {show(said)}")
+def _report(options: argparse.Namespace, seed: int, totals: Totals, panel: Panel) -> None:
+    """What the run did and took. The testees' CPU time is known once they have ended."""
+    own, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    cpu = [own.ru_utime + own.ru_stime, theirs.ru_utime + theirs.ru_stime]
+    print(f"CPU: {cpu[0]:.0f} s here, {cpu[1]:.0f} s in the testees")
+    if options.report is None:
+        return
+    line = {
+        "seed": seed, "minutes": round(totals.seconds / 60, 2), "rounds": totals.rounds, "outputs": totals.mutants,
+        "repaired": totals.mended, "scripts": totals.scripts, "finished": totals.finished,
+        "requests": panel.requests, "disagreements": totals.found, "cpu_seconds": round(sum(cpu)),
+    }  # fmt: skip
+    with open(options.report, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")

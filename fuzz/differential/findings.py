@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from faro_conformance.protocol import SuiteError
 
-from differential.asking import Disagreement, Panel, Probe, Written, put_files, run_script, take_files
+from differential.asking import Disagreement, Panel, Probe, put_files, take_files
 from differential.judge import show
+from differential.minimise import ask
 from differential.plan import Step
+from differential.writing import Written, run_script
 
 FILE = "finding.json"
 # Of findings that look alike, so many are kept.
@@ -26,30 +28,31 @@ class Findings:
         self.folder = folder
         self.seen: Counter[str] = Counter()
 
-    def add_probe(self, probe: Probe, found: list[Disagreement], origin: dict[str, Any]) -> list[Path]:
-        """Note what was found about a probe; where it stands now."""
-        steps = [{"op": step.op, "fields": step.fields, "sizes": step.sizes} for step in probe.steps]
-        kept = self._keep(found, {**origin, "type": "files", "steps": steps})
-        for folder in kept:
-            put_files(probe.files, folder / "files")
-        return kept
-
-    def add_script(self, script: dict[str, Any], written: Written, origin: dict[str, Any]) -> list[Path]:
-        """Note what was found about a script."""
-        kept = self._keep(written.disagreements, {**origin, "type": "script", "script": script})
-        for folder in kept:
-            for name, files in written.outputs.items():
-                (folder / "outputs" / name).mkdir(parents=True)
-                for role, data in files.items():
-                    (folder / "outputs" / name / role).write_bytes(data)
-        return kept
-
-    def _keep(self, found: list[Disagreement], members: dict[str, Any]) -> list[Path]:
-        fresh = [item for item in found if self.seen[item.signature] < _KEPT]
+    def fresh(self, found: Sequence[Disagreement]) -> str | None:
+        """Count what was found; the signature of one that is still to be kept, or None."""
+        fresh = [item.signature for item in found if self.seen[item.signature] < _KEPT]
         for item in found:
             self.seen[item.signature] += 1
-        if not fresh:
-            return []
+        return fresh[0] if fresh else None
+
+    def add_probe(self, probe: Probe, found: Sequence[Disagreement], origin: dict[str, Any]) -> Path:
+        """Write what was found about a probe; where it stands now."""
+        steps = [{"op": step.op, "fields": step.fields, "sizes": step.sizes} for step in probe.steps]
+        members = {**origin, "type": "files", "steps": steps, "mend": probe.mend, "lost": probe.lost}
+        folder = self._write(found, members)
+        put_files(probe.files, folder / "files")
+        return folder
+
+    def add_script(self, script: dict[str, Any], written: Written, origin: dict[str, Any]) -> Path:
+        """Write what was found about a script."""
+        folder = self._write(written.disagreements, {**origin, "type": "script", "script": script})
+        for name, files in written.outputs.items():
+            (folder / "outputs" / name).mkdir(parents=True)
+            for role, data in files.items():
+                (folder / "outputs" / name / role).write_bytes(data)
+        return folder
+
+    def _write(self, found: Sequence[Disagreement], members: dict[str, Any]) -> Path:
         number = 1 + sum(1 for _ in self.folder.glob("finding-*")) if self.folder.is_dir() else 1
         folder = self.folder / f"finding-{number:04}"
         folder.mkdir(parents=True)
@@ -62,7 +65,7 @@ class Findings:
             for item in found
         ]
         (folder / FILE).write_text(json.dumps(members, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return [folder]
+        return folder
 
 
 def stored(folder: Path) -> Iterator[Path]:
@@ -83,8 +86,8 @@ def replay(finding: Path, panel: Panel, work: Path) -> list[Disagreement]:
         if members["type"] == "script":
             return run_script(members["script"], panel, work).disagreements
         steps = [Step(step["op"], step["fields"], step["sizes"]) for step in members["steps"]]
-        probe = Probe(take_files(finding / "files"), steps, work)
+        files = take_files(finding / "files")
+        probe = Probe(files, steps, work, members.get("mend"), members.get("lost", False))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SuiteError(f"{finding}: {type(error).__name__}: {error}") from error
-    panel.run([probe])
-    return probe.disagreements()
+    return ask(probe, panel)

@@ -3,75 +3,115 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from faro_conformance.protocol import Outcome, describe_error, normalise
+from faro_conformance.protocol import FREE_TEXT, Outcome, describe_error, normalise
+from generate.raw import BLOCK_HEADER_SIZE
 
-from differential.blocks import take_apart
-from differential.mutate import Files
+from differential import frames
+from differential.blocks import Files
+from differential.frames import Verdict
 
-# (file, offset) of the compressed payloads.
-Places = set[tuple[str, int]]
 _TOLERATED = "malformed-block"
 _FAILED = ("crash", "timeout", "garbage")
+# Whether an error is one that COD-2 or COD-4 leaves to the decoder.
+Spared = Callable[[Any], bool]
 
 
-def compressed_places(files: Files) -> Places:
-    """Where a decoder judges: COD-2 and COD-4 let one refuse there what another takes."""
-    return {
-        (role, piece.offset + 24)
-        for role, data in files.items()
-        for piece in take_apart(data).pieces
-        if piece.codec in (1, 2)
-    }
+@dataclass
+class Payloads:
+    """The compressed payloads of some files, looked at when answers differ there."""
+
+    files: Files
+    _known: dict[tuple[str, int, int], Verdict] = field(default_factory=dict)
+
+    def spared(self, limits: Mapping[str, int]) -> Spared:
+        """Whether an error is a refusal that COD allows and does not demand, under the limits of the request."""
+        window = limits.get("max_window_size", frames.DEFAULT_WINDOW)
+
+        def check(value: Any) -> bool:
+            error = value.get("error") if isinstance(value, dict) else None
+            if not isinstance(error, dict) or error.get("code") != _TOLERATED:
+                return False
+            role, offset = error.get("file"), error.get("offset")
+            if role not in self.files or not isinstance(offset, int):
+                return False
+            return self.verdict(role, offset, window) is Verdict.MAY
+
+        return check
+
+    def verdict(self, role: str, offset: int, window: int) -> Verdict | None:
+        """What COD says of the payload at an offset; None where none begins."""
+        key = (role, offset, window)
+        if key not in self._known:
+            data, begin = self.files[role], offset - BLOCK_HEADER_SIZE
+            if begin < 0 or offset > len(data):
+                return None
+            stored, plain = struct.unpack_from("<II", data, begin)
+            codec = data[begin + 17]
+            if codec not in (1, 2) or offset + stored > len(data):
+                return None
+            self._known[key] = frames.judge(codec, data[offset : offset + stored], plain, window)
+        return self._known[key]
 
 
-def disagreement(outcomes: Mapping[str, Outcome], places: Places) -> str | None:
-    """Why these answers of testees are a finding, or None. `allowed` tells when the text lets them differ."""
+def nothing_spared(_: Any) -> bool:
+    """Where no payload is compressed."""
+    return False
+
+
+def disagreement(outcomes: Mapping[str, Outcome], spared: Spared = nothing_spared) -> str | None:
+    """Why these answers of testees are a finding, or None."""
     for name, outcome in outcomes.items():
         if outcome.kind in _FAILED:
             return f"{name}: {outcome.kind}"
     answered = {name: outcome for name, outcome in outcomes.items() if outcome.kind != "unsupported"}
-    if len({_comparable(outcome) for outcome in answered.values()}) < 2:
-        return None
-    if allowed(answered, places):
+    values: list[dict[str, Any]] = [{outcome.kind: outcome.value} for outcome in answered.values()]
+    if len({normalise(value) for value in values}) < 2 or _agree_but_for_decoders(values, spared):
         return None
     return "; ".join(f"{name}: {outcome}" for name, outcome in answered.items())
 
 
-def allowed(outcomes: Mapping[str, Outcome], places: Places) -> bool:
-    """Whether the answers differ only where some decoder refused a compressed payload."""
-    values = [{outcome.kind: outcome.value} for outcome in outcomes.values()]
-    if any(_refused(value, places) for value in values):
+def _agree_but_for_decoders(values: list[dict[str, Any]], spared: Spared) -> bool:
+    left = [value for value in values if not spared(value)]
+    if len(_distinct(left)) < 2:
         return True
-    parts = [value["ok"].get("partitions") for value in values if isinstance(value.get("ok"), dict)]
-    if len(parts) == len(values) and all(isinstance(part, dict) for part in parts):
-        return _allowed_partitions([value["ok"] for value in values], places)
-    ranges = [value["ok"].get("range") for value in values if isinstance(value.get("ok"), dict)]
-    return len(ranges) == len(values) and any(_refused(part, places) for part in ranges)
-
-
-def _allowed_partitions(values: list[dict[str, Any]], places: Places) -> bool:
-    spared = {number for value in values for number, part in value["partitions"].items() if _refused(part, places)}
-    if not spared:
+    said = [value.get("ok") for value in left]
+    if not all(isinstance(value, dict) for value in said):
         return False
-    left = [
-        {**value, "partitions": {number: part for number, part in value["partitions"].items() if number not in spared}}
-        for value in values
-    ]
-    return len({normalise({"ok": value}) for value in left}) == 1
+    for name in ("partitions", "range"):
+        if all(isinstance(value, dict) and isinstance(value.get(name), dict) for value in said):
+            return _agree_in_parts([value for value in said if isinstance(value, dict)], name, spared)
+    return False
 
 
-def _refused(value: Any, places: Places) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("error"), dict):
+def _agree_in_parts(values: list[dict[str, Any]], name: str, spared: Spared) -> bool:
+    """Each partition by itself: those who may refuse it are left out, the others agree; and the rest is equal."""
+    if len(_distinct([{**value, name: None} for value in values])) > 1:
         return False
-    error = value["error"]
-    return error.get("code") == _TOLERATED and (error.get("file"), error.get("offset")) in places
+    if name == "range":
+        return len(_distinct([value[name] for value in values if not spared(value[name])])) < 2
+    numbers = {number for value in values for number in value[name]}
+    return all(
+        len(_distinct([value[name].get(number) for value in values if not spared(value[name].get(number))])) < 2
+        for number in numbers
+    )
 
 
-def _comparable(outcome: Outcome) -> str:
-    return normalise({outcome.kind: outcome.value})
+def _distinct(values: list[Any]) -> set[str]:
+    return {json.dumps(_without_free_text(value), sort_keys=True) for value in values}
+
+
+def _without_free_text(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    stripped = {name: _without_free_text(member) for name, member in value.items()}
+    if isinstance(value.get("error"), dict):
+        stripped["error"] = {name: member for name, member in value["error"].items() if name not in FREE_TEXT}
+    return stripped
 
 
 def signature(what: str, outcomes: Mapping[str, Outcome]) -> str:

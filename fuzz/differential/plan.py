@@ -7,16 +7,17 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from generate.raw import HEADER_SIZE
+from generate.raw import HEADER_SIZE, NOBODY
 
-from differential.mutate import Files
+from differential.blocks import Files, take_apart
 
 LEVELS = ("structure", "checksums", "decode")
 # Asked for all its partitions, a file that claims more would keep a reader busy with nothing.
 _MOST_PARTITIONS = 4096
 _LIMITS = {
-    "max_block_size": [0, 16, 64, 1000], "max_plain_size": [1, 16, 64, 1000], "max_message_size": [64, 120, 200, 400],
-    "max_regions": [0, 1, 2], "max_window_size": [1024, 65536],
+    "max_block_size": [0, 16, 64, 200, 1000], "max_plain_size": [1, 16, 64, 200, 1000],
+    "max_message_size": [64, 120, 200, 400], "max_regions": [0, 1, 2],
+    "max_window_size": [1023, 1024, 1152, 65536, 1 << 27],
 }  # fmt: skip
 
 
@@ -37,33 +38,63 @@ class Step:
         return " ".join([self.op, *(f"{name}={value}" for name, value in self.fields.items() if name != "handle")])
 
 
+class _Partitions:
+    """Numbers to ask for: those that blocks bear, any others, and some that the file has not."""
+
+    def __init__(self, files: Files, rng: random.Random) -> None:
+        self._rng = rng
+        header = files.get("index", files.get("single", b""))
+        self.count, self.first = 1, 0
+        if len(header) >= HEADER_SIZE:
+            self.count, self.first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 36)[0]
+        held = files.get("data", header)
+        borne = {struct.unpack_from("<I", piece.head, 8)[0] for piece in take_apart(held).pieces}
+        self._borne = sorted(borne - {NOBODY})
+
+    def one(self) -> int:
+        rng = self._rng
+        if self._borne and rng.random() < 0.5:
+            return int(min(rng.choice(self._borne), (1 << 32) - 2))
+        number = self.first + rng.randrange(max(1, min(self.count, rng.choice([4, 16, 1 << 28]))))
+        return min(number + (self.count if rng.random() < 0.05 else 0), (1 << 32) - 2)
+
+    def some(self) -> dict[str, Any]:
+        return {"partitions": sorted({self.one() for _ in range(8)})}
+
+    def range(self) -> dict[str, Any]:
+        low, high = sorted((self.one(), self.one()))
+        return {"range": [low, min(high + self._rng.choice([0, 1, 1]), (1 << 32) - 1)]}
+
+
 def plan(files: Files, rng: random.Random, handle: str) -> list[Step]:
     """The requests about these files."""
     limits: dict[str, Any] = {}
-    if rng.random() < 0.1:
-        name = rng.choice(list(_LIMITS))
-        limits = {"limits": {name: rng.choice(_LIMITS[name])}}
-    header = files.get("index", files.get("single", b""))
-    count, first = 1, 0
-    if len(header) >= HEADER_SIZE:
-        count, first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 36)[0]
-    some = {"partitions": sorted({_partition(first, count, rng) for _ in range(8)})}
+    if rng.random() < 0.2:
+        names = rng.sample(list(_LIMITS), rng.choice([1, 1, 2]))
+        limits = {"limits": {name: rng.choice(_LIMITS[name]) for name in names}}
+    partitions = _Partitions(files, rng)
+    many = partitions.count > _MOST_PARTITIONS
     steps = [Step("check", {"level": level, **limits}) for level in LEVELS]
-    steps.append(Step("read", {**(some if count > _MOST_PARTITIONS else {}), **limits}))
+    steps.append(Step("read", {**(partitions.some() if many else {}), **limits}))
     if rng.random() < 0.3:
-        steps.append(Step("read", {**some, "verify": False, **limits}))
-    low, high = sorted(_partition(first, count, rng) for _ in range(2))
-    steps.append(Step("read", {"range": [low, min(high + rng.choice([0, 1, 1]), (1 << 32) - 1)], **limits}))
+        verify = {"verify": False}
+        steps.append(Step("read", {**(partitions.some() if many else {}), **verify, **limits}))
+        steps.append(Step("read", {**partitions.range(), **verify, **limits}))
+    steps += [Step("read", {**partitions.range(), **limits}) for _ in range(rng.choice([1, 1, 2]))]
     steps.append(Step("repair", {"mode": "last-commit", "dry_run": True}))
     if "data" in files:
         shared = rng.choice(["none", "all"])
         steps.append(Step("repair", {"mode": "rebuild", "shared": shared, "dry_run": True}))
-    return steps + _follow(files, some, limits, rng, handle)
+    return steps + _follow(files, partitions.some(), limits, rng, handle)
 
 
-def _partition(first: int, count: int, rng: random.Random) -> int:
-    number = first + rng.randrange(max(1, min(count, rng.choice([4, 16, 1 << 28]))))
-    return min(number + (count if rng.random() < 0.05 else 0), (1 << 32) - 2)
+def plan_repair(files: Files, rng: random.Random) -> tuple[dict[str, Any] | None, bool]:
+    """A repair that writes, or none; and whether the index file is lost before it."""
+    if rng.random() > 0.4:
+        return None, False
+    if "data" not in files or rng.random() < 0.5:
+        return {"mode": "last-commit"}, False
+    return {"mode": "rebuild", "shared": rng.choice(["none", "all"])}, rng.random() < 0.3
 
 
 def _follow(files: Files, some: dict[str, Any], limits: dict[str, Any], rng: random.Random, handle: str) -> list[Step]:
@@ -75,13 +106,21 @@ def _follow(files: Files, some: dict[str, Any], limits: dict[str, Any], rng: ran
     if rng.random() < 0.7:
         return [step("open", **limits), step("poll"), step("poll"), step("read", **some), step("close")]
     whole = {role: len(data) for role, data in files.items()}
+    ends = {role: [p.offset + p.size for p in take_apart(data).pieces] or [0] for role, data in files.items()}
     stages: list[dict[str, int]] = []
     for _ in range(rng.choice([1, 2, 3, 5])):
         # The data file is whole at most: FIL-5 has it written before the index says so.
-        stages.append({role: size if role == "data" else rng.randrange(size + 1) for role, size in whole.items()})
+        stages.append({role: size if role == "data" else _cut(size, ends[role], rng) for role, size in whole.items()})
     stages.sort(key=lambda sizes: sizes.get("index", sizes.get("single", 0)))
     stages = [{role: max(size, min(HEADER_SIZE, whole[role])) for role, size in sizes.items()} for sizes in stages]
     steps = [step("open", stages[0], **limits)]
     for sizes in [*stages, whole]:
         steps += [step("poll", sizes), step("read", **some)]
     return [*steps, step("poll"), step("close")]
+
+
+def _cut(size: int, ends: list[int], rng: random.Random) -> int:
+    """Anywhere, or about where a block ends."""
+    if rng.random() < 0.5:
+        return rng.randrange(size + 1)
+    return max(0, min(size, rng.choice(ends) + rng.choice([-8, -1, 0, 0, 1, 8, 23, 24, 25])))

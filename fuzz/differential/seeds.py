@@ -11,7 +11,8 @@ from pathlib import Path
 from faro_conformance.manifest import Suite
 from faro_conformance.protocol import SuiteError
 
-from differential.mutate import Files
+from differential.blocks import Files
+from differential.compose import compose
 
 # Larger files cost time and hold nothing that smaller ones do not.
 LARGEST = 64 << 10
@@ -21,15 +22,19 @@ _ROLE_OF_SUFFIX = {".data": "data", ".index": "index", ".faro": "single"}
 
 @dataclass
 class Seeds:
-    """Outputs by name, and the last ones that random scripts wrote."""
+    """Outputs by name, the last ones that random scripts wrote, and any number of others."""
 
     committed: list[tuple[str, Files]]
     written: deque[tuple[str, Files]] = field(default_factory=lambda: deque(maxlen=_WRITTEN_KEPT))
 
     def draw(self, rng: random.Random) -> tuple[str, Files]:
-        """One of them."""
-        if self.written and rng.random() < 0.25:
+        """One of them, or one that is put together for this."""
+        way = rng.random()
+        if self.written and way < 0.2:
             return rng.choice(self.written)
+        if way < 0.55:
+            seed = rng.getrandbits(32)
+            return f"composed {seed}", compose(random.Random(seed))
         return rng.choice(self.committed)
 
 

@@ -1,7 +1,8 @@
 """A testee that knows nothing of Faro: what it says follows from the bytes. With a fault as argument it has that one.
 
 `minor`: another code for files whose version_minor is not 0. `offset`: another offset for some files. `crash`: it dies
-of some files. `write`: another byte in what it writes when a property is among the calls.
+of some files. `write`: another byte in what it writes when a property is among the calls. `mend`: it changes files that
+it refuses to repair.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ def refuse(request: dict[str, Any], fault: str) -> dict[str, Any]:
     roles = [role for role in ("index", "single", "data") if role in request]
     if not roles:
         return {"unsupported": "no files"}
-    data = Path(request[roles[0]]).read_bytes()
+    path = Path(request[roles[0]])
+    data = path.read_bytes() if path.exists() else b""
     digest = hashlib.sha256(data).digest()
+    if fault == "mend" and request["op"] == "repair" and not request.get("dry_run"):
+        Path(request[roles[0]]).write_bytes(data + b"!")
     code, offset = "checksum", digest[0]
     if fault == "minor" and len(data) > 10 and data[10]:
         code = "truncated"

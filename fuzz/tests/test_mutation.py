@@ -8,13 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from faro_conformance.protocol import Outcome
-from generate.raw import HEADER_SIZE, TAIL_MAGIC, crc
+from generate.raw import TAIL_MAGIC, crc
 
 from differential.blocks import ROOT_OF_KIND, put_together, put_together_moved, take_apart
-from differential.judge import compressed_places, disagreement
+from differential.draw import Draw
 from differential.messages import DecodeError, decode
-from differential.mutate import CHANGES, Draw, mutate, unsealed
+from differential.mutate import CHANGES, again, mutate
 from differential.seeds import Seeds, load
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"
@@ -87,13 +86,16 @@ def test_every_change_is_made_and_leaves_right_checksums(gold: Seeds) -> None:
         if text is None:
             continue
         made[change.__name__] += 1
-        if change is unsealed or change.__name__ == "cut" or ": 0 = " in text:
+        if change.__name__ in ("unsealed", "cut", "torn") or ": 0 = " in text or "as it was" in text:
+            continue
+        if ": 40 = " in text or ("identity" in change.__name__ and not text.endswith("sealed for it")):
             continue
         for data in draw.files.values():
             checked += 1
             assert crc(data[:60]) == struct.unpack_from("<I", data, 60)[0], text
-            for piece in take_apart(data).pieces:
-                assert piece.encode() == data[piece.offset : piece.offset + piece.size], text
+            taken = take_apart(data)
+            for piece in taken.pieces:
+                assert piece.encode(taken.file_id) == data[piece.offset : piece.offset + piece.size], text
             if data.endswith(TAIL_MAGIC):
                 tail = data[-24:]
                 assert crc(tail[:12] + tail[16:]) == struct.unpack_from("<I", tail, 12)[0], text
@@ -106,8 +108,11 @@ def test_nothing_is_too_broken_to_be_changed(seeds: Seeds) -> None:
     for _ in range(600):
         _, files = seeds.draw(rng)
         for _ in range(3):
-            files, done = mutate(files, seeds.draw(rng)[1], rng)
-            assert all(done)
+            other = seeds.draw(rng)[1]
+            changed, done = mutate(files, other, rng)
+            assert all(made.text for made in done)
+            assert again(files, other, done) == changed
+            files = changed
     mutate({"data": b"", "index": b""}, {"single": b""}, rng)
 
 
@@ -115,45 +120,3 @@ def test_no_message_is_no_message() -> None:
     for data in (b"", b"\4", b"\xff" * 64, struct.pack("<Ii", 4, 100)):
         with pytest.raises(DecodeError):
             decode("Footer", data)
-
-
-def error(code: str, offset: int, found: str = "") -> Outcome:
-    return Outcome("error", {"code": code, "file": "single", "offset": offset, "expected": "", "found": found})
-
-
-def test_free_text_is_not_compared() -> None:
-    said = {"one": error("checksum", 64, "a"), "two": error("checksum", 64, "b")}
-    assert disagreement(said, set()) is None
-
-
-@pytest.mark.parametrize("other", [error("checksum", 72), error("truncated", 64), Outcome("ok", {"regions": 1})])
-def test_another_code_offset_or_verdict_is_a_disagreement(other: Outcome) -> None:
-    assert disagreement({"one": error("checksum", 64), "two": other}, set()) is not None
-
-
-@pytest.mark.parametrize("kind", ["crash", "timeout", "garbage"])
-def test_all_that_crash_do_not_agree(kind: str) -> None:
-    gone = Outcome(kind, "so it was")  # type: ignore[arg-type]
-    assert disagreement({"one": gone, "two": gone}, set()) is not None
-
-
-def test_what_a_testee_does_not_do_is_not_compared() -> None:
-    assert disagreement({"one": error("checksum", 64), "two": Outcome("unsupported", "no")}, set()) is None
-
-
-def test_decoders_may_differ_on_what_is_compressed_and_on_nothing_else(gold: Seeds) -> None:
-    files = next(files for name, files in gold.committed if name == "gold/gold-single-codecs")
-    places = compressed_places(files)
-    assert places
-    assert all(offset > HEADER_SIZE for _, offset in places)
-    _, offset = min(places)
-    good = {"blocks": 1, "sha256": "0"}
-    bad = {"error": error("malformed-block", offset).value}
-    here = Outcome("ok", {"partitions": {"0": good, "1": bad}})
-    there = Outcome("ok", {"partitions": {"0": good, "1": good}})
-    other = Outcome("ok", {"partitions": {"0": {**good, "sha256": "1"}, "1": good}})
-    assert disagreement({"one": here, "two": there}, places) is None
-    assert disagreement({"one": here, "two": other}, places) is not None
-    assert disagreement({"one": here, "two": there}, set()) is not None
-    assert disagreement({"one": error("malformed-block", offset), "two": Outcome("ok", {})}, places) is None
-    assert disagreement({"one": error("malformed-block", offset - 8), "two": Outcome("ok", {})}, places) is not None

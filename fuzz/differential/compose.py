@@ -1,0 +1,171 @@
+"""Outputs put together at random, mostly valid: what no writer makes, and what few committed files have.
+
+Selective and merged files, newer minors, many partitions, blocks compressed in every way, skippable metadata.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+
+from generate.message import Fields, Part, assemble, layout
+from generate.output import Output, Region, Shared, arrow_message, build, slots
+from generate.raw import ARROW, KIND_EVENT, NOBODY, OPAQUE, RECORDS, Block, Header
+
+from differential.blocks import Files
+from differential.payloads import block, plain
+
+MOST_PARTITIONS = 1 << 28
+# Above it nothing is made that has a value or a bit for each partition.
+_FEW = 4096
+_SELECTIVE = 1
+
+
+def compose(rng: random.Random) -> Files:
+    """The files of such an output."""
+    return build(random_output(rng)).files
+
+
+def random_output(rng: random.Random) -> Output:
+    """An output, of any kind but arrow's real batches."""
+    header = _header(rng)
+    made = _Maker(header, rng)
+    few = header.partition_count <= _FEW
+    output = Output(
+        header, paired=rng.random() < 0.5, statistics=few and rng.random() < 0.5, finished=rng.random() < 0.85
+    )
+    if header.framing == ARROW:
+        output.schema = arrow_message(b"a schema")
+    output.regions = [made.region(output) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 5]))]
+    if rng.random() < 0.3:
+        output.properties = {rng.choice(["a", "b", "\u00e9", "faro.x", ""]): rng.choice(["", "v"]) for _ in range(3)}
+    if rng.random() < 0.2:
+        output.created_by = rng.choice(["", "fuzz"])
+    if rng.random() < 0.15:
+        output.behind = _skippable(rng)
+    if header.version_minor and rng.random() < 0.7:
+        # MSG-12: tables with fields that no reader of today knows.
+        output.encode_footer = _newer("Footer", rng)
+        output.encode_schema = _newer("Schema", rng)
+        for region in output.regions:
+            region.encode = _newer("Region", rng)
+    return output
+
+
+def _header(rng: random.Random) -> Header:
+    count = rng.choice([1, 2, 3, 5, 8, 9, 17, 64, 300, 1 << 20, MOST_PARTITIONS])
+    first = min(rng.choice([0, 0, 0, 7, 1 << 27]), MOST_PARTITIONS - count)
+    return Header(
+        partition_count=count,
+        first_partition=first,
+        framing=rng.choice([OPAQUE, OPAQUE, RECORDS, RECORDS, ARROW]),
+        version_minor=rng.choice([0, 0, 0, 0, 1, 255]),
+        reader_features=_SELECTIVE if rng.random() < 0.3 else 0,
+        writer_features=rng.choice([0] * 15 + [1 << 31]),
+        producer=rng.choice([0, 7, (1 << 64) - 1]),
+        attempt=rng.choice([0, 3]),
+        file_id=rng.randbytes(16),
+    )
+
+
+def _skippable(rng: random.Random) -> list[tuple[int, bytes]]:
+    return [(rng.choice([192, 200, 255]), rng.randbytes(rng.randrange(40))) for _ in range(rng.randrange(1, 3))]
+
+
+class _Maker:
+    def __init__(self, header: Header, rng: random.Random) -> None:
+        self.header = header
+        self.rng = rng
+        self.next: dict[int, int] = {}
+        # Most outputs have nothing wrong, so that what is changed in them afterwards is what is found.
+        self.harm = rng.random() < 0.3
+
+    def region(self, output: Output) -> Region:
+        rng, header = self.rng, self.header
+        count, first = header.partition_count, header.first_partition
+        few = count <= _FEW
+        region = Region(sparse=rng.choice([None, None, True, False]) if few else True)
+        wanted = min(count, rng.choice([0, 1, 2, 3, 6]))
+        places = sorted({rng.randrange(count) for _ in range(wanted)} | ({count - 1} if rng.random() < 0.1 else set()))
+        region.own = {first + place: [] for place in places}
+        if not slots(output, region)[1]:
+            region.rotation = rng.choice([0, rng.randrange(count)])
+        names = [name for name in slots(output, region)[0] if name in region.own]
+        region.own = {name: self.blocks(name) for name in names}
+        for _ in range(rng.choice([0, 0, 1, 2, 3]) if names else rng.choice([1, 2, 3])):
+            region.shared.append(self.shared(few))
+        if rng.random() < 0.2:
+            region.before = _skippable(rng)
+        if rng.random() < 0.3:
+            region.runs = self.runs(output, region)
+        return region
+
+    def shared(self, few: bool) -> Shared:
+        rng, header = self.rng, self.header
+        members: list[int] | None = None
+        if few and rng.random() < 0.7:
+            some = rng.randrange(min(header.partition_count, 9) + 1)
+            members = sorted({header.first_partition + rng.randrange(header.partition_count) for _ in range(some)})
+        return Shared(self.blocks(NOBODY), members)
+
+    def blocks(self, stream: int) -> list[Block]:
+        rng = self.rng
+        made = []
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            sequence = None
+            if self.header.reader_features & _SELECTIVE:
+                sequence = self.next.get(stream, 0) + rng.choice([0, 0, 1, 5, 1000])
+                self.next[stream] = sequence + 1
+            made.append(self.block(sequence))
+        return made
+
+    def block(self, sequence: int | None) -> Block:
+        rng, framing = self.rng, self.header.framing
+        if rng.random() < 0.15:
+            return Block(rng.randbytes(rng.randrange(30)), kind=rng.choice([KIND_EVENT, 64, 127]), sequence=sequence)
+        # FRM-5 is for who delivers records: a payload of another framing is a fault there, and none elsewhere.
+        wrong = self.harm and rng.random() < 0.1
+        made = Block(plain(OPAQUE, rng)) if wrong else block(framing, rng, self.harm)
+        # What a block of records holds is counted; of others, the caller's word is taken.
+        return replace(made, sequence=sequence, records=None if framing == RECORDS and not wrong else 1)
+
+    def runs(self, output: Output, region: Region) -> list[tuple[int, int, int]]:
+        rng = self.rng
+        names, _ = slots(output, region)
+        extents = [(name, region.own[name]) for name in names if region.own.get(name)]
+        extents += [(NOBODY, shared.blocks) for shared in region.shared]
+        runs = []
+        for name, blocks in extents:
+            left = sum(item.size for item in blocks) // 8
+            while left:
+                length = left if rng.random() < 0.6 else rng.randrange(1, left + 1)
+                runs.append((rng.randrange(9), name, length))
+                left -= length
+        return runs
+
+
+def _newer(root: str, rng: random.Random) -> Callable[[Fields], bytes]:
+    """Builds a message some of whose tables have fields behind the known ones."""
+
+    def encode(fields: Fields) -> bytes:
+        parts = {part.name: part for part in layout(root, fields)}
+        for name, part in list(parts.items()):
+            if part.vtable is None or rng.random() < 0.5:
+                continue
+            body = part.body + bytes(-len(part.body) % 4)
+            known = parts[part.vtable].body[4:]
+            more = rng.choice([1, 2])
+            places = [len(body) + 4 * number for number in range(more)]
+            body += rng.randbytes(4 * more)
+            vtable = struct.pack("<HH", 4 + len(known) + 2 * more, len(body)) + known
+            parts[name] = replace(part, body=body)
+            parts[part.vtable] = replace(parts[part.vtable], body=vtable + struct.pack(f"<{more}H", *places))
+        return assemble(_in_order(parts))
+
+    return encode
+
+
+def _in_order(parts: dict[str, Part]) -> list[Part]:
+    return list(parts.values())

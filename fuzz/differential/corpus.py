@@ -1,0 +1,206 @@
+"""The corpus of the coverage-guided targets, put before all testees: an input's bytes are those of TARGETS.md."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from generate.message import Fields
+from generate.output import Output, Region, build
+from generate.raw import (
+    BLOCK_HEADER_SIZE,
+    HEADER_SIZE,
+    LZ4,
+    OPAQUE,
+    TAIL_MAGIC,
+    TAIL_SIZE,
+    ZSTD,
+    Block,
+    Header,
+    pad8,
+    seal_block,
+    seal_header,
+    seal_tail,
+)
+from generate.structure import fixture
+
+from differential.asking import Disagreement, Panel, Probe
+from differential.blocks import Files
+from differential.mending import mend
+from differential.plan import LEVELS, Step
+from differential.programs import script_of
+from differential.writing import run_script
+
+FILE_TARGETS = ("open", "read_all", "follow", "repair", "header_block")
+_SMALL = {
+    "max_block_size": 1 << 20, "max_plain_size": 1 << 17, "max_message_size": 1 << 20, "max_regions": 4096,
+    "max_window_size": 1 << 17,
+}  # fmt: skip
+_LIMITS: tuple[dict[str, int], ...] = (
+    _SMALL,
+    {"max_block_size": 256, "max_plain_size": 512, "max_message_size": 512, "max_regions": 2, "max_window_size": 1024},
+    {"max_plain_size": 1 << 20},
+    _SMALL,
+)
+_ROOTS = ("Region", "Footer", "Schema")
+_BEFORE_FILES = 13
+
+
+def entries(folder: Path) -> list[tuple[str, Path]]:
+    """Target and path of every input of a corpus."""
+    return [
+        (target.name, path)
+        for target in sorted(folder.iterdir())
+        if target.is_dir()
+        for path in sorted(target.iterdir())
+        if path.is_file() and path.name != "README.md"
+    ]
+
+
+def ask_entry(target: str, data: bytes, panel: Panel, work: Path) -> list[Disagreement]:
+    """Where the testees disagree about one input."""
+    if target == "script":
+        return run_script(script_of(data), panel, work).disagreements
+    probe = probe_of(target, data, work)
+    if probe is None:
+        return []
+    panel.run([probe])
+    mend([probe], panel)
+    return probe.disagreements()
+
+
+def probe_of(target: str, data: bytes, work: Path) -> Probe | None:
+    """The files of an input, and what is asked about them. None of a target that is not known here."""
+    if target in FILE_TARGETS:
+        files, limits = _files(data)
+        if target == "header_block":
+            one = files.get("single", files.get("data", b""))
+            return _rebuild({"data": one, "index": b""}, work)
+        if target == "repair":
+            return _repair(files, data[1:2], work)
+        steps = _follow_steps(files, data, limits) if target == "follow" else _read_steps(files, data, limits)
+        return Probe(files, steps, work)
+    if target == "message":
+        return _message(data, work)
+    if target in ("codec_lz4", "codec_zstd"):
+        return _codec(LZ4 if target == "codec_lz4" else ZSTD, data, work)
+    return None
+
+
+def _files(data: bytes) -> tuple[Files, dict[str, Any]]:
+    head = data[:_BEFORE_FILES].ljust(_BEFORE_FILES, b"\0")
+    flags, body = head[0], data[_BEFORE_FILES:]
+    size = int.from_bytes(head[2:5], "little")
+    files = {"data": body[:size], "index": body[size:]} if flags & 1 else {"single": body}
+    if flags & 8:
+        files = {role: sealed(data) for role, data in files.items()}
+    limits = _LIMITS[flags >> 1 & 3]
+    return files, {"limits": limits, **({"verify": False} if flags >> 1 & 3 == 3 else {})}
+
+
+def sealed(data: bytes) -> bytes:
+    """The file with all its checksums made right."""
+    if len(data) < HEADER_SIZE:
+        return data
+    data = seal_header(data)
+    whole = len(data) >= HEADER_SIZE + TAIL_SIZE and data.endswith(TAIL_MAGIC)
+    end = len(data) - (TAIL_SIZE if whole else 0)
+    at = HEADER_SIZE
+    while at + BLOCK_HEADER_SIZE <= end:
+        stored = struct.unpack_from("<I", data, at)[0]
+        if at + BLOCK_HEADER_SIZE + stored > end:
+            break
+        data = seal_block(data, at)
+        at += BLOCK_HEADER_SIZE + pad8(stored)
+    return seal_tail(data) if whole else data
+
+
+def _every_partition(files: Files) -> list[int]:
+    header = files.get("index", files.get("single", b""))
+    if len(header) < HEADER_SIZE:
+        return [0]
+    count, first = struct.unpack_from("<I", header, 12)[0], struct.unpack_from("<I", header, 36)[0]
+    places = range(count) if count <= 16 else [*range(8), *range(count - 8, count)]
+    return [min(first + place, (1 << 32) - 2) for place in places]
+
+
+def _read_steps(files: Files, data: bytes, limits: dict[str, Any]) -> list[Step]:
+    checked = {name: value for name, value in limits.items() if name == "limits"}
+    every = _every_partition(files)
+    steps = [Step("check", {"level": level, **checked}) for level in LEVELS]
+    steps.append(Step("read", {"partitions": sorted(set(every)), **limits}))
+    if every:
+        steps.append(Step("read", {"range": [every[0], every[-1] + 1], **limits}))
+    return steps
+
+
+def _follow_steps(files: Files, data: bytes, limits: dict[str, Any]) -> list[Step]:
+    growth = struct.unpack("<4H", data[5:_BEFORE_FILES].ljust(8, b"\0"))
+    first, second = ("data", "index") if "data" in files else ("single", "single")
+    sizes = dict.fromkeys(files, 0)
+    stages = []
+    for role, wanted in zip((first, second, first, second), growth, strict=True):
+        sizes = {**sizes, role: max(sizes[role], min(wanted, len(files[role])))}
+        stages.append(sizes)
+    stages.append({role: len(data) for role, data in files.items()})
+    some = {"partitions": sorted(set(_every_partition(files)))}
+    opening = {name: value for name, value in limits.items() if name == "limits"}
+    steps: list[Step] = []
+    open_now: list[str] = []
+    for number, stage in enumerate(stages):
+        # A follower that was refused once is asked for again: here, another one.
+        name = f"stage-{number}"
+        steps.append(Step("follow", {"action": "open", "handle": name, **opening}, stage))
+        open_now.append(name)
+        for handle in open_now:
+            steps.append(Step("follow", {"action": "poll", "handle": handle}))
+            steps.append(Step("follow", {"action": "read", "handle": handle, **some}))
+    return steps + [Step("follow", {"action": "close", "handle": name}) for name in open_now]
+
+
+def _repair(files: Files, mode: bytes, work: Path) -> Probe:
+    bits = mode[0] if mode else 0
+    if bits & 1 and "data" in files:
+        return _rebuild(files, work, "all" if bits & 2 else "none")
+    fields = {"mode": "last-commit"}
+    return Probe(files, [Step("repair", {**fields, "dry_run": True})], work, fields)
+
+
+def _rebuild(files: Files, work: Path, shared: str = "none") -> Probe:
+    fields = {"mode": "rebuild", "shared": shared}
+    return Probe(files, [Step("repair", {**fields, "dry_run": True})], work, fields, lost=True)
+
+
+def _message(data: bytes, work: Path) -> Probe:
+    head, message = (data[0] if data else 0), data[1:]
+
+    def encode(_: Fields) -> bytes:
+        return message
+
+    built = build(fixture(_ROOTS[(head & 0x7F) % 3], encode, head >> 7))
+    return Probe(built.files, _read_steps(built.files, b"", {}), work)
+
+
+def _codec(codec: int, data: bytes, work: Path) -> Probe:
+    plain = int.from_bytes(data[:3].ljust(3, b"\0"), "little") & 0x1FFFF
+    block = Block(b"?", codec=codec, stored=data[3:], plain_size=plain)
+    files = build(Output(Header(partition_count=1, framing=OPAQUE), [Region({0: [block]})])).files
+    return Probe(files, _read_steps(files, b"", {"limits": {"max_window_size": 1 << 20}}), work)
+
+
+def in_turn(found: list[tuple[str, Path]], seed: int) -> Iterator[tuple[str, Path]]:
+    """All inputs once, drawn from all targets alike, so that a run that ends early has some of each."""
+    rng = random.Random(seed)
+    by_target: dict[str, list[Path]] = {}
+    for target, path in found:
+        by_target.setdefault(target, []).append(path)
+    for paths in by_target.values():
+        rng.shuffle(paths)
+    while by_target:
+        for target in list(by_target):
+            yield target, by_target[target].pop()
+            if not by_target[target]:
+                del by_target[target]

@@ -1,0 +1,168 @@
+"""Findings made smaller: fewer requests, fewer changes, smaller files, shorter scripts, while it is still found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from differential.asking import Disagreement, Panel, Probe
+from differential.blocks import Files, put_together, put_together_moved, take_apart
+from differential.mending import mend
+from differential.mutate import Made, again
+from differential.plan import Step
+from differential.writing import run_script
+
+# Options without which no writer is made, or each writes files of its own.
+_NEEDED = ("partition_count", "file_id", "schema", "framing")
+
+
+def ask(probe: Probe, panel: Panel) -> list[Disagreement]:
+    """Everything that is found about one probe, asked afresh."""
+    probe.answers, probe.mended = [], []
+    panel.run([probe])
+    mend([probe], panel)
+    return probe.disagreements()
+
+
+class Minimiser:
+    """Makes one finding smaller, for at most so many seconds."""
+
+    def __init__(self, panel: Panel, work: Path, seconds: float) -> None:
+        self._panel = panel
+        self._work = work
+        self._end = time.monotonic() + seconds
+
+    def probe(self, probe: Probe, signature: str, recipe: tuple[Files, Files, list[Made]] | None) -> Probe:
+        """A probe in which the same is found."""
+        best = replace(probe, folder=self._work, answers=[], mended=[])
+        if not self._found(best, signature):
+            # Found once and not again: it is kept as it was.
+            return replace(probe, answers=[], mended=[])
+        best = self._fewer_steps(best, signature)
+        if recipe is not None:
+            best = self._fewer_changes(best, signature, recipe)
+        return self._smaller(best, signature)
+
+    def _found(self, probe: Probe, signature: str) -> bool:
+        return any(item.signature == signature for item in ask(probe, self._panel))
+
+    def _better(self, candidates: Iterator[Probe], signature: str) -> Probe | None:
+        for candidate in candidates:
+            if time.monotonic() > self._end:
+                return None
+            if self._found(candidate, signature):
+                return candidate
+        return None
+
+    def _fewer_steps(self, probe: Probe, signature: str) -> Probe:
+        def candidates(now: Probe) -> Iterator[Probe]:
+            if now.mend is not None:
+                if now.steps:
+                    yield replace(now, steps=[])
+                yield replace(now, mend=None)
+            for step in now.steps:
+                if len(now.steps) > 1 and step.op != "follow":
+                    yield replace(now, steps=[step])
+            for index in range(len(now.steps)):
+                yield replace(now, steps=now.steps[:index] + now.steps[index + 1 :])
+
+        return self._repeat(probe, signature, candidates)
+
+    def _repeat(self, probe: Probe, signature: str, candidates: Callable[[Probe], Iterator[Probe]]) -> Probe:
+        while True:
+            better = self._better(candidates(probe), signature)
+            if better is None:
+                return probe
+            probe = better
+
+    def _fewer_changes(self, probe: Probe, signature: str, recipe: tuple[Files, Files, list[Made]]) -> Probe:
+        files, other, made = recipe
+        for item in list(made):
+            fewer = [one for one in made if one is not item]
+            changed = again(files, other, fewer)
+            if changed is None or time.monotonic() > self._end:
+                continue
+            candidate = replace(probe, files=changed, steps=_fitting(probe.steps, changed))
+            if self._found(candidate, signature):
+                probe, made = candidate, fewer
+        return probe
+
+    def _smaller(self, probe: Probe, signature: str) -> Probe:
+        def candidates(now: Probe) -> Iterator[Probe]:
+            for changed in _smaller_files(now.files):
+                yield replace(now, files=changed, steps=_fitting(now.steps, changed))
+
+        return self._repeat(probe, signature, candidates)
+
+    def script(self, script: dict[str, Any], signature: str) -> dict[str, Any]:
+        """A script with fewer calls and options about which the same is found."""
+        while time.monotonic() < self._end:
+            for candidate in _smaller_scripts(script):
+                if time.monotonic() > self._end:
+                    return script
+                found = run_script(candidate, self._panel, self._work).disagreements
+                if any(item.signature == signature for item in found):
+                    script = candidate
+                    break
+            else:
+                return script
+        return script
+
+
+def _fitting(steps: Sequence[Step], files: Files) -> list[Step]:
+    """The steps, with no more bytes of a file than it has now; what was the whole stays so."""
+    most = {role: max((s.sizes[role] for s in steps if s.sizes), default=0) for role in files}
+    return [
+        replace(
+            step,
+            sizes=step.sizes
+            and {
+                role: len(data) if step.sizes[role] == most[role] else min(step.sizes[role], len(data))
+                for role, data in files.items()
+            },
+        )
+        for step in steps
+    ]
+
+
+def _smaller_files(files: Files) -> Iterator[Files]:
+    for role, data in files.items():
+        count = len(take_apart(data).pieces)
+        for index in reversed(range(count)):
+            for together in (put_together_moved, put_together):
+                taken = take_apart(data)
+                del taken.pieces[index]
+                yield {**files, role: together(taken)}
+        for index in range(count):
+            payload = take_apart(data).pieces[index].payload
+            for size in sorted({0, len(payload) // 2, len(payload) - 8}):
+                if 0 <= size < len(payload):
+                    taken = take_apart(data)
+                    taken.pieces[index] = taken.pieces[index].with_payload(payload[:size])
+                    yield {**files, role: put_together_moved(taken)}
+        for size in sorted({len(data) // 2, len(data) - 24, len(data) - 8, len(data) - 1}):
+            if 0 <= size < len(data):
+                yield {**files, role: data[:size]}
+
+
+def _smaller_scripts(script: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    calls = script["calls"]
+    for size in sorted({len(calls) // 2, len(calls) // 4, 1}, reverse=True):
+        if size:
+            for begin in range(0, len(calls), size):
+                yield {**script, "calls": calls[:begin] + calls[begin + size :]}
+    for name in script["options"]:
+        if name not in _NEEDED:
+            yield {**script, "options": {k: v for k, v in script["options"].items() if k != name}}
+    for index, call in enumerate(calls):
+        for blocks in _fewer_blocks(call):
+            yield {**script, "calls": [*calls[:index], {**call, "blocks": blocks}, *calls[index + 1 :]]}
+
+
+def _fewer_blocks(call: dict[str, Any]) -> Iterator[list[Any]]:
+    blocks = call.get("blocks", [])
+    for index in range(len(blocks)):
+        yield blocks[:index] + blocks[index + 1 :]
