@@ -87,6 +87,11 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 sweep: testees ## Run the sweeps whole: every value of every byte
 	conformance/run sweep --all
 
+# The inputs of the corpus for at most 12 s, then a stream of 9 s, whose seed is printed.
+.PHONY: fuzz-short
+fuzz-short: testees ## Ask again about the findings and the corpus of the fuzz suite, and about a few seconds of new files
+	fuzz/run --replay fuzz/findings --corpus fuzz/corpus --corpus-minutes 0.2 --minutes 0.15
+
 .PHONY: fuzz
 fuzz: testees ## Compare the implementations on mutated files and random scripts for MINUTES, with SEED if it is given
 	fuzz/run --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
@@ -116,5 +121,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz spec-check readme-check conformance ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz spec-check readme-check conformance fuzz-short ## Everything that has to pass
 	@scripts/totals

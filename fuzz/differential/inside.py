@@ -27,6 +27,8 @@ _HEADER_FIELDS = [
     (56, 4),
 ]
 _BLOCK_FIELDS = [(0, 4), (4, 4), (8, 4), (12, 4), (16, 1), (17, 1), (18, 2)]
+# Kinds and codecs that mean something, or stand beside one that does.
+_LIKELY = {16: [0, 1, 2, 63, 64, 127, 128, 129, 130, 131, 191, 192, 255], 17: [0, 1, 2, 3]}
 _TAIL_FIELDS = [(0, 8), (8, 4), (16, 4)]
 
 
@@ -63,6 +65,9 @@ def block_field(draw: Draw) -> str | None:
     piece = taken.pieces[index]
     at, size = draw.rng.choice(_BLOCK_FIELDS)
     head, value = nudge_field(piece.head, at, size, draw.rng)
+    if at in _LIKELY and draw.rng.random() < 0.5:
+        value = draw.rng.choice(_LIKELY[at])
+        head = patch(head, at, bytes([value]))
     payload, padding = piece.payload, piece.padding
     if at == 0:
         behind = payload + padding

@@ -128,7 +128,7 @@ def _damaged(codec: int, stored: bytes, size: int, rng: random.Random) -> tuple[
     if way == 0:
         return stored, max(1, size + rng.choice([-8, -1, 1, 1, 8, 100_000]))
     if way == 1:
-        return stored[: rng.randrange(len(stored) + 1)], size
+        return stored[: rng.randrange(rng.choice([4, 12, len(stored)]) + 1)], size
     if way == 2:
         return stored + rng.randbytes(rng.choice([1, 4, 8])), size
     if way == 3:

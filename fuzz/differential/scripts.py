@@ -36,6 +36,10 @@ class _Script:
             options["follow"] = True
         if rng.random() < 0.25:
             options["codec"] = rng.choice(["lz4", "zstd"])
+            if rng.random() < 0.3:
+                options["level"] = rng.choice([1, 3, 9])
+        if rng.random() < 0.1:
+            options["durability"] = rng.choice(["none", "commit"])
         if self.framing == "arrow":
             options["schema"] = {"hex": _MESSAGE}
         if rng.random() < 0.04:
@@ -47,7 +51,9 @@ class _Script:
         rng = self.rng
         if self.framing == "arrow" and rng.random() < 0.95:
             return {"hex": _MESSAGE + "ab" * rng.randrange(60)}
-        length = rng.choice([0, 1, 8, rng.randrange(400), rng.randrange(400)])
+        length = rng.choice(
+            [0, 1, 8, rng.randrange(400), rng.randrange(400), rng.randrange(400), rng.randrange(10_000)]
+        )
         return rng.choice([
             {"repeat": rng.choice("abc"), "length": length}, {"random": rng.randrange(99), "length": length},
             {"words": rng.randrange(9), "length": length},
