@@ -96,6 +96,21 @@ fuzz-short: testees ## Ask again about the findings and the corpus of the fuzz s
 fuzz: testees ## Compare the implementations on mutated files and random scripts for MINUTES, with SEED if it is given
 	fuzz/run --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
 
+.PHONY: test-fuzz-rust
+test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stable compiler
+	cd fuzz/rust && $(CARGO) fmt --package faro-fuzz --package faro-fuzz-logic --check
+	cd fuzz/rust && $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
+	cd fuzz/rust && $(CARGO) test --locked --package faro-fuzz-logic
+
+# The fuzzer's own tools need a nightly compiler; they are pinned, and installed for this project alone.
+CARGO_FUZZ := 0.13.2
+out/tools/bin/cargo-fuzz:
+	$(CARGO) install --locked --root out/tools --version $(CARGO_FUZZ) cargo-fuzz
+
+.PHONY: fuzz-rust
+fuzz-rust: .venv/stamp out/tools/bin/cargo-fuzz ## Run each target of cargo-fuzz for MINUTES, one after another
+	fuzz/rust/run --minutes $(or $(MINUTES),1) $(TARGETS)
+
 .PHONY: faro
 faro: ## Build the faro command
 	cd rust && $(CARGO) build --locked --release --package faro-cli

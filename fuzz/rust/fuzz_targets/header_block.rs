@@ -1,0 +1,12 @@
+//! The header of a data file and the blocks behind it: what a model of the clauses says.
+//! The property in full: `fuzz/TARGETS.md`.
+#![no_main]
+
+use faro_fuzz_logic::{mutate, targets};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+
+fuzz_target!(|input: &[u8]| targets::header_block(input));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::data_file(data, size, max_size, seed, fuzzer_mutate)
+});

@@ -1,0 +1,12 @@
+//! Reading everything: what `check` finds whole reads, alone and in a range the same.
+//! The property in full: `fuzz/TARGETS.md`.
+#![no_main]
+
+use faro_fuzz_logic::{mutate, targets};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+
+fuzz_target!(|input: &[u8]| targets::read_all(input));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::files(data, size, max_size, seed, fuzzer_mutate)
+});

@@ -1,0 +1,12 @@
+//! Repair and rebuild: dry as in earnest; what is mended is whole, and needs no mending.
+//! The property in full: `fuzz/TARGETS.md`.
+#![no_main]
+
+use faro_fuzz_logic::{mutate, targets};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+
+fuzz_target!(|input: &[u8]| targets::repair(input));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::files(data, size, max_size, seed, fuzzer_mutate)
+});

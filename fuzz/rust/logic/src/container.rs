@@ -1,0 +1,129 @@
+//! Inputs that are files: how they are decoded.
+
+use crate::cursor::Cursor;
+use crate::seal::seal;
+use faro::{Limits, ReaderOptions};
+
+/// An input of a target that takes files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// Which limits, whether a pair, whether the files are sealed before use.
+    pub flags: u8,
+    /// The target's own.
+    pub mode: u8,
+    /// The sizes that the files have on the way, for `follow`.
+    pub growth: [u16; 4],
+    /// The data file; absent of a single output.
+    pub data: Option<Vec<u8>>,
+    /// The index or single file.
+    pub index: Vec<u8>,
+}
+
+impl Container {
+    /// Bytes before the files.
+    pub const HEAD: usize = 13;
+    /// Flag: a pair.
+    pub const PAIR: u8 = 1;
+    /// Flag: the files are sealed before use.
+    pub const SEAL: u8 = 8;
+
+    /// Splits an input; any bytes are one.
+    pub fn decode(input: &[u8]) -> Self {
+        let mut cursor = Cursor::new(input);
+        let (flags, mode) = (cursor.byte(), cursor.byte());
+        let first = cursor.number(3) as usize;
+        let growth = [(); 4].map(|()| cursor.number(2) as u16);
+        let data = (flags & Self::PAIR != 0).then(|| cursor.take(first).to_vec());
+        let index = cursor.rest().to_vec();
+        Container {
+            flags,
+            mode,
+            growth,
+            data,
+            index,
+        }
+    }
+
+    /// The bytes that decode to this.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![self.flags, self.mode];
+        let first = self.data.as_ref().map_or(0, Vec::len) as u32;
+        bytes.extend_from_slice(&first.to_le_bytes()[..3]);
+        bytes.extend(self.growth.iter().flat_map(|size| size.to_le_bytes()));
+        bytes.extend(self.data.iter().flatten());
+        bytes.extend_from_slice(&self.index);
+        bytes
+    }
+
+    /// Decodes, and seals if the input asks for it.
+    pub fn sealed(input: &[u8]) -> Self {
+        let mut container = Self::decode(input);
+        if container.flags & Self::SEAL != 0 {
+            container.data.iter_mut().for_each(|data| seal(data));
+            seal(&mut container.index);
+        }
+        container
+    }
+
+    /// How the files are read.
+    pub fn options(&self) -> ReaderOptions {
+        ReaderOptions {
+            limits: limits_of(self.flags),
+            verify: self.flags & 6 != 6,
+            ..ReaderOptions::default()
+        }
+    }
+}
+
+/// The limits that flags ask for.
+pub fn limits_of(flags: u8) -> Limits {
+    match flags >> 1 & 3 {
+        1 => Limits {
+            max_block_size: 256,
+            max_plain_size: 512,
+            max_message_size: 512,
+            max_regions: 2,
+            max_window_size: 1024,
+        },
+        2 => Limits {
+            max_plain_size: 1 << 20,
+            ..Limits::default()
+        },
+        _ => Limits {
+            max_block_size: 1 << 20,
+            max_plain_size: 1 << 17,
+            max_message_size: 1 << 20,
+            max_regions: 4096,
+            max_window_size: 1 << 17,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for data in [None, Some(b"data".to_vec())] {
+            let flags = if data.is_some() { 0x0F } else { 0x0E };
+            let container = Container {
+                flags,
+                mode: 3,
+                growth: [1, 2, 3, 0x400],
+                data,
+                index: b"index".to_vec(),
+            };
+            assert_eq!(Container::decode(&container.encode()), container);
+            assert!(!container.options().verify);
+        }
+    }
+
+    #[test]
+    fn a_first_size_beyond_the_end_takes_all() {
+        let container = Container::decode(b"\x01\0\xFF\xFF\xFF\0\0\0\0\0\0\0\0abc");
+        assert_eq!(container.data.as_deref(), Some(&b"abc"[..]));
+        assert_eq!(container.index, b"");
+        assert_eq!(Container::decode(b""), Container::decode(&[0; 13]));
+    }
+}

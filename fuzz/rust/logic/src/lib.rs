@@ -1,0 +1,32 @@
+//! What the fuzz targets do: how an input is decoded, what is done with it, and what must hold. `fuzz/TARGETS.md` is the
+//! specification of all of it, which targets in other languages share.
+//!
+//! A property that does not hold is a panic.
+
+mod container;
+mod cursor;
+pub mod mutate;
+mod scratch;
+mod seal;
+mod seen;
+pub mod targets;
+
+pub use container::{Container, limits_of};
+pub use cursor::Cursor;
+pub use seal::{crc32c, seal};
+
+/// A target: its name and what it does with an input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 9] = [
+    ("open", targets::open),
+    ("read_all", targets::read_all),
+    ("follow", targets::follow),
+    ("repair", targets::repair),
+    ("message", targets::message),
+    ("codec_lz4", targets::codec_lz4),
+    ("codec_zstd", targets::codec_zstd),
+    ("header_block", targets::header_block),
+    ("script", targets::script),
+];

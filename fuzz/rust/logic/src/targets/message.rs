@@ -1,0 +1,73 @@
+//! Messages by themselves.
+
+use faro::message::{Footer, Region, Schema, Statistics};
+use faro::{Code, Result};
+use std::fmt::Debug;
+
+/// Where the message is said to begin.
+const AT: u64 = 4120;
+
+/// Parses a message, builds it again; the properties of `message`.
+pub fn message(input: &[u8]) {
+    let (first, message) = input.split_first().unwrap_or((&0, &[]));
+    let newer = first >> 7;
+    match (first & 0x7F) % 3 {
+        0 => judge(message, newer, Region::parse, normal_region, |region| region.build()),
+        1 => judge(message, newer, Footer::parse, normal_footer, |footer| footer.build()),
+        _ => judge(message, newer, Schema::parse, |schema| schema, |schema| schema.build()),
+    }
+}
+
+/// `newer` is the minor version; `normal` leaves out what canonical bytes leave out.
+fn judge<T: PartialEq + Debug>(
+    message: &[u8],
+    newer: u8,
+    parse: fn(&[u8], u8, u64) -> Result<T>,
+    normal: fn(T) -> T,
+    build: fn(&T) -> Result<Vec<u8>>,
+) {
+    let parsed = |minor| parse(message, minor, AT).map_err(|error| (error.code, error.offset));
+    let (this, next) = (parsed(0), parsed(1));
+    assert_eq!(if newer == 0 { &this } else { &next }, &parsed(newer), "twice the same");
+    for refused in [&this, &next] {
+        if let Err(fault) = refused {
+            assert_eq!(*fault, (Code::MalformedMessage, Some(AT)));
+        }
+    }
+    let Ok(next) = next else {
+        assert!(this.is_err(), "minor 1 refuses what minor 0 takes");
+        return;
+    };
+    if let Ok(this) = this {
+        assert_eq!(this, next, "minor 0 and minor 1 read it otherwise");
+    }
+    let value = normal(next);
+    let bytes = build(&value).expect("what was read can be built");
+    let back = parse(&bytes, 0, AT).expect("what was built can be read");
+    assert_eq!(normal(back), value, "built, and read again");
+}
+
+/// Vectors without elements count as absent (CAN-3).
+fn filled<T>(vector: Option<Vec<T>>) -> Option<Vec<T>> {
+    vector.filter(|vector| !vector.is_empty())
+}
+
+fn normal_region(mut region: Region) -> Region {
+    region.runs = filled(region.runs);
+    region.first_block = filled(region.first_block);
+    for extent in &mut region.shared {
+        extent.members = filled(extent.members.take());
+    }
+    region
+}
+
+fn normal_footer(mut footer: Footer) -> Footer {
+    let values = |vector: Option<Vec<u64>>| vector.filter(|vector| vector.iter().any(|value| *value != 0));
+    footer.statistics = footer.statistics.map(|statistics| Statistics {
+        stored: values(statistics.stored),
+        plain: values(statistics.plain),
+        records: values(statistics.records),
+        ..statistics
+    });
+    footer
+}

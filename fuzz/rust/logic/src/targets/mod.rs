@@ -1,0 +1,21 @@
+//! The targets. What each does and what must hold stands in `fuzz/TARGETS.md`.
+
+mod codec;
+mod follow;
+mod header_block;
+mod message;
+mod open;
+mod plain_model;
+mod program;
+mod read_all;
+mod repair;
+mod script;
+
+pub use codec::{codec_lz4, codec_zstd};
+pub use follow::follow;
+pub use header_block::header_block;
+pub use message::message;
+pub use open::open;
+pub use read_all::read_all;
+pub use repair::repair;
+pub use script::script;
