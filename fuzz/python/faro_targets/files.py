@@ -1,0 +1,103 @@
+"""The targets `open` and `read_all`."""
+
+from __future__ import annotations
+
+import faro
+from faro import FaroError, Reader
+from faro.check import Level
+
+from faro_targets.broken import BrokenError, require
+from faro_targets.content import Content, partitions, read_partition, read_range
+from faro_targets.folder import Folder
+from faro_targets.inputs import FilesInput, judged
+from faro_targets.transcript import Transcript
+
+_LEVELS: tuple[Level, ...] = ("structure", "checksums", "decode")
+
+
+def open_target(raw: bytes, folder: Folder, transcript: Transcript) -> None:
+    """Opening, and every region's index."""
+    given = FilesInput.of(raw)
+    given.write(folder)
+    paths = given.paths(folder)
+    try:
+        reader = Reader(**paths, limits=given.limits, verify=given.verify)
+    except FaroError as error:
+        transcript.line("open", judged(error))
+        require(_fails(paths, given), "what does not open is not whole")
+        return
+    with reader:
+        transcript.line("open", reader.region_count)
+        for number in range(reader.region_count):
+            try:
+                reader.region(number)
+                transcript.line("region", number, "ok")
+            except FaroError as error:
+                transcript.line("region", number, judged(error))
+
+
+def _fails(paths: dict[str, str], given: FilesInput) -> bool:
+    try:
+        faro.check(**paths, level="structure", limits=given.limits)
+    except FaroError:
+        return True
+    return False
+
+
+def read_all(raw: bytes, folder: Folder, transcript: Transcript) -> None:
+    """Every partition, all of them as one range, and the three levels of `check`."""
+    given = FilesInput.of(raw)
+    given.write(folder)
+    paths = given.paths(folder)
+    try:
+        reader = Reader(**paths, limits=given.limits, verify=given.verify)
+    except FaroError as error:
+        transcript.line("open", judged(error))
+        return
+    with reader:
+        transcript.line("open", reader.region_count)
+        contents = _read(reader, given, transcript)
+        if _check(paths, given, reader.region_count, transcript):
+            for partition, content in contents.items():
+                require(content.error is None, f"what check passes can be read: {content.error}")
+                _records(reader, partition)
+
+
+def _read(reader: Reader, given: FilesInput, transcript: Transcript) -> dict[int, Content]:
+    most = given.limits.max_plain_size
+    contents = {partition: read_partition(reader, partition, most) for partition in partitions(reader.header)}
+    for partition, content in contents.items():
+        content.line(transcript, "partition", partition)
+    whole, found = read_range(reader, [*contents], most)
+    whole.line(transcript, "range")
+    for partition, content in contents.items():
+        # Where one of them ends in an error, so may the other, elsewhere.
+        same = content.error is None and content.blocks == found[partition]
+        require(whole.error is not None or same, f"partition {partition} reads the same in a range")
+    return contents
+
+
+def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: Transcript) -> bool:
+    passed = True
+    for level in _LEVELS:
+        try:
+            report = faro.check(**paths, level=level, limits=given.limits)
+        except FaroError as error:
+            passed = False
+            transcript.line("check", level, judged(error))
+            continue
+        require(passed, f"a level passes if a higher one does: {level}")
+        require(report.regions == regions, "check counts the regions")
+        transcript.line("check", level, report.regions, "-" if report.blocks is None else report.blocks)
+    return passed
+
+
+def _records(reader: Reader, partition: int) -> None:
+    if reader.header.framing != faro.header.FRAMING_RECORDS:
+        return
+    try:
+        one_by_one = b"".join(reader.records(partition))
+        data, offsets = reader.record_arrays(partition)
+    except FaroError as error:
+        raise BrokenError(f"records of what check passes: {error}") from error
+    require(bytes(data) == one_by_one and int(offsets[-1]) == len(one_by_one), "records one by one and at once")
