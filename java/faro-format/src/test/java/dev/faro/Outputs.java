@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -89,6 +90,23 @@ final class Outputs {
             }
         }
         return count;
+    }
+
+    /** What all partitions read: kinds and bytes. */
+    static String contents(Dataset dataset) throws FaroException {
+        StringBuilder text = new StringBuilder();
+        int first = dataset.header().firstPartition();
+        for (int p = first; p < first + dataset.header().partitionCount(); p++) {
+            text.append(p).append(": ");
+            try (BlockCursor blocks = dataset.partition(p)) {
+                while (blocks.next()) {
+                    byte[] payload = new byte[blocks.plainSize()];
+                    blocks.framedPayload().get(0, payload);
+                    text.append(blocks.kind()).append(' ').append(HexFormat.of().formatHex(payload)).append('\n');
+                }
+            }
+        }
+        return text.toString();
     }
 
     static int readAll(Path name, Layout layout) throws FaroException {

@@ -23,8 +23,16 @@ final class RecordingChannel extends FileChannel {
 
     @Override
     public int write(ByteBuffer source, long position) throws IOException {
-        system.admit("write", path);
-        return channel.write(source, position);
+        boolean admitted = system.isAdmitted("write", path);
+        ByteBuffer piece = system.pieces().of(source);
+        if (!admitted) {
+            // A disk that is full takes what it can.
+            channel.write(piece.limit(piece.position() + piece.remaining() / 2), position);
+            throw new IOException("refused");
+        }
+        int count = piece.hasRemaining() ? channel.write(piece, position) : 0;
+        source.position(source.position() + count);
+        return count;
     }
 
     @Override
@@ -34,7 +42,11 @@ final class RecordingChannel extends FileChannel {
 
     @Override
     public int read(ByteBuffer target, long position) throws IOException {
-        return channel.read(target, position);
+        system.admitRead();
+        ByteBuffer piece = system.pieces().of(target);
+        int count = piece.hasRemaining() ? channel.read(piece, position) : 0;
+        target.position(target.position() + Math.max(count, 0));
+        return count;
     }
 
     @Override
@@ -78,8 +90,10 @@ final class RecordingChannel extends FileChannel {
     }
 
     @Override
-    public FileChannel truncate(long size) {
-        throw new UnsupportedOperationException();
+    public FileChannel truncate(long size) throws IOException {
+        system.admit("cut", path);
+        channel.truncate(size);
+        return this;
     }
 
     @Override

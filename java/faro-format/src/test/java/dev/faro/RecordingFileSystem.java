@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.AccessMode;
 import java.nio.file.CopyOption;
 import java.nio.file.DirectoryStream;
@@ -27,13 +29,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The default file system, with every write, sync and rename noted, and one of them refused. Syncs do not ask the
- * device, which would take a while.
+ * The default file system, with every write, sync and rename noted, one of them refused, or all reads and writes done in
+ * small pieces. Syncs do not ask the device, which would take a while.
  */
 final class RecordingFileSystem extends FileSystem {
     private final Provider provider = new Provider();
     private final List<String> calls = new ArrayList<>();
     private int refused = -1;
+    private boolean removing = true;
+    private int reads;
+    private int refusedRead = -1;
+    private final Pieces pieces = new Pieces();
 
     /** A path of this file system for one of the default one. */
     Path path(Path real) {
@@ -73,9 +79,65 @@ final class RecordingFileSystem extends FileSystem {
 
     /** Notes a call, or refuses it. */
     void admit(String call, Path path) throws IOException {
-        calls.add(call + " " + path.getFileName());
-        if (calls.size() - 1 == refused) {
+        if (!isAdmitted(call, path)) {
             throw new IOException("refused");
+        }
+    }
+
+    /** Notes a call, and says whether it is to be refused. */
+    boolean isAdmitted(String call, Path path) {
+        calls.add(call + " " + path.getFileName());
+        return calls.size() - 1 != refused;
+    }
+
+    /** Whether files can be removed. */
+    void removing(boolean can) {
+        removing = can;
+    }
+
+    /** Counts reads from here on, and refuses the one of that number; -1 refuses none. */
+    void refuseRead(int number) {
+        reads = 0;
+        refusedRead = number;
+    }
+
+    /** Reads so far. */
+    int reads() {
+        return reads;
+    }
+
+    /** Refuses a read, perhaps. */
+    void admitRead() throws IOException {
+        if (reads++ == refusedRead) {
+            throw new IOException("refused");
+        }
+    }
+
+    /** How much a read or a write does at once. */
+    Pieces pieces() {
+        return pieces;
+    }
+
+    /** The size of reads and writes. */
+    static final class Pieces {
+        private int most = Integer.MAX_VALUE;
+        private int idleOf = 1;
+        private int calls;
+
+        /**
+         * From now on each call does no more than that many bytes, and only every so-manieth does anything.
+         *
+         * @param every 1 for all, 0 for none
+         */
+        void set(int bytes, int every) {
+            most = bytes;
+            idleOf = every;
+        }
+
+        /** The bytes that a call is to do, as a view; none if it is to be idle. */
+        ByteBuffer of(ByteBuffer whole) {
+            boolean idle = idleOf == 0 || calls++ % idleOf != 0;
+            return whole.duplicate().limit(whole.position() + (idle ? 0 : Math.min(most, whole.remaining())));
         }
     }
 
@@ -158,6 +220,9 @@ final class RecordingFileSystem extends FileSystem {
 
         @Override
         public void delete(Path path) throws IOException {
+            if (!removing) {
+                throw new AccessDeniedException(path.toString());
+            }
             system(path).delete(real(path));
         }
 

@@ -6,20 +6,21 @@ import dev.faro.FileRole;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
- * One file to be read by position, safe to share between threads. As with every {@link FileChannel}, interrupting a
- * thread that reads closes the channel for all.
+ * One file to be read by position, safe to share between threads.
+ *
+ * <p>A thread that is interrupted before or inside a call gets {@code io} with an
+ * {@link java.io.InterruptedIOException} as cause and stays interrupted. Other threads read on: the file is opened anew
+ * when the interrupt closed it. They get {@code io} if it is not there any more, or its name belongs to another file.
  */
 public final class InputFile implements Closeable {
     private final FileRole role;
     private final Path path;
-    private final FileChannel channel;
+    private final LastingChannel channel;
 
-    private InputFile(FileRole role, Path path, FileChannel channel) {
+    private InputFile(FileRole role, Path path, LastingChannel channel) {
         this.role = role;
         this.path = path;
         this.channel = channel;
@@ -32,10 +33,15 @@ public final class InputFile implements Closeable {
      */
     public static InputFile open(FileRole role, Path path) throws FaroException {
         try {
-            return new InputFile(role, path, FileChannel.open(path, StandardOpenOption.READ));
+            return new InputFile(role, path, LastingChannel.open(path));
         } catch (IOException e) {
             throw FaroException.io(role, path, "a readable file", e);
         }
+    }
+
+    /** Tells what the file begins with, so that it is known when it must be opened anew. */
+    public void identify(ByteBuffer header) {
+        channel.identify(header);
     }
 
     /** What the file is to its output. */

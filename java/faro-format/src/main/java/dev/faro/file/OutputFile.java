@@ -13,7 +13,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * One file to be appended to, through one buffer that collects what callers put in place. Not for several threads.
+ * One file to be appended to, through one buffer that collects what callers put in place. Not for several threads. An
+ * interrupt inside a call closes the file for good, as it does with every {@link FileChannel}: the call fails.
  *
  * <p>A caller asks for room with {@link #reserve}, fills the buffer from the index that it is given, and says with
  * {@link #advance} how much of that counts.
@@ -21,6 +22,10 @@ import java.util.UUID;
 public final class OutputFile implements Closeable {
     /** Bytes that are collected before they are written. */
     private static final int BUFFER = 1 << 20;
+    /** The same of an index, whose every message is written at once. */
+    private static final int SMALL_BUFFER = 1 << 12;
+    /** Writes in a row that may take nothing: a channel of a file never should. */
+    private static final int PATIENCE = 100;
     /** Bytes that are held back at most, see {@link #holdBack}. */
     private static final int MOST_HELD = 1 << 30;
 
@@ -33,13 +38,13 @@ public final class OutputFile implements Closeable {
     private long written;
     private boolean held;
 
-    private OutputFile(FileRole role, Path path, FileChannel channel, int bufferSize, long written) {
+    private OutputFile(FileRole role, Path path, FileChannel channel, ByteBuffer buffer, long written) {
         this.role = role;
         this.path = path;
         this.channel = channel;
-        this.bufferSize = bufferSize;
+        this.bufferSize = buffer.capacity();
         this.written = written;
-        this.buffer = allocate(bufferSize);
+        this.buffer = buffer;
     }
 
     /**
@@ -48,10 +53,11 @@ public final class OutputFile implements Closeable {
      * @throws FaroException {@code io}
      */
     public static OutputFile create(FileRole role, Path path) throws FaroException {
-        int bufferSize = role == FileRole.INDEX ? 1 << 12 : BUFFER;
+        // Before the file is made: there may be no memory for it.
+        ByteBuffer buffer = allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
         try {
             Set<StandardOpenOption> options = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
-            return new OutputFile(role, path, FileChannel.open(path, options), bufferSize, 0);
+            return new OutputFile(role, path, FileChannel.open(path, options), buffer, 0);
         } catch (IOException e) {
             throw FaroException.io(role, path, "a new file", e);
         }
@@ -64,11 +70,12 @@ public final class OutputFile implements Closeable {
      * @throws FaroException {@code io}
      */
     public static OutputFile cut(FileRole role, Path path, long size) throws FaroException {
+        ByteBuffer buffer = allocate(SMALL_BUFFER);
         try {
             FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE);
             try {
                 channel.truncate(size);
-                return new OutputFile(role, path, channel, 1 << 12, size);
+                return new OutputFile(role, path, channel, buffer, size);
             } catch (IOException e) {
                 channel.close();
                 throw e;
@@ -157,8 +164,14 @@ public final class OutputFile implements Closeable {
         try {
             ByteBuffer source = buffer.duplicate().position(0).limit(used);
             long at = written;
+            int idle = 0;
             while (source.hasRemaining()) {
-                at += channel.write(source, at);
+                int count = channel.write(source, at);
+                idle = count == 0 ? idle + 1 : 0;
+                if (idle == PATIENCE) {
+                    throw new IOException("writing takes no bytes");
+                }
+                at += count;
             }
             written = at;
             used = 0;
@@ -187,6 +200,22 @@ public final class OutputFile implements Closeable {
         }
         written = position;
         used = 0;
+    }
+
+    /**
+     * Cuts the file that nobody goes on with, open or closed by now; forgets what was not written.
+     *
+     * @throws IOException the system's, for the caller who has another error to report
+     */
+    public void takeBack(long position) throws IOException {
+        used = 0;
+        if (channel.isOpen()) {
+            channel.truncate(position);
+            return;
+        }
+        try (FileChannel again = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            again.truncate(position);
+        }
     }
 
     /**

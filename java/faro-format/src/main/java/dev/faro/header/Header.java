@@ -63,6 +63,7 @@ public record Header(
         if (checksum != bytes.getInt(60)) {
             throw file.fault(ErrorCode.CHECKSUM, 0, hex(checksum), hex(bytes.getInt(60)));
         }
+        file.identify(bytes);
         return parse(file, bytes);
     }
 

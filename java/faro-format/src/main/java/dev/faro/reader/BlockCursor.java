@@ -17,8 +17,9 @@ import java.nio.ByteBuffer;
 
 /**
  * The blocks of a partition, or of a range of partitions, in the order of PRT-1 and PRT-5. Blocks before the first
- * fault are delivered, nothing after it: a cursor that failed fails with the same error again. For one thread; close it,
- * so that its buffers serve the next.
+ * fault are delivered, nothing after it: a cursor that failed fails with the same error again. For one thread, which may
+ * close it anywhere, so that its buffers serve the next; another thread that wants it to end interrupts that one, or
+ * closes the reader: both make its next read fail with {@code io}.
  */
 public final class BlockCursor implements Closeable {
     private static final int[] NO_SLOTS = {};
@@ -189,29 +190,37 @@ public final class BlockCursor implements Closeable {
         return region.sequence();
     }
 
+    /** The checked block, while the cursor has its buffers. */
+    private BlockReader block() {
+        if (reader == null) {
+            throw new IllegalStateException("the cursor is closed or behind its last block");
+        }
+        return reader.blocks();
+    }
+
     /** The block's kind, see {@link BlockKind}. */
     public int kind() {
-        return reader.blocks().kind();
+        return block().kind();
     }
 
     /** The number of the block's codec. */
     public int codec() {
-        return reader.blocks().codec();
+        return block().codec();
     }
 
     /** The block's number in its stream. */
     public long sequence() {
-        return reader.blocks().sequence();
+        return block().sequence();
     }
 
     /** Bytes of the plain payload. */
     public int plainSize() {
-        return reader.blocks().plainSize();
+        return block().plainSize();
     }
 
     /** Where the block begins in the data or single file. */
     public long offset() {
-        return reader.blocks().offset();
+        return block().offset();
     }
 
     /**
@@ -225,7 +234,7 @@ public final class BlockCursor implements Closeable {
             throw failure.again();
         }
         try {
-            return reader.blocks().plainPayload(reader.decoder());
+            return block().plainPayload(reader.decoder());
         } catch (FaroException e) {
             throw fail(e);
         }
@@ -233,7 +242,7 @@ public final class BlockCursor implements Closeable {
 
     /** The payload as stored, a view that is valid until the next call of this cursor. */
     public ByteBuffer storedPayload() {
-        return reader.blocks().storedPayload();
+        return block().storedPayload();
     }
 
     /**

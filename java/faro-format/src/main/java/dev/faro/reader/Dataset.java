@@ -13,7 +13,8 @@ import java.nio.ByteBuffer;
 
 /**
  * What can be read of an output, finished or growing: partitions, ranges of them, or everything. Reading is safe from
- * several threads at once; each cursor is for one thread.
+ * several threads at once; each cursor is for one thread. A thread that is interrupted while it reads, or before, gets
+ * {@code io} with an {@link java.io.InterruptedIOException} as cause and stays interrupted; the others read on.
  */
 public abstract sealed class Dataset implements Closeable permits Reader, Follower {
     private final FileSet files;

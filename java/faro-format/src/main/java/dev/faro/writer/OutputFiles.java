@@ -13,6 +13,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The files of an output while they are written: their names, their publication, their removal (WRT-4, WRT-6). */
 final class OutputFiles {
@@ -37,6 +38,19 @@ final class OutputFiles {
     }
 
     /**
+     * The names of an output.
+     *
+     * @param name path of the output, without extension
+     */
+    static List<Path> named(Path name, Layout layout) throws FaroException {
+        if (name.getFileName() == null) {
+            throw FaroException.invalidArgument("a path with a name", name);
+        }
+        Stream<String> extensions = layout == Layout.SINGLE ? Stream.of(".faro") : Stream.of(".data", ".index");
+        return extensions.map(extension -> name.resolveSibling(name.getFileName() + extension)).toList();
+    }
+
+    /**
      * Makes the files, empty.
      *
      * @param paths the final names: data and index, or the single file
@@ -52,7 +66,7 @@ final class OutputFiles {
                 Path first = options.follow ? path : OutputFile.temporaryName(path, header.fileId());
                 files.targets.add(new Target(OutputFile.create(role(paths, i), first), path));
             }
-        } catch (FaroException e) {
+        } catch (FaroException | RuntimeException | Error e) {
             files.discardAfter(e);
             throw e;
         }
@@ -91,8 +105,43 @@ final class OutputFiles {
         return targets.size() == 1;
     }
 
-    /** Writes what is left, closes the files and gives them their names, data first. */
-    void publish(boolean sync) throws FaroException {
+    /**
+     * Writes what is left, closes the files and gives them their names, data first. When that fails nothing is left that
+     * looks finished, as far as the system lets us (WRT-6).
+     *
+     * @param end of the index or single file without what finishes it
+     */
+    void publish(long end, boolean sync) throws FaroException {
+        try {
+            publish(sync);
+        } catch (FaroException | RuntimeException | Error e) {
+            // An interrupt that is pending would close every channel that this needs.
+            boolean interrupted = Thread.interrupted();
+            takeBack(end, e);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            throw e;
+        }
+    }
+
+    private void takeBack(long end, Throwable error) {
+        try {
+            if (follow) {
+                index().takeBack(end);
+            }
+            for (Target target : targets) {
+                if (target.published) {
+                    Files.move(target.finalPath, target.file.path(), StandardCopyOption.ATOMIC_MOVE);
+                    target.published = false;
+                }
+            }
+        } catch (IOException e) {
+            error.addSuppressed(e);
+        }
+    }
+
+    private void publish(boolean sync) throws FaroException {
         for (Target target : targets) {
             if (sync) {
                 target.file.sync();
@@ -139,11 +188,13 @@ final class OutputFiles {
     void discard() throws FaroException {
         FaroException failure = null;
         for (Target target : targets) {
+            Path path = target.published ? target.finalPath : target.file.path();
             try {
-                target.file.close();
-                Files.deleteIfExists(target.published ? target.finalPath : target.file.path());
+                try (target.file) {
+                    Files.deleteIfExists(path);
+                }
             } catch (IOException e) {
-                failure = FaroException.io(target.file.role(), target.file.path(), "to remove the file", e);
+                failure = FaroException.io(target.file.role(), path, "to remove the file", e);
             }
         }
         targets.clear();
@@ -152,7 +203,7 @@ final class OutputFiles {
         }
     }
 
-    private void discardAfter(FaroException error) {
+    private void discardAfter(Throwable error) {
         try {
             discard();
         } catch (FaroException e) {

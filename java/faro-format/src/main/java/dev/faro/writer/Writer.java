@@ -25,7 +25,9 @@ import java.util.TreeMap;
  *
  * <p>Every call throws {@link FaroException}: {@code invalid-argument} and, for a record that is too large,
  * {@code limit-exceeded} leave the writer as it was; after any other error it is failed, and every later call but
- * {@link #abort} fails with that error again (WRT-6). {@link #close} without {@link #finish} aborts.
+ * {@link #abort} fails with that error again (WRT-6). {@link #close} without {@link #finish} aborts. A writer that is
+ * never closed leaves its files as they are, unfinished, under the names that they have: by the time that a garbage
+ * collector finds it these may be another's. Interrupting a thread inside a call fails the writer.
  */
 public final class Writer implements AutoCloseable {
     private final WriterOptions options;
@@ -59,13 +61,23 @@ public final class Writer implements AutoCloseable {
         this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
         // Beyond that no block would fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
-        this.files = OutputFiles.create(paths, header, options);
+        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
+        this.statistics = options.statistics ? new StatisticsDraft(header) : null;
+        // Behind what may find no memory or no native library: files that nobody removes would stay.
         this.encoder = new Encoder(options.codec.number(), options.level);
+        this.files = createFiles(paths, encoder);
         this.output = new RegionOutput(files.data(), header, encoder);
         this.packer = new BlockPacker(output, options.framing, (int) Math.min(options.blockSize, maxPlain));
-        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
         this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
-        this.statistics = options.statistics ? new StatisticsDraft(header) : null;
+    }
+
+    private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
+        try {
+            return OutputFiles.create(paths, header, options);
+        } catch (FaroException | RuntimeException | Error e) {
+            opened.close();
+            throw e;
+        }
     }
 
     /**
@@ -75,10 +87,7 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code invalid-argument} or {@code io}
      */
     public static Writer create(Path name, WriterOptions options) throws FaroException {
-        List<Path> paths = options.layout == Layout.SINGLE
-                ? List.of(named(name, ".faro"))
-                : List.of(named(name, ".data"), named(name, ".index"));
-        return create(paths, options);
+        return create(OutputFiles.named(name, options.layout), options);
     }
 
     /**
@@ -90,20 +99,13 @@ public final class Writer implements AutoCloseable {
         return create(List.of(data, index), options.layout(Layout.PAIRED));
     }
 
-    private static Path named(Path name, String extension) throws FaroException {
-        if (name.getFileName() == null) {
-            throw FaroException.invalidArgument("a path with a name", name);
-        }
-        return name.resolveSibling(name.getFileName() + extension);
-    }
-
     private static Writer create(List<Path> paths, WriterOptions options) throws FaroException {
         Writer writer = new Writer(paths, options.header(), options);
         try {
-            writer.begin();
+            writer.guard(writer::begin);
             return writer;
-        } catch (FaroException e) {
-            writer.abortAfter(e);
+        } catch (FaroException | RuntimeException | Error e) {
+            writer.abort();
             throw e;
         }
     }
@@ -306,9 +308,10 @@ public final class Writer implements AutoCloseable {
         checkOpen();
         guard(() -> {
             closeRegion();
+            long end = files.index().position();
             committer.footer(files.isSingle(), files.data().position(),
                     statistics == null ? null : statistics.counts(), properties, createdBy);
-            files.publish(options.durability == Durability.COMMIT);
+            files.publish(end, options.durability == Durability.COMMIT);
         });
         state = State.FINISHED;
         encoder.close();
@@ -317,21 +320,22 @@ public final class Writer implements AutoCloseable {
     /**
      * Gives up and removes the files. After {@link #finish}, or once more, it does nothing.
      *
-     * @throws FaroException {@code io} if a file cannot be removed
+     * @throws FaroException {@code io} if a file cannot be removed; of a writer that failed, the first error has that
+     *     one suppressed, and this succeeds
      */
     public void abort() throws FaroException {
-        if (state == State.OPEN) {
-            state = State.ABORTED;
-            encoder.close();
-            files.discard();
+        if (state != State.OPEN) {
+            return;
         }
-    }
-
-    private void abortAfter(FaroException error) {
+        state = State.ABORTED;
+        encoder.close();
         try {
-            abort();
+            files.discard();
         } catch (FaroException e) {
-            error.addSuppressed(e);
+            if (failure == null) {
+                throw e;
+            }
+            failure.addSuppressed(e);
         }
     }
 
