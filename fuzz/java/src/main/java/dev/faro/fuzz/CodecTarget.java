@@ -1,0 +1,91 @@
+package dev.faro.fuzz;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.Limits;
+import dev.faro.block.BlockReader;
+import dev.faro.block.Place;
+import dev.faro.codec.Decoder;
+import dev.faro.codec.Encoder;
+import dev.faro.file.InputFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.UUID;
+
+/** {@code codec_lz4} and {@code codec_zstd}: one payload as the only block of a partition. */
+final class CodecTarget implements Target {
+    private static final int MOST_PLAIN = 0x1FFFF;
+    private static final int AT = Seal.HEADER;
+    private static final Limits LIMITS = new Limits(1 << 26, 1 << 26, 1 << 26, 1 << 20, 1 << 20);
+
+    private final int codec;
+    private final Decoder decoder = new Decoder();
+
+    CodecTarget(int codec) {
+        this.codec = codec;
+    }
+
+    @Override
+    public void run(byte[] input, Folder folder, Transcript transcript) throws IOException {
+        int plainSize = FilesInput.number(Arrays.copyOf(input, 3), 0, 3) & MOST_PLAIN;
+        byte[] stored = input.length > 3 ? Arrays.copyOfRange(input, 3, input.length) : new byte[0];
+        Path path = folder.write(FilesInput.DATA, file(stored, plainSize));
+        try (InputFile file = InputFile.open(FileRole.DATA, path)) {
+            byte[] plain = bytes(read(file).plainPayload(decoder));
+            Broken.unless(plain.length == plainSize, "plain_size bytes");
+            transcript.line("plain", Sums.of(plain));
+            encodeAgain(plain);
+        } catch (FaroException e) {
+            judge(e, stored.length < plainSize);
+            transcript.line("!" + e.code(), "block", e.offset() - AT);
+            transcript.note(e.code() + "@block:" + (e.offset() - AT));
+        }
+    }
+
+    private byte[] file(byte[] stored, int plainSize) {
+        long end = AT + BlockReader.HEADER + Seal.pad8(stored.length);
+        ByteBuffer file = ByteBuffer.allocate((int) end).order(ByteOrder.LITTLE_ENDIAN);
+        file.putInt(AT, stored.length).putInt(AT + 4, plainSize).put(AT + 17, (byte) codec);
+        file.put(AT + BlockReader.HEADER, stored);
+        file.putInt(AT + 20, Seal.block(file.array(), AT, stored.length));
+        return file.array();
+    }
+
+    private static BlockReader read(InputFile file) throws FaroException {
+        BlockReader block = BlockReader.ofExtents(file, new UUID(0, 0), LIMITS, true);
+        long end = file.size();
+        block.read(AT, end, end, Place.EXTENT, 0, BlockReader.Sequence.exactly(0));
+        return block;
+    }
+
+    private void judge(FaroException e, boolean shrinks) {
+        long place = e.offset() - AT;
+        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD && place == BlockReader.HEADER;
+        boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && place == (shrinks ? BlockReader.HEADER : 4);
+        Broken.unless(beyond || malformed, "an error of a payload: " + e);
+    }
+
+    /** Write, then read: what goes in comes out. */
+    private void encodeAgain(byte[] plain) {
+        try (Encoder encoder = new Encoder(codec, 1)) {
+            ByteBuffer from = ByteBuffer.allocateDirect(plain.length).put(plain).flip();
+            ByteBuffer packed = ByteBuffer.allocateDirect((int) encoder.bound(plain.length));
+            int size = encoder.encode(from, plain.length, packed, 0);
+            ByteBuffer stored = packed.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
+            byte[] again = bytes(decoder.decode(codec, stored, plain.length, LIMITS.maxWindowSize()));
+            Broken.unless(Arrays.equals(plain, again), "what is written is read");
+        } catch (Decoder.Refusal e) {
+            throw new Broken("what is written can be read: " + e.getMessage());
+        }
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(buffer.position(), bytes);
+        return bytes;
+    }
+}

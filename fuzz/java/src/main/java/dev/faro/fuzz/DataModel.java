@@ -1,0 +1,155 @@
+package dev.faro.fuzz;
+
+import dev.faro.Limits;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.Map;
+
+/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5 and BLK-7, written from the text. */
+final class DataModel {
+    private static final long MAGIC = 0x1A0A0D4F52414689L;
+    private static final long U32 = 0xFFFFFFFFL;
+
+    private final byte[] file;
+    private final ByteBuffer bytes;
+    private final Limits limits;
+    private final Map<Long, Long> next = new HashMap<>();
+    private final Map<Long, Long> nextShared = new HashMap<>();
+    private String says;
+
+    private DataModel(byte[] file, Limits limits) {
+        this.file = file;
+        this.bytes = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        this.limits = limits;
+    }
+
+    static DataModel of(byte[] file, Limits limits) {
+        DataModel model = new DataModel(file, limits);
+        model.says = model.header();
+        if (model.says == null) {
+            model.says = model.blocks();
+        }
+        return model;
+    }
+
+    /** {@code CODE at OFFSET}, or what is kept. */
+    String says() {
+        return says;
+    }
+
+    private String header() {
+        for (int i = 0; i < Math.min(8, file.length); i++) {
+            if ((file[i] & 0xFF) != (MAGIC >>> 8 * i & 0xFF)) {
+                return "not-faro at 0";
+            }
+        }
+        if (file.length < Seal.HEADER) {
+            return "truncated at " + file.length;
+        }
+        if (Seal.crc(file, 0, 60) != bytes.getInt(60)) {
+            return "checksum at 0";
+        }
+        if (file[9] != 1) {
+            return "unsupported-version at 9";
+        }
+        if ((u32(16) & ~1L) != 0) {
+            return "unsupported-feature at 16";
+        }
+        if (file[8] == 4) {
+            return "unsupported-feature at 8";
+        }
+        if (file[8] < 1 || file[8] > 3) {
+            return "malformed-header at 8";
+        }
+        if (file[11] < 0 || file[11] > 2) {
+            return "malformed-header at 11";
+        }
+        if (u32(12) < 1 || u32(12) > 1 << 28) {
+            return "malformed-header at 12";
+        }
+        if (u32(36) + u32(12) > 1 << 28) {
+            return "malformed-header at 36";
+        }
+        if (u32(56) != 0) {
+            return "malformed-header at 56";
+        }
+        if (file[8] != 1) {
+            return "mismatched-pair at 8";
+        }
+        if (u32(20) != 0) {
+            return "unsupported-feature at 20";
+        }
+        return file[11] == 2 ? "invalid-argument at -1" : null;
+    }
+
+    private String blocks() {
+        int at = Seal.HEADER;
+        int count = 0;
+        String fault = at < file.length ? fault(at) : "end";
+        while (fault == null) {
+            long stream = u32(at + 8);
+            (stream == U32 ? nextShared : next).put(stream, u32(at + 12) + 1);
+            at += (int) (Seal.BLOCK + Seal.pad8(u32(at)));
+            count++;
+            fault = at < file.length ? fault(at) : "end";
+        }
+        if (fault.startsWith("limit-exceeded") || fault.startsWith("unsupported-codec")) {
+            return fault;
+        }
+        return "blocks " + count + " kept " + at + " cut " + (file.length - at);
+    }
+
+    /** The first check of BLK-7 that fails, without 12; null if none. What is damage needs no place. */
+    private String fault(int at) {
+        long left = file.length - at;
+        if (left < Seal.BLOCK || Seal.BLOCK + Seal.pad8(u32(at)) > left) {
+            return "damage";
+        }
+        long stored = u32(at);
+        long plain = u32(at + 4);
+        if (stored > limits.maxBlockSize()) {
+            return "limit-exceeded at " + at;
+        }
+        int kind = file[at + 16] & 0xFF;
+        int codec = file[at + 17] & 0xFF;
+        boolean right = Seal.block(file, at, (int) stored) == bytes.getInt(at + 20)
+                && bytes.getShort(at + 18) == 0 && (kind <= 1 || kind >= 64 && kind < 128);
+        if (!right) {
+            return "damage";
+        }
+        if (codec > 2) {
+            return "unsupported-codec at " + (at + 17);
+        }
+        boolean sized = codec == 0 ? stored == plain : kind == 0 && stored < plain;
+        if (!sized || kind == 0 && plain < 1) {
+            return "damage";
+        }
+        if (plain > limits.maxPlainSize()) {
+            return "limit-exceeded at " + (at + 4);
+        }
+        return inStream(at) && padded(at, (int) stored) ? null : "damage";
+    }
+
+    private boolean inStream(int at) {
+        long partition = u32(at + 8);
+        boolean shared = partition == U32;
+        boolean known = shared || partition >= u32(36) && partition < u32(36) + u32(12);
+        long expected = (shared ? nextShared : next).getOrDefault(partition, 0L);
+        boolean selective = (u32(16) & 1) != 0;
+        return known && (selective ? u32(at + 12) >= expected : u32(at + 12) == expected);
+    }
+
+    private boolean padded(int at, int stored) {
+        for (int i = stored; i < Seal.pad8(stored); i++) {
+            if (file[at + Seal.BLOCK + i] != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private long u32(int at) {
+        return bytes.getInt(at) & U32;
+    }
+}

@@ -1,0 +1,36 @@
+package dev.faro.fuzz;
+
+import dev.faro.FaroException;
+import dev.faro.repair.Rebuild;
+import dev.faro.repair.Report;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/** {@code header_block}: a data file's blocks, as {@code rebuild} takes them and as a model of the clauses does. */
+final class HeaderBlockTarget implements Target {
+    @Override
+    public void run(byte[] input, Folder folder, Transcript transcript) throws IOException {
+        byte flags = input.length > 0 ? input[0] : 0;
+        byte[] file = input.length > 1 ? Arrays.copyOfRange(input, 1, input.length) : new byte[0];
+        if (FilesInput.isSealed(flags)) {
+            Seal.seal(file);
+        }
+        Path data = folder.write(FilesInput.DATA, file);
+        DataModel model = DataModel.of(file, FilesInput.limits(flags));
+        String found;
+        try {
+            Report report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
+                    new Rebuild.Options(false, null, FilesInput.limits(flags), true));
+            found = "blocks " + report.blocks() + " kept " + report.dataKept() + " cut " + report.dataCut();
+            transcript.line("rebuild", report.regions(), report.blocks(), report.dataKept(), report.dataCut(),
+                    report.orphaned());
+        } catch (FaroException e) {
+            found = e.code() + " at " + e.offset();
+            transcript.line("rebuild", e);
+        }
+        Broken.unless(found.equals(model.says()), "rebuild: " + found + ", the model: " + model.says());
+        Broken.unless(Arrays.equals(file, folder.read(FilesInput.DATA)) && folder.count() == 1,
+                "a dry run changes nothing");
+    }
+}

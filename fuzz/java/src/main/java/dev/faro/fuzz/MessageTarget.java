@@ -1,0 +1,54 @@
+package dev.faro.fuzz;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.file.InputFile;
+import dev.faro.message.MessageKind;
+import dev.faro.message.Verifier;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** {@code message}: one message, verified, read, and built again. */
+final class MessageTarget implements Target {
+    private static final long OFFSET = 4711;
+
+    @Override
+    public void run(byte[] input, Folder folder, Transcript transcript) throws IOException {
+        int head = input.length > 0 ? input[0] & 0xFF : 0;
+        byte[] bytes = input.length > 1 ? Arrays.copyOfRange(input, 1, input.length) : new byte[0];
+        MessageKind kind = MessageKind.values()[(head & 0x7F) % 3];
+        boolean newer = (head & 0x80) != 0;
+        ByteBuffer message = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        try (InputFile file = InputFile.open(FileRole.INDEX, folder.write(FilesInput.INDEX, new byte[0]))) {
+            boolean taken = isTaken(message, kind, newer, file);
+            Broken.unless(!isTaken(message, kind, false, file) || isTaken(message, kind, true, file),
+                    "a newer minor version refuses no more");
+            if (!taken) {
+                transcript.line("refused");
+                transcript.note("malformed-message@-:-");
+                return;
+            }
+            MessageFields fields = new MessageFields(message, kind);
+            fields.print(transcript);
+            ByteBuffer built = fields.build();
+            if (built != null) {
+                Broken.unless(isTaken(built, kind, false, file), "what is built is valid");
+                Broken.unless(new MessageFields(built, kind).normal().equals(fields.normal()),
+                        "what is built says the same");
+            }
+        }
+    }
+
+    private static boolean isTaken(ByteBuffer message, MessageKind kind, boolean newer, InputFile file) {
+        try {
+            Verifier.check(message, kind, newer, file, OFFSET);
+            return true;
+        } catch (FaroException e) {
+            Broken.unless(e.code() == ErrorCode.MALFORMED_MESSAGE && e.offset() == OFFSET, "MSG-13: " + e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package dev.faro.fuzz;
+
+import dev.faro.FaroException;
+import dev.faro.header.Framing;
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.Reader;
+import dev.faro.reader.RecordCursor;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** {@code read_all}: every partition, all of them as one range, and the three levels of {@code check}. */
+final class ReadAllTarget implements Target {
+    @Override
+    public void run(byte[] bytes, Folder folder, Transcript transcript) throws IOException {
+        FilesInput input = FilesInput.of(bytes);
+        input.write(folder);
+        Reader opened;
+        try {
+            opened = input.reader(folder);
+        } catch (FaroException e) {
+            transcript.line("open", FilesInput.judged(e));
+            return;
+        }
+        try (Reader reader = opened) {
+            transcript.line("open", reader.regionCount());
+            List<Integer> partitions = Content.partitions(reader.header());
+            List<Content> contents = read(reader, partitions, input, transcript);
+            if (check(reader, transcript)) {
+                for (int i = 0; i < contents.size(); i++) {
+                    Broken.unless(contents.get(i).error() == null, "what check passes can be read: "
+                            + contents.get(i).error());
+                    records(reader, partitions.get(i));
+                }
+            }
+        }
+    }
+
+    private static List<Content> read(Reader reader, List<Integer> partitions, FilesInput input,
+            Transcript transcript) throws IOException {
+        long maxPlain = input.limits().maxPlainSize();
+        List<Content> contents = new ArrayList<>();
+        List<List<Long>> inRange = new ArrayList<>();
+        for (int partition : partitions) {
+            Content content = Content.ofPartition(reader, partition, maxPlain);
+            content.print(transcript, "partition", partition);
+            contents.add(content);
+            inRange.add(new ArrayList<>());
+        }
+        Content range = Content.ofRange(reader, maxPlain, partitions, inRange);
+        range.print(transcript, "range");
+        for (int i = 0; i < contents.size(); i++) {
+            // Where one of them ends in an error, so may the other, elsewhere.
+            boolean same = contents.get(i).error() == null && contents.get(i).blocks().equals(inRange.get(i));
+            Broken.unless(range.error() != null || same, "partition " + partitions.get(i) + " reads the same in a range");
+        }
+        return contents;
+    }
+
+    /** Whether all levels pass. */
+    private static boolean check(Reader reader, Transcript transcript) throws IOException {
+        boolean passed = true;
+        for (CheckLevel level : CheckLevel.values()) {
+            String name = level.name().toLowerCase(Locale.ROOT);
+            try {
+                Checker.Result result = Checker.check(reader, level);
+                Broken.unless(passed, "a level passes if a higher one does: " + name);
+                Broken.unless(result.regions() == reader.regionCount(), "check counts the regions");
+                transcript.line("check", name, result.regions(), result.blocks() < 0 ? "-" : result.blocks());
+            } catch (FaroException e) {
+                passed = false;
+                transcript.line("check", name, FilesInput.judged(e));
+            }
+        }
+        return passed;
+    }
+
+    private static void records(Reader reader, int partition) throws IOException {
+        if (reader.header().framing() == Framing.OPAQUE) {
+            return;
+        }
+        try (RecordCursor records = reader.records(partition)) {
+            while (records.next()) {
+                Broken.unless(records.record() != null, "a record");
+            }
+        } catch (FaroException e) {
+            throw new Broken("records of what check passes: " + e);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package dev.faro.fuzz;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.repair.Rebuild;
+import dev.faro.repair.Repair;
+import dev.faro.repair.Report;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Locale;
+
+/** {@code repair}: first dry, then really. */
+final class RepairTarget implements Target {
+    @Override
+    public void run(byte[] bytes, Folder folder, Transcript transcript) throws IOException {
+        FilesInput input = FilesInput.of(bytes);
+        input.write(folder);
+        Outcome dry = repair(input, folder, true);
+        dry.print(transcript, "dry");
+        unchanged(input, folder, "a dry run changes nothing");
+        Outcome real = repair(input, folder, false);
+        real.print(transcript, "real");
+        Broken.unless(dry.isSame(real), "a dry run tells what the real one tells");
+        if (real.error != null) {
+            unchanged(input, folder, "what is refused is left as it is");
+        } else {
+            mended(input, folder, real.report.action());
+        }
+        for (String name : new String[] {FilesInput.DATA, FilesInput.INDEX, FilesInput.SINGLE}) {
+            byte[] now = folder.read(name);
+            if (now != null) {
+                String role = name.equals(FilesInput.DATA) ? "data" : name.equals(FilesInput.INDEX) ? "index" : "single";
+                transcript.line("file", role, now.length, Sums.of(now));
+            }
+        }
+    }
+
+    private record Outcome(Report report, FaroException error) {
+        void print(Transcript transcript, String how) {
+            if (error != null) {
+                transcript.line(how, error);
+                return;
+            }
+            String action = report.action().name().toLowerCase(Locale.ROOT).replace('_', '-');
+            transcript.line(how, action, report.regions(), report.dataCut(), report.indexCut(), report.orphaned());
+        }
+
+        boolean isSame(Outcome other) {
+            return Content.isSame(error, other.error) && java.util.Objects.equals(report, other.report);
+        }
+    }
+
+    private static Outcome repair(FilesInput input, Folder folder, boolean dry) throws IOException {
+        try {
+            return new Outcome(report(input, folder, dry), null);
+        } catch (FaroException e) {
+            return new Outcome(null, needsMore(input) && e.code() == ErrorCode.INVALID_ARGUMENT ? e : FilesInput.judged(e));
+        }
+    }
+
+    /** Whether it is a rebuild of a single file, or of one with framing arrow. */
+    private static boolean needsMore(FilesInput input) {
+        boolean arrow = input.first().length >= Seal.HEADER && input.first()[11] == 2;
+        return (input.mode() & 1) != 0 && (!input.pair() || arrow);
+    }
+
+    private static Report report(FilesInput input, Folder folder, boolean dry) throws FaroException {
+        Limits limits = input.limits();
+        if ((input.mode() & 1) != 0) {
+            if (!input.pair()) {
+                throw FaroException.invalidArgument("a pair", "a single file");
+            }
+            boolean all = (input.mode() & 2) != 0;
+            return Rebuild.rebuild(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX),
+                    new Rebuild.Options(all, null, limits, dry));
+        }
+        return toLastCommit(input, folder, limits, dry);
+    }
+
+    private static Report toLastCommit(FilesInput input, Folder folder, Limits limits, boolean dry)
+            throws FaroException {
+        return input.pair()
+                ? Repair.pairToLastCommit(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), limits, dry)
+                : Repair.singleToLastCommit(folder.path(FilesInput.SINGLE), limits, dry);
+    }
+
+    private static void unchanged(FilesInput input, Folder folder, String property) throws IOException {
+        Broken.unless(Arrays.equals(folder.read(input.firstName()), input.first())
+                && (!input.pair() || Arrays.equals(folder.read(FilesInput.INDEX), input.second()))
+                && folder.count() == (input.pair() ? 2 : 1), property);
+    }
+
+    private static void mended(FilesInput input, Folder folder, Report.Action action) throws IOException {
+        boolean rebuilt = action == Report.Action.REBUILT;
+        // A new index may itself be beyond small limits.
+        Limits limits = rebuilt ? Limits.DEFAULT : input.limits();
+        boolean statistics = false;
+        try (Reader reader = input.reader(folder, ReaderOptions.DEFAULT.withLimits(limits))) {
+            statistics = reader.footer().statistics() != null;
+            if (action != Report.Action.NOTHING) {
+                Checker.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
+            }
+        } catch (FaroException e) {
+            // A footer that was there is kept, with statistics that nobody compared.
+            Broken.unless(statistics && e.code() == ErrorCode.INCONSISTENT_INDEX, "what was mended is whole: " + e);
+        }
+        byte[] first = folder.read(input.firstName());
+        byte[] second = folder.read(input.secondName());
+        Report again = toLastCommit(input, folder, limits, false);
+        Broken.unless(again.action() == Report.Action.NOTHING, "nothing is left to mend");
+        Broken.unless(Arrays.equals(first, folder.read(input.firstName()))
+                && Arrays.equals(second, folder.read(input.secondName())), "nothing is mended twice");
+    }
+}

@@ -1,0 +1,45 @@
+package dev.faro.fuzz;
+
+import dev.faro.codec.Decoder;
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The targets by name. */
+final class Targets {
+    private static final Map<String, Target> ALL = new TreeMap<>(Map.of(
+            "codec_lz4", new CodecTarget(Decoder.LZ4),
+            "codec_zstd", new CodecTarget(Decoder.ZSTD),
+            "follow", new FollowTarget(),
+            "header_block", new HeaderBlockTarget(),
+            "message", new MessageTarget(),
+            "open", new OpenTarget(),
+            "read_all", new ReadAllTarget(),
+            "repair", new RepairTarget(),
+            "script", new ScriptTarget()));
+
+    private Targets() {}
+
+    static Iterable<String> names() {
+        return ALL.keySet();
+    }
+
+    /** One run of a target on an input. */
+    static Transcript run(String name, byte[] input, Folder folder) throws IOException {
+        Target target = ALL.get(name);
+        if (target == null) {
+            throw new IllegalArgumentException("no such target: " + name);
+        }
+        Transcript transcript = new Transcript();
+        folder.clear();
+        target.run(input.clone(), folder, transcript);
+        return transcript;
+    }
+
+    /** Two runs, which must see the same. */
+    static Transcript runTwice(String name, byte[] input, Folder folder) throws IOException {
+        Transcript first = run(name, input, folder);
+        Broken.unless(first.toString().equals(run(name, input, folder).toString()), "asked twice, the same answer");
+        return first;
+    }
+}

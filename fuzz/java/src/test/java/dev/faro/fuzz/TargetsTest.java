@@ -1,0 +1,203 @@
+package dev.faro.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.codec.Codec;
+import dev.faro.header.Framing;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class TargetsTest {
+    private static final Path CORPUS = Path.of(System.getProperty("faro.corpus", "../corpus"));
+
+    @TempDir
+    private Path outputs;
+    private Folder folder;
+
+    @BeforeEach
+    void makeFolder() throws Exception {
+        folder = new Folder();
+    }
+
+    @AfterEach
+    void removeFolder() {
+        folder.close();
+    }
+
+    static Iterable<String> targets() {
+        return Targets.names();
+    }
+
+    /** The files of an output: of a pair the data file first. */
+    private List<byte[]> written(Layout layout) throws Exception {
+        WriterOptions options = new WriterOptions(3).layout(layout).framing(Framing.RECORDS).codec(Codec.LZ4)
+                .blockSize(64).fileId(new UUID(1, 2));
+        try (Writer writer = Writer.create(outputs.resolve("out"), options)) {
+            for (int i = 0; i < 12; i++) {
+                writer.write(i % 3, bytes("record ".repeat(i)));
+            }
+            writer.broadcast(bytes("to all"));
+            writer.flush();
+            writer.write(1, bytes("the last"));
+            writer.finish();
+        }
+        List<byte[]> files = new ArrayList<>();
+        for (String name : layout == Layout.SINGLE ? List.of("out.faro") : List.of("out.data", "out.index")) {
+            files.add(Files.readAllBytes(outputs.resolve(name)));
+        }
+        return files;
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static byte[] input(List<byte[]> files, int flags, int mode) {
+        int first = files.get(0).length;
+        int last = files.get(files.size() - 1).length;
+        ByteBuffer head = ByteBuffer.allocate(14).order(ByteOrder.LITTLE_ENDIAN);
+        head.put((byte) (flags | files.size() - 1)).put((byte) mode).putInt(2, first);
+        head.putShort(5, (short) (first / 2)).putShort(7, (short) (last / 2)).putShort(9, (short) first)
+                .putShort(11, (short) (last - 20));
+        ByteArrayOutputStream input = new ByteArrayOutputStream();
+        input.write(head.array(), 0, 13);
+        files.forEach(input::writeBytes);
+        return input.toByteArray();
+    }
+
+    private static List<byte[]> torn(List<byte[]> files) {
+        List<byte[]> torn = new ArrayList<>(files);
+        byte[] last = torn.remove(torn.size() - 1);
+        torn.add(Arrays.copyOf(last, last.length - 24));
+        return torn;
+    }
+
+    private String run(String target, byte[] input) throws Exception {
+        return Targets.runTwice(target, input, folder).toString();
+    }
+
+    @ParameterizedTest
+    @MethodSource("targets")
+    void corpus(String target) throws Exception {
+        for (Path entry : Main.entries(CORPUS, target)) {
+            try {
+                Targets.runTwice(target, Files.readAllBytes(entry), folder);
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError(target + "/" + entry.getFileName(), e);
+            }
+        }
+    }
+
+    /** No input is too short to be one. */
+    @ParameterizedTest
+    @MethodSource("targets")
+    void everyCutOfSomething(String target) throws Exception {
+        byte[] input = new byte[33];
+        for (int size = 0; size < input.length; size++) {
+            input[size] = (byte) (7 + size);
+            Targets.run(target, Arrays.copyOf(input, size), folder);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Layout.class)
+    void soundOutput(Layout layout) throws Exception {
+        byte[] input = input(written(layout), 0, 0);
+        assertTrue(Targets.run("open", input, folder).verdict().startsWith("ok "));
+        assertTrue(run("read_all", input).contains("check decode 2 "));
+        assertTrue(run("follow", input).contains("poll 5 2 1\n"));
+        assertTrue(run("repair", input).startsWith("dry nothing 2 0 0 0\nreal nothing 2 0 0 0\n"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Layout.class)
+    void tornOutputIsMended(Layout layout) throws Exception {
+        List<byte[]> files = written(layout);
+        assertTrue(run("repair", input(torn(files), 0, 0)).contains("real last-commit 2 "));
+        String rebuilt = run("repair", input(files, 0, 1));
+        assertTrue(rebuilt.contains(layout == Layout.SINGLE ? "real !invalid-argument - -" : "real rebuilt 2 "), rebuilt);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Layout.class)
+    void seal(Layout layout) throws Exception {
+        for (byte[] file : written(layout)) {
+            byte[] sealed = file.clone();
+            Seal.seal(sealed);
+            assertArrayEquals(file, sealed);
+            sealed[60]++;
+            sealed[64 + 20]++;
+            sealed[file.length - (file[8] == 1 ? file.length - 60 : 10)]++;
+            byte[] broken = sealed.clone();
+            Seal.seal(sealed);
+            assertArrayEquals(file, sealed);
+            assertArrayEquals(file, FilesInput.of(input(List.of(broken), 8, 0)).first());
+            assertArrayEquals(broken, FilesInput.of(input(List.of(broken), 0, 0)).first());
+        }
+    }
+
+    @Test
+    void modelOfRebuild() throws Exception {
+        byte[] file = written(Layout.PAIRED).get(0);
+        String whole = DataModel.of(file, FilesInput.limits((byte) 0)).says();
+        assertTrue(whole.endsWith(" kept " + file.length + " cut 0"), whole);
+        byte[] cut = Arrays.copyOf(file, file.length - 1);
+        assertFalse(whole.equals(DataModel.of(cut, FilesInput.limits((byte) 0)).says()));
+        assertEquals("truncated at 4", DataModel.of(Arrays.copyOf(file, 4), FilesInput.limits((byte) 0)).says());
+    }
+
+    @Test
+    void bytesMeanCalls() {
+        byte[] input = "\3\4\22\0\20\1\2ab\10\u00A9\1\u00FF\12\2\u00FE\0\7\1c".getBytes(StandardCharsets.ISO_8859_1);
+        Program program = Program.of(input);
+        assertEquals(5, program.partitionCount);
+        assertEquals(2, program.firstPartition);
+        assertEquals(1, program.rotation);
+        assertEquals(5, program.calls.size());
+        Program.Put put = (Program.Put) program.calls.get(0);
+        assertEquals(3, put.partitions()[0]);
+        assertEquals("abab", new String(put.payload(), StandardCharsets.US_ASCII));
+        assertEquals(new Program.Flush(), program.calls.get(1));
+        assertEquals(new Program.Property("k10", "ff"), program.calls.get(2));
+        Program.Handed handed = (Program.Handed) program.calls.get(3);
+        assertTrue(handed.items().get(0).all());
+        assertEquals(9, handed.items().get(1).partition());
+        assertEquals(5, handed.items().get(1).payload().length);
+        assertEquals(new Program.Finish(), program.calls.get(4));
+    }
+
+    /** What no bytes explain is never taken for a refusal. */
+    @Test
+    void errorsAreJudged() throws Exception {
+        Path file = folder.write("x", new byte[5]);
+        FaroException io = FaroException.io(dev.faro.FileRole.DATA, file, "a disk", new java.io.IOException());
+        assertThrows(Broken.class, () -> FilesInput.judged(io));
+        FaroException outside = new FaroException(
+                ErrorCode.MALFORMED_BLOCK, dev.faro.FileRole.DATA, file, 6, "a place in the file", "none", null);
+        assertThrows(Broken.class, () -> FilesInput.judged(outside));
+    }
+}
