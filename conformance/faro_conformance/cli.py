@@ -22,6 +22,9 @@ OK, FAILURES, USAGE, NOT_STARTED = 0, 1, 2, 3
 
 _EPILOG = """\
 `run sweep --help` tells of the sweeps: every change of one byte and every truncation of small outputs.
+`run bounds --help` tells of hostile files, read under a limit on address space.
+`run detection --help` tells of damaged files, and what of the damage readers detect.
+`run faults --help` tells of kills, refused system calls, real limits, and files that change while they are read.
 
 exit codes: 0 nothing failed; 1 something failed, or a list of expected failures is wrong; 2 wrong usage, or the suite
 is damaged; 3 a testee could not be started
@@ -76,6 +79,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if arguments and arguments[0] == "sweep":
             return sweep_cli.main(arguments[1:], add_common)
+        if arguments and arguments[0] == "bounds":
+            # Beside the cases' generator, and needed only here.
+            from bounds import cli as bounds_cli
+
+            return bounds_cli.main(arguments[1:], add_common)
+        if arguments and arguments[0] == "detection":
+            from detection import cli as detection_cli
+
+            return detection_cli.main(arguments[1:], add_common)
+        if arguments and arguments[0] == "faults":
+            from faults import cli as faults_cli
+
+            return faults_cli.main(arguments[1:], add_common)
         return _main(build_parser().parse_args(arguments))
     except SuiteError as error:
         print(f"conformance/run: {error}", file=sys.stderr)

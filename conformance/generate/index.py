@@ -187,7 +187,8 @@ def regions(cat: Catalog) -> None:
         ),
     )
     case("shared-length-0", "REG-6", lambda f: f.update(shared=[*f["shared"], {"length": 0, "first_block": 9}]))
-    case("members-short", "REG-7", lambda f: f["shared"][1].update(members=b""))
+    some = Output(Header(partition_count=20), [Region(shared=[Shared([base.text("some")], [3, 19])])])
+    case("members-short", "REG-7", lambda f: f["shared"][0].update(members=b"\x08\0"), output=some)
     case("members-long", "REG-7", lambda f: f["shared"][1].update(members=b"\x0a\x00"))
     case("members-bit-4", "REG-7", lambda f: f["shared"][1].update(members=b"\x1a"))
     case("members-bit-7", "REG-7", lambda f: f["shared"][1].update(members=b"\x8a"))

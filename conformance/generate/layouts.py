@@ -53,6 +53,8 @@ def variants() -> list[tuple[str, str, str, Callable[[], Output]]]:
         ("multicast-all-named", "REG-7", "a members field with every bit", of(8, Region(shared=[Shared([text("a")], list(range(8)))]))),
         ("multicast-range", "REG-7", "members count from first_partition",
          of(9, Region(shared=[Shared([text("a")], [1000, 1008])]), first=1000)),
+        ("members-no-bit", "REG-7", "a shared extent with a bit set of which no bit is set",
+         of(12, Region({0: [text("own")]}, [Shared([text("orphan")], [], bits=bytes(2))]))),
         ("members-none", "REG-7", "a shared extent that nobody reads", of(4, Region({0: [text("own")]}, [Shared([text("orphan")], [])]))),
         ("own-then-shared", "PRT-1", "own and shared extents in one region", lambda: base.small()),
         ("events", "BLK-2 PRT-1", "events of all kinds, one empty, among data",

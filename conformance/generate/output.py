@@ -184,7 +184,7 @@ class _Maker:
             length = self.extent(number, NOBODY - 1 - n, NOBODY, extent.blocks)
             bits = extent.bits
             if bits is None and extent.members is not None:
-                bits = members_bits(output, extent.members)
+                bits = members_bits(output, extent.members) if extent.members else b""
             shared.append({"length": length, "first_block": first} | ({} if bits is None else {"members": bits}))
         fields: Fields = {
             "sequence": number, "data_offset": start, "data_length": len(self.data) - start, "offsets": offsets,

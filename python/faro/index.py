@@ -148,9 +148,9 @@ class Region:
         if not self._shared_ends.size:
             return []
         index = partition - self._first
-        begins = message.member_begins
-        bits = message.raw[np.where(begins < 0, 0, begins + (index >> 3))] >> (index & 7) & 1
-        return [self.shared(number) for number in np.flatnonzero((begins < 0) | (bits == 1)).tolist()]
+        begins, named = message.member_begins, message.member_counts > 0
+        bits = message.raw[np.where(named, begins + (index >> 3), 0)] >> (index & 7) & 1
+        return [self.shared(number) for number in np.flatnonzero((begins < 0) | (named & (bits == 1))).tolist()]
 
     def members_of_range(self, number: int, low: int, high: int) -> U32s | None:
         """Return which partitions from ``low`` to ``high`` - 1 are members of a shared extent; None if all are."""
@@ -205,7 +205,8 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
     total = int(offsets[-1]) + int(message.shared_lengths.sum())
     require(8 * total == length, f"REG-6: extents of {length} bytes", 8 * total)
     require((message.shared_lengths >= 3).all(), "REG-6: shared extents of at least 24 bytes")
-    named_members = message.member_begins >= 0
+    # Members of no bytes are nobody.
+    named_members = message.member_counts > 0
     if named_members.any():
         size = (count + 7) // 8
         require((message.member_counts[named_members] == size).all(), f"REG-7: members of {size} bytes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from typing import Literal
@@ -27,11 +28,14 @@ from faro.index import MAX_REGION, Entry
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import ENTRY
 from faro.opening import TAIL_SIZE, encapsulation_fault, encode_tail, open_files, open_finished
-from faro.output import OutputFile
+from faro.output import OutputFile, sync_folder
 from faro.reader import Path, output_paths
 from faro.region_builder import BuiltExtent, region_message
 from faro.source import SourceFile, Window, check_kind
 from faro.walk import Walk
+
+TEMPORARY = ".rebuild.tmp"
+"""What a rebuilt index has behind its name until it is whole (REP-10)."""
 
 LOST = (
     "members of shared extents, runs, statistics and properties",
@@ -132,11 +136,16 @@ def _finish(seed: int, regions: list[Entry], data_size: int, offset: int, sequen
 
 
 def _rewrite(file: SourceFile, kept: int, ending: bytes) -> None:
-    """Cut a file and append to it."""
+    """Cut a file, append to it, and bring that to the device (REP-10)."""
     try:
         with open(file.place.path, "r+b", buffering=0) as raw:
             raw.truncate(kept)
-            os.pwrite(raw.fileno(), ending, kept)
+            raw.seek(kept)
+            rest = memoryview(ending)
+            while rest:
+                # A full disk may take a part of it, and says so when it is asked again.
+                rest = rest[raw.write(rest) :]
+            os.fsync(raw.fileno())
     except OSError as fault:
         raise file.place.io(fault, "to rewrite the end of the file") from fault
 
@@ -222,7 +231,7 @@ def rebuild(
             raise invalid("the Arrow schema message with framing arrow, and only then")
         if schema is not None and encapsulation_fault(schema) is not None:
             raise invalid("an encapsulated Arrow schema message", encapsulation_fault(schema))
-        nobody = bytes((header.partition_count + 7) // 8) if shared == "none" else None
+        nobody = b"" if shared == "none" else None
         found = _Rebuild(header.with_kind(KIND_INDEX), nobody)
         kept = _scan(file, found, limits)
         report = RepairReport(
@@ -237,8 +246,7 @@ def rebuild(
             lost=LOST,
         )
         if not dry_run:
-            _write_index(os.fspath(index), found, kept, schema)
-            _rewrite(file, kept, b"")
+            _write_index(os.fspath(index), found, kept, schema, file)
         return report
     finally:
         file.close()
@@ -254,18 +262,23 @@ def _scan(file: SourceFile, found: _Rebuild, limits: Limits) -> int:
             check_padding(block, window)
             found.take(block, file.place)
         except FaroError as fault:
-            if fault.code in (Code.LIMIT_EXCEEDED, Code.UNSUPPORTED_CODEC, Code.IO):
+            # No damage; and the file must not change meanwhile.
+            if fault.code in (Code.LIMIT_EXCEEDED, Code.UNSUPPORTED_CODEC, Code.IO, Code.TRUNCATED):
                 raise
             break
         offset = block.end
     return offset
 
 
-def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None) -> None:
-    """Write the index under a temporary name and rename it (REP-7)."""
+def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None, data: SourceFile) -> None:
+    """Write the index under a temporary name, cut the data file, and rename the index, in this order (REP-10)."""
     header, seed = found.header, found.header.seed
-    output = OutputFile(path, "index", f".{header.file_id.hex()[:8]}.tmp", overwrite=True)
+    output = OutputFile(path, "index", TEMPORARY, overwrite=True)
     try:
+        # What an interrupted rebuild left: nobody else writes under this name.
+        with contextlib.suppress(OSError):
+            os.unlink(path + TEMPORARY)
+        output.create()
         output.append([header.encode()])
         sequence = 0
         if schema is not None:
@@ -279,7 +292,10 @@ def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | Non
             output.append([encode_metadata(seed, KIND_REGION, sequence, message)])
             sequence += 1
         output.append([_finish(seed, entries, data_size, output.position, sequence, "rebuilt")])
+        output.sync()
+        _rewrite(data, data_size, b"")
         output.publish()
+        sync_folder(output.place)
     except BaseException:
         output.discard()
         raise

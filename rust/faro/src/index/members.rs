@@ -35,9 +35,14 @@ impl Members {
 
     /// The members, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.partition_count)
-            .filter(|at| self.bits.as_ref().is_none_or(|bits| has_bit(bits, *at)))
-            .map(|at| self.first_partition + at)
+        let all = if self.is_all() { self.partition_count } else { 0 };
+        let named = self.bits.iter().flat_map(|bits| bits.iter().enumerate());
+        let named = named.filter(|(_, byte)| **byte != 0);
+        let named =
+            named.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 != 0).map(move |bit| (at, bit)));
+        // At most 2^28 bits, of which none is set at or above the count of partitions (REG-7).
+        let named = named.map(|(at, bit)| 8 * at as u32 + bit);
+        (0..all).chain(named).map(|at| self.first_partition + at)
     }
 
     /// How many members there are.

@@ -4,6 +4,7 @@ mod cache;
 mod directory;
 mod members;
 mod region;
+mod rules;
 #[cfg(test)]
 mod tests;
 

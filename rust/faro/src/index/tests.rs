@@ -30,10 +30,12 @@ fn dense() -> Region {
             SharedExtent {
                 length: 3,
                 members: Some(vec![0b10010]),
+                first_block: 3,
             },
             SharedExtent {
                 length: 3,
                 members: None,
+                first_block: 4,
             },
         ],
         ..Region::default()
@@ -108,7 +110,7 @@ fn ranges_give_the_slots_of_their_partitions() {
 #[test]
 fn each_broken_rule_is_found() {
     type Change = fn(&mut Region);
-    let dense_changes: [Change; 15] = [
+    let dense_changes: [Change; 17] = [
         |r| r.sequence = 0,
         |r| r.data_offset = 72,
         |r| r.data_length += 8,
@@ -124,6 +126,8 @@ fn each_broken_rule_is_found() {
         |r| r.shared[0].members = Some(vec![0, 0]),
         |r| r.first_block = Some(vec![0; 5]),
         |r| r.runs = Some(vec![]),
+        |r| r.shared[1].first_block = 3,
+        |r| r.shared[0].first_block = u32::MAX,
     ];
     let sparse_changes: [Change; 5] = [
         |r| r.rotation = 1,

@@ -58,14 +58,15 @@ impl Region {
         let words = self.offsets.len() as u64 + len(&self.partitions) + len(&self.first_block);
         let mut to = builder(2 * TABLE_ROOM + 4 * words + members + 16 * len(&self.runs))?;
         let offsets = to.create_vector(&self.offsets);
-        // Absent means dense, empty means sparse without slots: the one vector that may be empty.
+        // Absent means dense, empty means sparse without slots; of members, everybody and nobody: no other vector may be empty.
         let partitions = self.partitions.as_ref().map(|partitions| to.create_vector(partitions));
         let mut shared = Vec::with_capacity(self.shared.len());
         for extent in &self.shared {
-            let members = extent.members.as_ref().and_then(|members| vector(&mut to, members));
+            let members = extent.members.as_ref().map(|members| to.create_vector(members));
             let args = generated::SharedExtentArgs {
                 length: extent.length,
                 members,
+                first_block: extent.first_block,
             };
             shared.push(generated::SharedExtent::create(&mut to, &args));
         }

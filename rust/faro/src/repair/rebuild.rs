@@ -1,7 +1,7 @@
 //! A new index for a data file (spec, REP-5 to REP-7).
 
 use super::{Action, RepairReport, footer, mend};
-use crate::block::{self, ANY_PARTITION, BlockHeader, Kinds, Partition, Place, Sequence};
+use crate::block::{self, ANY_PARTITION, BlockHeader, Kinds, Partition, Place, Seal, Sequence};
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
 use crate::header::{FileHeader, FileKind, Framing};
@@ -136,9 +136,10 @@ fn index_bytes(
     }
     .encode()
     .to_vec();
+    let seal = Seal::new(&header.file_id);
     let mut sequence = 0;
     if let Some(schema) = schema {
-        append_metadata(&mut index, block::SCHEMA, sequence, schema);
+        append_metadata(&mut index, seal, block::SCHEMA, sequence, schema);
         sequence += 1;
     }
     let mut directory = Vec::with_capacity(messages.len());
@@ -150,7 +151,7 @@ fn index_bytes(
             data_offset: *data_offset,
             data_length: *data_length,
         });
-        append_metadata(&mut index, block::REGION, sequence, message);
+        append_metadata(&mut index, seal, block::REGION, sequence, message);
         sequence += 1;
     }
     let message = footer(directory, data_size, "rebuilt").build()?;
@@ -158,7 +159,7 @@ fn index_bytes(
         footer_offset: index.len() as u64,
         footer_size: message.len() as u32,
     };
-    append_metadata(&mut index, block::FOOTER, sequence, &message);
+    append_metadata(&mut index, seal, block::FOOTER, sequence, &message);
     index.extend_from_slice(&tail.encode());
     Ok(index)
 }
@@ -166,6 +167,7 @@ fn index_bytes(
 /// The walk over the blocks of a data file, and the regions that it forms (REP-6).
 struct Scan<'a> {
     header: &'a FileHeader,
+    seal: Seal,
     limits: &'a Limits,
     shape: Shape,
     /// The members that every shared extent gets.
@@ -184,10 +186,11 @@ impl<'a> Scan<'a> {
     fn new(header: &'a FileHeader, limits: &'a Limits, shared: SharedPolicy) -> Self {
         let members = match shared {
             SharedPolicy::All => None,
-            SharedPolicy::None => Some(Arc::from(vec![0; header.partition_count.div_ceil(8) as usize])),
+            SharedPolicy::None => Some(Arc::from([])),
         };
         Scan {
             header,
+            seal: Seal::new(&header.file_id),
             limits,
             shape: Shape {
                 first_partition: header.first_partition,
@@ -235,14 +238,14 @@ impl<'a> Scan<'a> {
         drop(bytes);
         let header = BlockHeader::parse(&fields);
         block::check_fits(&header, offset, size).map_err(blame)?;
-        block::check_limit(&header, offset, false, self.limits).map_err(blame)?;
-        let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
         let (last, selective) = match header.partition {
             ANY_PARTITION => (self.shared, self.header.is_selective()),
             partition => (self.own.get(&partition).copied(), self.header.is_selective()),
         };
         let place = Place {
             limits: self.limits,
+            seal: self.seal,
+            metadata: false,
             verify: true,
             kinds: Kinds::EXTENT,
             partition: Partition::OfFile(self.header.partitions()),
@@ -253,6 +256,8 @@ impl<'a> Scan<'a> {
                 Some(last) => Sequence::Is(u64::from(last) + 1),
             },
         };
+        block::check_limit(&header, offset, &place).map_err(blame)?;
+        let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
         block::check_whole(&header, &whole[BlockHeader::SIZE..], offset, &place).map_err(blame)?;
         Ok(header)
     }

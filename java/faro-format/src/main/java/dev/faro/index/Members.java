@@ -45,9 +45,7 @@ public final class Members {
     }
 
     /** Nobody at all: what a rebuilt index says of shared blocks (REP-6). */
-    public static Members none(Header header) {
-        return new Members(new byte[(header.partitionCount() + 7) / 8]);
-    }
+    public static final Members NONE = new Members(new byte[0]);
 
     /** The bit set of the region message, or null for all; not to be changed. */
     byte[] bits() {

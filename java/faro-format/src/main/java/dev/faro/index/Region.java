@@ -17,6 +17,9 @@ import java.nio.IntBuffer;
  */
 public final class Region {
     private static final long U32 = 0xFFFFFFFFL;
+    /** In place of where a shared extent's members stand. */
+    private static final int EVERYBODY = -1;
+    private static final int NOBODY = -2;
 
     private final ByteBuffer message;
     private final int firstPartition;
@@ -159,9 +162,9 @@ public final class Region {
             sharedFirstBlocks[i] = (int) first;
             before = first;
             int members = extent.vectorAt(Fields.SHARED_MEMBERS);
-            sharedMembers[i] = members;
-            if (members >= 0) {
-                int given = extent.length(Fields.SHARED_MEMBERS);
+            int given = members < 0 ? 0 : extent.length(Fields.SHARED_MEMBERS);
+            sharedMembers[i] = members < 0 ? EVERYBODY : given == 0 ? NOBODY : members;
+            if (given > 0) {
                 require(given == bytes, "REG-7: " + given + " bytes of members");
                 int spare = 8 * bytes - partitionCount;
                 require((message.get(members + bytes - 1) & 0xFF) >> (8 - spare) == 0,
@@ -303,17 +306,22 @@ public final class Region {
 
     /** Whether a shared extent is for every partition of the file. */
     public boolean isForAll(int shared) {
-        return sharedMembers[shared] < 0;
+        return sharedMembers[shared] == EVERYBODY;
     }
 
     /** Whether one of the file's partitions reads a shared extent. */
     public boolean isMember(int shared, int partition) {
         int relative = partition - firstPartition;
-        return isForAll(shared) || (message.get(sharedMembers[shared] + relative / 8) >> relative % 8 & 1) != 0;
+        int members = sharedMembers[shared];
+        return members == EVERYBODY
+                || members != NOBODY && (message.get(members + relative / 8) >> relative % 8 & 1) != 0;
     }
 
     /** The first partition from {@code from} to before {@code to} that reads a shared extent, or -1. */
     public int nextMember(int shared, int from, int to) {
+        if (sharedMembers[shared] == NOBODY) {
+            return -1;
+        }
         int partition = from;
         while (partition < to) {
             int relative = partition - firstPartition;

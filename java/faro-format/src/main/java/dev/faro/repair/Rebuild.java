@@ -101,8 +101,8 @@ public final class Rebuild {
 
     private static Report rebuild(InputFile data, Header header, Path indexPath, Options options)
             throws FaroException {
-        Path temporary = OutputFile.temporaryName(indexPath, header.fileId());
-        OutputFile index = OutputFile.create(FileRole.INDEX, temporary);
+        Path temporary = indexPath.resolveSibling(indexPath.getFileName() + ".rebuild.tmp");
+        OutputFile index = create(temporary);
         try {
             Rebuild rebuild = new Rebuild(data, header, options, index);
             Committer.header(index, header.withKind(FileKind.INDEX));
@@ -118,18 +118,31 @@ public final class Rebuild {
                 cut.sync();
             }
             Files.move(temporary, indexPath, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            OutputFile.syncFolder(FileRole.INDEX, indexPath);
             return report;
         } catch (IOException e) {
             FaroException failure = e instanceof FaroException known ? known
                     : FaroException.io(FileRole.INDEX, indexPath, "to replace the index", e);
             remove(index, failure);
             throw failure;
+        } catch (RuntimeException | Error e) {
+            remove(index, e);
+            throw e;
         }
     }
 
-    private static void remove(OutputFile index, FaroException failure) {
+    /** A new file, in place of what a rebuild left there that died. */
+    private static OutputFile create(Path temporary) throws FaroException {
         try {
-            index.close();
+            Files.deleteIfExists(temporary);
+        } catch (IOException e) {
+            throw FaroException.io(FileRole.INDEX, temporary, "to remove what was left", e);
+        }
+        return OutputFile.create(FileRole.INDEX, temporary);
+    }
+
+    private static void remove(OutputFile index, Throwable failure) {
+        try (index) {
             Files.deleteIfExists(index.path());
         } catch (IOException e) {
             failure.addSuppressed(e);
@@ -187,7 +200,7 @@ public final class Rebuild {
         }
         if (shared) {
             if (!hasShared) {
-                draft.beginShared(sharedToAll ? Members.ALL : Members.none(header));
+                draft.beginShared(sharedToAll ? Members.ALL : Members.NONE);
             }
             sharedNext = blocks.sequence() + 1;
             sharedBlocks++;

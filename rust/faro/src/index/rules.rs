@@ -1,0 +1,194 @@
+//! What a region message must obey beyond its structure (spec, REG-2 to REG-9, REG-11).
+
+use super::region::DataPlace;
+use super::{LARGEST_REGION, LEAST_REGION};
+use crate::block::ANY_PARTITION;
+use crate::header::FileHeader;
+use crate::message::{Region, Run};
+
+/// What is wrong with a region message, for a human.
+type Verdict = std::result::Result<(), String>;
+
+/// Checks them in the order of their clauses' tables: the first that is broken.
+pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -> Verdict {
+    if region.sequence != number {
+        return Err(format!("sequence {} in region {number}", region.sequence));
+    }
+    check_place(region, place)?;
+    check_slots(region, header)?;
+    check_shared(region, header.partition_count)?;
+    if let Some(runs) = &region.runs {
+        check_runs(region, header, runs)?;
+    }
+    match (&region.first_block, header.is_selective()) {
+        (None, false) => Ok(()),
+        (Some(_), false) => Err("first_block in a file that is not selective".into()),
+        // A vector without elements is left out (CAN-3).
+        (None, true) if region.offsets.len() == 1 => Ok(()),
+        (None, true) => Err("no first_block in a selective file".into()),
+        (Some(first), true) => check_first_block(region, first),
+    }
+}
+
+/// REG-3.
+fn check_place(region: &Region, place: &DataPlace) -> Verdict {
+    let (offset, length) = (region.data_offset, region.data_length);
+    if length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&length) {
+        return Err(format!("a data length of {length}"));
+    }
+    if offset != place.offset {
+        return Err(format!("data at {offset} in place of {}", place.offset));
+    }
+    match (offset.checked_add(length), place.end) {
+        (None, _) => Err(format!("a data length of {length} behind {offset}")),
+        (Some(end), Some(expected)) if end != expected => {
+            Err(format!("data that ends at {end} in place of {expected}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// REG-4 and REG-5.
+fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
+    let slots = region
+        .partitions
+        .as_ref()
+        .map_or(header.partition_count as usize, Vec::len);
+    if region.offsets.len() != slots + 1 {
+        return Err(format!("{} offsets for {slots} slots", region.offsets.len()));
+    }
+    if region.offsets[0] != 0 {
+        return Err(format!("a first offset of {}", region.offsets[0]));
+    }
+    let strictly = region.partitions.is_some();
+    if let Some(pair) = region
+        .offsets
+        .windows(2)
+        .find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0]))
+    {
+        return Err(format!("offset {} behind {}", pair[1], pair[0]));
+    }
+    let Some(partitions) = &region.partitions else {
+        return match region.rotation < header.partition_count {
+            true => Ok(()),
+            false => Err(format!(
+                "a rotation of {} in {} partitions",
+                region.rotation, header.partition_count
+            )),
+        };
+    };
+    if region.rotation != 0 {
+        return Err(format!("a rotation of {} in a sparse region", region.rotation));
+    }
+    if let Some(pair) = partitions.windows(2).find(|pair| pair[1] <= pair[0]) {
+        return Err(format!("partition {} behind {}", pair[1], pair[0]));
+    }
+    let range = header.partitions();
+    match partitions
+        .first()
+        .into_iter()
+        .chain(partitions.last())
+        .find(|partition| !range.contains(partition))
+    {
+        Some(partition) => Err(format!(
+            "partition {partition} in a file of {} to {}",
+            range.start,
+            range.end - 1
+        )),
+        None => Ok(()),
+    }
+}
+
+/// REG-6, REG-7 and REG-11.
+fn check_shared(region: &Region, partition_count: u32) -> Verdict {
+    // Each length is below 2^32 and there are fewer than 2^32 of them: the sum does not wrap.
+    let mut units = u64::from(region.offsets[region.offsets.len() - 1]);
+    let mut last = None;
+    for extent in &region.shared {
+        if last.is_some_and(|last| extent.first_block <= last) {
+            return Err(format!("a shared extent whose first block is {}", extent.first_block));
+        }
+        last = Some(extent.first_block);
+        if extent.length < 3 {
+            return Err(format!("a shared extent of {} units", extent.length));
+        }
+        units += u64::from(extent.length);
+        let Some(members) = &extent.members else { continue };
+        if members.is_empty() {
+            continue;
+        }
+        if members.len() != partition_count.div_ceil(8) as usize {
+            return Err(format!(
+                "{} bytes of members for {partition_count} partitions",
+                members.len()
+            ));
+        }
+        let used = partition_count % 8;
+        if used != 0 && members[members.len() - 1] >> used != 0 {
+            return Err(format!("members beyond the {partition_count} partitions"));
+        }
+    }
+    match units * 8 == region.data_length {
+        true => Ok(()),
+        false => Err(format!(
+            "extents of {} bytes in a region of {}",
+            units * 8,
+            region.data_length
+        )),
+    }
+}
+
+/// REG-8.
+fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
+    let mut rest = runs.iter();
+    let mut tile = |partition: u32, length: u32| -> Verdict {
+        let mut left = length;
+        while left > 0 {
+            match rest.next() {
+                Some(run) if run.partition == partition && run.length > 0 && run.length <= left => left -= run.length,
+                Some(run) => {
+                    return Err(format!(
+                        "a run of {} units of partition {:X}",
+                        run.length, run.partition
+                    ));
+                }
+                None => return Err("runs that end before the extents do".into()),
+            }
+        }
+        Ok(())
+    };
+    for (at, pair) in region.offsets.windows(2).enumerate() {
+        let partition = match &region.partitions {
+            Some(partitions) => partitions[at],
+            None => header.first_partition + (region.rotation + at as u32) % header.partition_count,
+        };
+        tile(partition, pair[1] - pair[0])?;
+    }
+    for extent in &region.shared {
+        tile(ANY_PARTITION, extent.length)?;
+    }
+    match rest.next() {
+        None => Ok(()),
+        Some(_) => Err("runs behind the last extent".into()),
+    }
+}
+
+/// REG-9, in a selective file.
+fn check_first_block(region: &Region, first: &[u32]) -> Verdict {
+    if first.len() != region.offsets.len() - 1 {
+        return Err(format!(
+            "{} first blocks for {} slots",
+            first.len(),
+            region.offsets.len() - 1
+        ));
+    }
+    match region
+        .offsets
+        .windows(2)
+        .zip(first)
+        .find(|(pair, first)| pair[0] == pair[1] && **first != 0)
+    {
+        Some((_, first)) => Err(format!("first block {first} of a slot without blocks")),
+        None => Ok(()),
+    }
+}
