@@ -105,6 +105,9 @@ class _Maker:
     def shared(self, few: bool) -> Shared:
         rng, header = self.rng, self.header
         members: list[int] | None = None
+        if few and rng.random() < 0.05:
+            # Nobody's, said with zero bits instead of no bytes (REG-7).
+            return Shared(self.blocks(NOBODY), bits=bytes(-(-header.partition_count // 8)))
         if few and rng.random() < 0.7:
             some = rng.randrange(min(header.partition_count, 9) + 1)
             members = sorted({header.first_partition + rng.randrange(header.partition_count) for _ in range(some)})

@@ -67,8 +67,8 @@ class Stream:
         self._work = work
         self._findings = findings
 
-    def run(self, minutes: float, rounds: int | None) -> None:
-        """Go on until the time or the rounds are over."""
+    def run(self, minutes: float, rounds: int | None, first: bool = False) -> None:
+        """Go on until the time or the rounds are over, or with `first` until something was found."""
         totals = self.totals
         shown = totals.begin
         while totals.seconds < 60 * minutes and (rounds is None or totals.rounds < rounds):
@@ -77,6 +77,8 @@ class Stream:
             self._scripts(rng)
             self._mutants(rng)
             totals.rounds += 1
+            if first and totals.found:
+                return
             if time.monotonic() - shown > 10:
                 shown = time.monotonic()
                 print(totals.line(self._panel.requests), flush=True)
