@@ -50,6 +50,7 @@ lint: .venv/stamp ## Check style, lints and types
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
+	cd fuzz/python && $(BIN)/mypy
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
@@ -72,6 +73,7 @@ test-runner: .venv/stamp ## Test the conformance runner itself
 .PHONY: test-fuzz
 test-fuzz: .venv/stamp ## Test the fuzz suite itself
 	cd fuzz && $(BIN)/pytest --quiet
+	cd fuzz/python && $(BIN)/pytest --quiet
 
 .PHONY: testees
 testees: .venv/stamp ## Build what the conformance runner runs
@@ -92,9 +94,14 @@ sweep: testees ## Run the sweeps whole: every value of every byte
 fuzz-short: testees ## Ask again about the findings and the corpus of the fuzz suite, and about a few seconds of new files
 	fuzz/run --replay fuzz/findings --corpus fuzz/corpus --corpus-minutes 0.2 --minutes 0.15
 
+# Half of the time compares the implementations. The rest is shared by nine targets in each of three languages.
 .PHONY: fuzz
-fuzz: testees ## Compare the implementations on mutated files and random scripts for MINUTES, with SEED if it is given
-	fuzz/run --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
+fuzz: testees ## Fuzz for MINUTES in all (5): the implementations compared, with SEED if it is given, then each language's targets
+	@half=$$(awk 'BEGIN { print $(or $(MINUTES),5) / 2 }'); each=$$(awk 'BEGIN { print $(or $(MINUTES),5) / 54 }'); status=0; \
+	fuzz/run --replay fuzz/findings --minutes $$half $(if $(SEED),--seed $(SEED)) || status=1; \
+	for language in rust java python; do \
+		$(MAKE) --no-print-directory fuzz-$$language MINUTES=$$each || status=1; \
+	done; exit $$status
 
 .PHONY: test-fuzz-rust
 test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stable compiler
@@ -110,6 +117,24 @@ out/tools/bin/cargo-fuzz:
 .PHONY: fuzz-rust
 fuzz-rust: .venv/stamp out/tools/bin/cargo-fuzz ## Run each target of cargo-fuzz for MINUTES, one after another
 	fuzz/rust/run --minutes $(or $(MINUTES),1) $(TARGETS)
+
+out/fuzz/java/classpath:
+	@mkdir -p out/fuzz/java
+	$(MVN) package -DskipTests --activate-profiles jazzer --projects :faro-fuzz --also-make -Dclasspath.file=$(CURDIR)/$@
+
+.PHONY: fuzz-java
+fuzz-java: .venv/stamp ## Run each Java target under Jazzer for MINUTES, one after another
+	$(MAKE) --always-make out/fuzz/java/classpath
+	fuzz/java/run --minutes $(or $(MINUTES),1) $(TARGETS)
+
+out/tools/atheris/stamp: python/requirements-dev.txt fuzz/python/requirements.txt
+	$(PYTHON) -m venv --clear out/tools/atheris
+	out/tools/atheris/bin/pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
+	touch $@
+
+.PHONY: fuzz-python
+fuzz-python: .venv/stamp out/tools/atheris/stamp ## Run each Python target under Atheris for MINUTES, one after another
+	fuzz/python/run --minutes $(or $(MINUTES),1) $(TARGETS)
 
 .PHONY: faro
 faro: ## Build the faro command
