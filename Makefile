@@ -118,13 +118,11 @@ out/tools/bin/cargo-fuzz:
 fuzz-rust: .venv/stamp out/tools/bin/cargo-fuzz ## Run each target of cargo-fuzz for MINUTES, one after another
 	fuzz/rust/run --minutes $(or $(MINUTES),1) $(TARGETS)
 
-out/fuzz/java/classpath:
-	@mkdir -p out/fuzz/java
-	$(MVN) package -DskipTests --activate-profiles jazzer --projects :faro-fuzz --also-make -Dclasspath.file=$(CURDIR)/$@
-
 .PHONY: fuzz-java
 fuzz-java: .venv/stamp ## Run each Java target under Jazzer for MINUTES, one after another
-	$(MAKE) --always-make out/fuzz/java/classpath
+	@mkdir -p out/fuzz/java
+	$(MVN) package -DskipTests --activate-profiles jazzer --projects :faro-fuzz --also-make \
+		-Dclasspath.file=$(CURDIR)/out/fuzz/java/classpath
 	fuzz/java/run --minutes $(or $(MINUTES),1) $(TARGETS)
 
 out/tools/atheris/stamp: python/requirements-dev.txt fuzz/python/requirements.txt

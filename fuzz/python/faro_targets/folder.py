@@ -1,4 +1,4 @@
-"""A folder for the files of one input, in memory where the system has such a place."""
+"""A folder for the files of one input: below TMPDIR if that is set, else in memory where the system has such a place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Folder:
     """The files of one input."""
 
     def __init__(self) -> None:
-        place = _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None
+        place = _IN_MEMORY if "TMPDIR" not in os.environ and os.access(_IN_MEMORY, os.W_OK) else None
         self.path = Path(tempfile.mkdtemp(prefix="faro-fuzz", dir=place))
 
     def write(self, name: str, data: bytes) -> str:

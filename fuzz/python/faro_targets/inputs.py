@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 from faro import Code, FaroError, Limits
 
@@ -69,7 +70,7 @@ class FilesInput:
         if self.pair:
             folder.write(INDEX, self.second)
 
-    def paths(self, folder: Folder) -> dict[str, str]:
+    def paths(self, folder: Folder) -> dict[str, Any]:
         """The files as keyword arguments of the library."""
         if self.pair:
             return {"data": str(folder.path / DATA), "index": str(folder.path / INDEX)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import faro
 from faro import Code, FaroError, Reader, Writer
 
@@ -33,7 +35,7 @@ def script(raw: bytes, folder: Folder, transcript: Transcript) -> None:
     if program.options.codec == "none":
         for name, role in names:
             transcript.line("file", role, len(first[name]), sum_of(first[name]))
-    paths = {role: str(folder.path / name) for name, role in names}
+    paths: dict[str, Any] = {role: str(folder.path / name) for name, role in names}
     try:
         faro.check(**paths, level="decode")
         with Reader(**paths) as reader:

@@ -8,15 +8,17 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A folder for the files of one input, in memory where the system has such a place. */
+/** A folder for the files of one input: below TMPDIR if that is set, else in memory where the system has such a place. */
 final class Folder implements AutoCloseable {
     private static final Path IN_MEMORY = Path.of("/dev/shm");
 
     private final Path root;
 
     Folder() throws IOException {
-        root = Files.isWritable(IN_MEMORY)
-                ? Files.createTempDirectory(IN_MEMORY, "faro-fuzz")
+        String chosen = System.getenv("TMPDIR");
+        Path place = chosen != null ? Path.of(chosen) : IN_MEMORY;
+        root = Files.isWritable(place)
+                ? Files.createTempDirectory(place, "faro-fuzz")
                 : Files.createTempDirectory("faro-fuzz");
     }
 
