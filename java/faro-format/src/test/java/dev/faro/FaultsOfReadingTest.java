@@ -3,7 +3,9 @@ package dev.faro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
@@ -21,6 +23,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -240,7 +243,6 @@ class FaultsOfReadingTest {
         expect(ErrorCode.IO, FileRole.INDEX, () -> Reader.openPair(missing, missing, NO_CACHE));
         expect(ErrorCode.IO, FileRole.DATA, () -> Reader.openPair(missing, index, NO_CACHE));
         expect(ErrorCode.IO, FileRole.SINGLE, () -> Reader.openSingle(missing, NO_CACHE));
-        // A folder opens and cannot be read.
         expect(ErrorCode.IO, FileRole.DATA, () -> Reader.openPair(folder, index, NO_CACHE));
         expect(ErrorCode.IO, FileRole.INDEX, () -> Reader.openPair(data, folder, NO_CACHE));
         expect(ErrorCode.IO, FileRole.SINGLE, () -> Follower.openSingle(folder, NO_CACHE));
@@ -249,6 +251,20 @@ class FaultsOfReadingTest {
         // What is wrong with the index file is told before a data file that is missing.
         Files.write(index, new byte[3]);
         expect(ErrorCode.NOT_FARO, FileRole.INDEX, () -> Reader.openPair(missing, index, NO_CACHE));
+    }
+
+    /** OPN-4. Without the check this waits for ever. */
+    @Test
+    void aPipeIsNotWaitedFor() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/mkfifo")));
+        assertEquals(0, new ProcessBuilder("/usr/bin/mkfifo", pipe.toString()).start().waitFor());
+        Path name = output(Layout.PAIRED);
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
+            expect(ErrorCode.IO, FileRole.SINGLE, () -> Reader.openSingle(pipe, NO_CACHE));
+            expect(ErrorCode.IO, FileRole.DATA, () -> Reader.openPair(pipe, Outputs.file(name, ".index"), NO_CACHE));
+            expect(ErrorCode.IO, FileRole.INDEX, () -> Follower.openPair(Outputs.file(name, ".data"), pipe, NO_CACHE));
+        });
     }
 
     @Test

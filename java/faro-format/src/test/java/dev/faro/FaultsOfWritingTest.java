@@ -187,6 +187,26 @@ class FaultsOfWritingTest {
         }
     }
 
+    /** The tail stays in the way when the file cannot be cut: then it goes altogether. */
+    @Test
+    void aTailThatCannotBeCutOffGoesWithItsFile() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("uncut");
+            WriterOptions options = options(layout).follow(true).durability(Durability.COMMIT);
+            try (Writer writer = Writer.create(system.path(name), options)) {
+                writer.write(1, Outputs.bytes("x"));
+                writer.flush();
+                system.refuse(-1);
+                system.refuseFrom(layout == Layout.SINGLE ? 1 : 2);
+                FaroException e = expectIo(writer::finish);
+                assertTrue(e.expected().contains("sync"), e.getMessage());
+                assertEquals(ErrorCode.IO, assertThrows(FaroException.class, () -> Outputs.open(name, layout)).code());
+                system.refuse(-1);
+            }
+            assertEquals(List.of(), Outputs.names(folder));
+        }
+    }
+
     /** What was made of an output when making it fails later on. */
     @Test
     void creatingFails() throws Exception {

@@ -36,6 +36,7 @@ final class RecordingFileSystem extends FileSystem {
     private final Provider provider = new Provider();
     private final List<String> calls = new ArrayList<>();
     private int refused = -1;
+    private boolean refusedOnwards;
     private boolean removing = true;
     private int reads;
     private int refusedRead = -1;
@@ -70,6 +71,13 @@ final class RecordingFileSystem extends FileSystem {
     void refuse(int number) {
         calls.clear();
         refused = number;
+        refusedOnwards = false;
+    }
+
+    /** The same with that call and all behind it. */
+    void refuseFrom(int number) {
+        refuse(number);
+        refusedOnwards = true;
     }
 
     /** The calls so far. */
@@ -87,7 +95,7 @@ final class RecordingFileSystem extends FileSystem {
     /** Notes a call, and says whether it is to be refused. */
     boolean isAdmitted(String call, Path path) {
         calls.add(call + " " + path.getFileName());
-        return calls.size() - 1 != refused;
+        return refusedOnwards ? calls.size() - 1 < refused : calls.size() - 1 != refused;
     }
 
     /** Whether files can be removed. */

@@ -135,6 +135,40 @@ class RepairTest {
         }
     }
 
+    /** REP-10: what a rebuild left that died is replaced, and one that fails leaves nothing. */
+    @Test
+    void rebuildingAgain() throws Exception {
+        Path name = folder.resolve("again");
+        Outputs.small(name, new WriterOptions(3));
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        Rebuild.Options options = new Rebuild.Options(true, null, Limits.DEFAULT, false);
+        RecordingFileSystem system = new RecordingFileSystem();
+        int refused = 0;
+        boolean failed = true;
+        while (failed) {
+            Files.writeString(folder.resolve("again.index.rebuild.tmp"), "what a rebuild left");
+            byte[] before = Files.readAllBytes(index);
+            byte[] whole = Files.readAllBytes(data);
+            system.refuse(refused++);
+            try {
+                Rebuild.rebuild(system.path(data), system.path(index), options);
+                failed = false;
+                List<String> calls = system.calls().stream().distinct().toList();
+                assertEquals(List.of("write again.index.rebuild.tmp", "sync again.index.rebuild.tmp", "cut again.data",
+                        "sync again.data", "rename to again.index", "sync " + folder.getFileName()), calls);
+            } catch (FaroException e) {
+                assertEquals(ErrorCode.IO, e.code());
+                if (!system.calls().get(system.calls().size() - 1).startsWith("sync " + folder.getFileName())) {
+                    assertArrayEquals(before, Files.readAllBytes(index));
+                }
+                assertArrayEquals(whole, Files.readAllBytes(data));
+            }
+            assertEquals(List.of("again.data", "again.index"), Outputs.names(folder));
+        }
+        assertEquals(3 + 2 * 3, Outputs.readAll(name, Layout.PAIRED));
+    }
+
     @Test
     void rebuildingAfterEveryCutOfTheData() throws Exception {
         Path name = folder.resolve("rebuild");

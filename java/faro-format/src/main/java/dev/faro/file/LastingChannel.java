@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -38,17 +39,17 @@ final class LastingChannel implements Closeable {
     }
 
     static LastingChannel open(Path path) throws IOException {
-        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
-        try {
-            return new LastingChannel(path, key(path), channel);
-        } catch (IOException e) {
-            // The name is gone already. What was opened is there all the same, but cannot be opened again.
-            return new LastingChannel(path, new Object(), channel);
-        }
+        Object key = keyOfRegular(path);
+        return new LastingChannel(path, key, FileChannel.open(path, StandardOpenOption.READ));
     }
 
-    private static Object key(Path path) throws IOException {
-        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+    /** What tells the file from others; asked before it is opened, since opening a pipe waits for who writes (OPN-4). */
+    private static Object keyOfRegular(Path path) throws IOException {
+        BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+        if (!attributes.isRegularFile()) {
+            throw new FileSystemException(path.toString(), null, "not a regular file");
+        }
+        return attributes.fileKey();
     }
 
     /** Tells what the file begins with: a header, which has 16 random bytes. */
@@ -110,11 +111,13 @@ final class LastingChannel implements Closeable {
         if (channel != gone) {
             return;
         }
+        if (!Objects.equals(key, keyOfRegular(path))) {
+            throw replaced();
+        }
         FileChannel again = FileChannel.open(path, StandardOpenOption.READ);
         try {
-            if (!Objects.equals(key, key(path)) || !beginsRight(again)) {
-                throw new NoSuchFileException(path.toString(), null,
-                        "an interrupt closed it, and the name belongs to another file by now");
+            if (!beginsRight(again)) {
+                throw replaced();
             }
             channel = again;
         } catch (ClosedByInterruptException e) {
@@ -124,6 +127,11 @@ final class LastingChannel implements Closeable {
                 again.close();
             }
         }
+    }
+
+    private NoSuchFileException replaced() {
+        return new NoSuchFileException(
+                path.toString(), null, "an interrupt closed it, and the name belongs to another file by now");
     }
 
     private boolean beginsRight(FileChannel again) throws IOException {

@@ -90,6 +90,20 @@ public final class OutputFile implements Closeable {
         return path.resolveSibling(path.getFileName() + "." + fileId.toString().substring(0, 8) + ".tmp");
     }
 
+    /**
+     * Syncs the folder that a file's name stands in.
+     *
+     * @throws FaroException {@code io}
+     */
+    public static void syncFolder(FileRole role, Path file) throws FaroException {
+        Path folder = file.toAbsolutePath().getParent();
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        } catch (IOException e) {
+            throw FaroException.io(role, folder, "to sync the folder", e);
+        }
+    }
+
     private static ByteBuffer allocate(int size) {
         return ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
     }

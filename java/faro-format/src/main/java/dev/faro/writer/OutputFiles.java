@@ -5,12 +5,10 @@ import dev.faro.FileRole;
 import dev.faro.file.OutputFile;
 import dev.faro.header.Header;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -109,7 +107,7 @@ final class OutputFiles {
      * Writes what is left, closes the files and gives them their names, data first. When that fails nothing is left that
      * looks finished, as far as the system lets us (WRT-6).
      *
-     * @param end of the index or single file without what finishes it
+     * @param end of the index or single file without its tail
      */
     void publish(long end, boolean sync) throws FaroException {
         try {
@@ -127,8 +125,8 @@ final class OutputFiles {
 
     private void takeBack(long end, Throwable error) {
         try {
-            if (follow) {
-                index().takeBack(end);
+            if (follow && !tryCut(end, error)) {
+                Files.deleteIfExists(index().path());
             }
             for (Target target : targets) {
                 if (target.published) {
@@ -138,6 +136,16 @@ final class OutputFiles {
             }
         } catch (IOException e) {
             error.addSuppressed(e);
+        }
+    }
+
+    private boolean tryCut(long end, Throwable error) {
+        try {
+            index().takeBack(end);
+            return true;
+        } catch (IOException e) {
+            error.addSuppressed(e);
+            return false;
         }
     }
 
@@ -175,13 +183,7 @@ final class OutputFiles {
     }
 
     private void syncFolder() throws FaroException {
-        Target target = targets.get(0);
-        Path folder = target.finalPath.toAbsolutePath().getParent();
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        } catch (IOException e) {
-            throw FaroException.io(target.file.role(), folder, "to sync the folder", e);
-        }
+        OutputFile.syncFolder(targets.get(0).file.role(), targets.get(0).finalPath);
     }
 
     /** Closes the files and removes them, those too that were given their names already. */

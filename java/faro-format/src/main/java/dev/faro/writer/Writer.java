@@ -12,6 +12,7 @@ import dev.faro.index.Members;
 import dev.faro.index.RegionDraft;
 import dev.faro.index.StatisticsDraft;
 import dev.faro.message.Directory;
+import dev.faro.message.Tail;
 import dev.faro.sortbuffer.SortBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -308,10 +309,9 @@ public final class Writer implements AutoCloseable {
         checkOpen();
         guard(() -> {
             closeRegion();
-            long end = files.index().position();
             committer.footer(files.isSingle(), files.data().position(),
                     statistics == null ? null : statistics.counts(), properties, createdBy);
-            files.publish(end, options.durability == Durability.COMMIT);
+            files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);
         });
         state = State.FINISHED;
         encoder.close();
