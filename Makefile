@@ -85,6 +85,22 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 	conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
 	conformance/run sweep
 
+out/faults/shim.so: conformance/faults/shim.c
+	@mkdir -p $(@D)
+	cc -std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC -o $@ $< -ldl
+
+.PHONY: faults
+faults: testees out/faults/shim.so ## Kills and a sample of the other faults, with all implementations
+	conformance/run faults --json out/faults/sample.json
+
+.PHONY: faults-all
+faults-all: testees out/faults/shim.so ## Every fault at every system call of the implementations, after kills (a long run)
+	conformance/run faults --kills $(or $(KILLS),100) --share 1 $(if $(SEED),--seed $(SEED)) --json out/faults/all.json
+
+.PHONY: kills
+kills: testees out/faults/shim.so ## Kill a writer in each language KILLS times, with SEED if it is given
+	conformance/run faults kills --kills $(or $(KILLS),500) $(if $(SEED),--seed $(SEED)) --json out/faults/kills.json
+
 .PHONY: sweep
 sweep: testees ## Run the sweeps whole: every value of every byte
 	conformance/run sweep --all

@@ -127,6 +127,13 @@ class Child:
                     break
         return outcomes
 
+    @property
+    def pid(self) -> int:
+        """The number of the running process."""
+        if self._process is None:
+            raise ValueError("no process runs")
+        return self._process.pid
+
     def next_id(self) -> int:
         """A number for a request."""
         return next(self._ids)

@@ -1,0 +1,130 @@
+"""The testees of a run: each with the shim under it, and a control of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from faro_conformance.child import Child
+from faro_conformance.protocol import Outcome, Protocol, SuiteError
+from faro_conformance.testees import Testee
+from faults.control import Control, Fault
+
+Json = dict[str, Any]
+# What starts sooner: the testees of faults end often and live shortly.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+
+_NUMBERS = itertools.count()
+
+
+class Member:
+    """One testee, of which requests are asked while something goes wrong."""
+
+    def __init__(self, testee: Testee, protocol: Protocol, shim: Path, root: Path, timeout: float) -> None:
+        self.name = testee.name
+        self.testee = testee
+        self.folder = root / "files"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not shim.exists():
+            raise SuiteError(f"{shim}: missing; `make shim` makes it")
+        control = root / f"{testee.name}-{next(_NUMBERS)}.control"
+        self.control = Control(control)
+        environment = {
+            **testee.environment,
+            "LD_PRELOAD": str(shim),
+            "FARO_FAULT_CONTROL": str(control),
+            "FARO_FAULT_FOLDER": str(self.folder),
+            "JDK_JAVA_OPTIONS": _JAVA,
+        }
+        # A file that reaches RLIMIT_FSIZE raises this signal; ignored, the call fails with EFBIG, as a server wants it.
+        command = ("/bin/sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh", *testee.command)
+        self.child = Child(replace(testee, command=command, environment=environment), protocol, timeout, root)
+
+    def ask(self, op: str, fields: Json, fault: Fault | None = None) -> Outcome:
+        """Ask one request, under a fault if one is given."""
+        if fault is None:
+            return self.child.ask(op, fields)
+        self.control.arm(fault)
+        try:
+            return self.child.ask(op, fields)
+        finally:
+            self.control.disarm()
+
+    def start(self) -> None:
+        """Start the process anew."""
+        self.control.disarm()
+        self.child.start()
+
+    def ask_and_kill(self, op: str, fields: Json, when: Callable[[threading.Event], None]) -> tuple[Outcome, float]:
+        """Ask a request and kill the process once `when` returns (its event: the answer came before).
+
+        Also how long it took, in seconds, until the process died or answered.
+        """
+        pid, answered = self.child.pid, threading.Event()
+
+        def kill() -> None:
+            when(answered)
+            if not answered.is_set():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        begin = time.monotonic()
+        killer.start()
+        outcome = self.child.ask(op, fields)
+        seconds = time.monotonic() - begin
+        answered.set()
+        killer.join()
+        self.child.kill()
+        return outcome, seconds
+
+
+class Crew:
+    """Several testees over one folder."""
+
+    def __init__(
+        self, testees: list[Testee], protocol: Protocol, shim: Path, root: Path, timeout: float = 60.0
+    ) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        self.root = root
+        self.folder = root / "files"
+        self.members = [Member(testee, protocol, shim, root, timeout) for testee in testees]
+        self._protocol, self._shim, self._timeout = protocol, shim, timeout
+        self._numbers = iter(range(1 << 62))
+
+    def __enter__(self) -> Crew:
+        """Start all."""
+        try:
+            for member in self.members:
+                member.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop all."""
+        for member in self.members:
+            member.child.kill()
+
+    def __iter__(self) -> Iterator[Member]:
+        """The testees."""
+        return iter(self.members)
+
+    def victim(self, member: Member) -> Member:
+        """A process more of a testee, not started, over the same folder."""
+        return Member(member.testee, self._protocol, self._shim, self.root, self._timeout)
+
+    def new_folder(self) -> Path:
+        """A folder that did not exist before."""
+        folder = self.folder / str(next(self._numbers))
+        folder.mkdir()
+        return folder

@@ -1,0 +1,234 @@
+"""Every system call of a writer goes wrong once, in every way that it can."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faro_conformance.protocol import Outcome
+from faults import scripts
+from faults.aftermath import Files, Scene, judge_ended, place_old, states
+from faults.control import ANY, HALF, Fault
+from faults.crew import Crew, Json, Member
+from faults.findings import Findings
+from faults.judge import Judge, left_in
+from faults.reference import Reference, make_reference, written
+from faults.scripts import OLD_FILE_ID, Script
+
+# What is tried again, or gone on with, by whoever makes the call: no error, and the same bytes.
+_HARMLESS_KINDS = ("open", "write", "sync", "cut")
+_CODES = {errno.EIO: "EIO", errno.ENOSPC: "ENOSPC", errno.EINTR: "EINTR"}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A fault, and what has to come of it."""
+
+    fault: Fault
+    name: str
+    # `same`: no error and the same bytes; `io`: the call fails; `either`: as the implementation needs the call.
+    outcome: str
+
+
+def variants() -> list[Script]:
+    """The scripts that are swept."""
+    small = scripts.small()
+    found = [
+        small.variant(layout=layout, follow=follow, durability=durability)
+        for layout in ("paired", "single")
+        for follow in (False, True)
+        for durability in ("none", "commit")
+    ]
+    found += [small.variant(layout=layout, overwrite=True) for layout in ("paired", "single")]
+    found += [small.variant(layout="paired", overwrite=True, follow=True, durability="commit")]
+    found += [scripts.arrow().variant(layout="single", follow=True), scripts.arrow().variant(durability="commit")]
+    found += [scripts.large().variant(layout=layout) for layout in ("paired", "single")]
+    return found
+
+
+def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
+    """Everything that can go wrong in a run with so many calls of each kind."""
+    for kind in ("open", "write", "sync", "cut", "rename", "unlink", "size", "seek"):
+        needed = "either" if kind in ("size", "seek") else "io"
+        for number in range(counts[kind]):
+            # Unlinking is what `overwrite` with `follow` begins with, else what removes what is given up.
+            yield Trial(Fault("errno", kind, number, error=errno.EIO), f"{kind} EIO", needed)
+            if kind in ("write", "open"):
+                yield Trial(Fault("errno", kind, number, error=errno.ENOSPC), f"{kind} ENOSPC", "io")
+            if kind in _HARMLESS_KINDS:
+                yield Trial(Fault("errno", kind, number, error=errno.EINTR), f"{kind} EINTR", "same")
+            if kind in ("write", "sync", "rename"):
+                fault = Fault("errno", kind, number, error=errno.EIO, keep=True)
+                yield Trial(fault, f"{kind} EIO, no unlink", "io")
+    for number in range(counts["write"]):
+        for amount, name in ((1, "1 byte"), (HALF, "half")):
+            yield Trial(Fault("short", "write", number, amount=amount), f"write {name}", "same")
+        fault = Fault("short-then-errno", "write", number, error=errno.ENOSPC, amount=HALF, keep=True)
+        yield Trial(fault, "write half, then ENOSPC", "io")
+    if script.name.startswith("large"):
+        yield Trial(Fault("short", "write", 0, 1, amount=4096), "every write 4096 bytes", "same")
+    else:
+        yield Trial(Fault("short", "write", 0, 1, amount=1), "every write 1 byte", "same")
+    # A system that takes nothing and says that nothing is wrong: no endless loop.
+    yield Trial(Fault("short", "write", 0, 1, amount=0), "every write 0 bytes", "io")
+    for kind in _HARMLESS_KINDS:
+        if counts[kind]:
+            yield Trial(Fault("errno", kind, 0, 2, error=errno.EINTR), f"every other {kind} EINTR", "same")
+    for number in range(counts[ANY]):
+        yield Trial(Fault("vanish", ANY, number), "the folder vanishes", "either")
+
+
+def kills(counts: dict[str, int]) -> Iterator[Trial]:
+    """The process is killed before, in and after each call."""
+    for number in range(counts[ANY]):
+        yield Trial(Fault("kill-before", ANY, number), "killed before a call", "killed")
+    for number in range(counts["write"]):
+        yield Trial(Fault("kill-short", "write", number, amount=HALF), "killed in a write", "killed")
+
+
+class WritingSweep:
+    """The sweep of one testee."""
+
+    def __init__(self, crew: Crew, member: Member, findings: Findings) -> None:
+        self.crew = crew
+        self.member = member
+        self.findings = findings
+        self.judge = Judge(crew, findings)
+
+    def run(self, chosen: list[Script], rng: random.Random, share: float, with_kills: bool) -> None:
+        """Sweep the scripts; of the trials only a share, drawn."""
+        for script in chosen:
+            reference = make_reference(self.member, self.crew, script)
+            old: Files = {}
+            if script.options.get("overwrite"):
+                old = written(self.member, self.crew.new_folder(), script.variant(file_id=OLD_FILE_ID))
+            counts = self._undisturbed(reference, old)
+            plan = list(trials(counts, script))
+            if with_kills:
+                plan += kills(counts)
+            if share < 1:
+                plan = [trial for trial in plan if rng.random() < share]
+            for trial in plan:
+                self._try(reference, old, trial)
+                shutil.rmtree(self.crew.folder)
+                self.crew.folder.mkdir()
+
+    def _request(self, folder: Path, script: Script) -> Json:
+        return {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
+
+    def _undisturbed(self, reference: Reference, old: Files) -> dict[str, int]:
+        """The calls of a run in which nothing goes wrong; the shim must have seen them."""
+        folder = self.crew.new_folder()
+        place_old(folder, old)
+        outcome = self.member.ask("write", self._request(folder, reference.script), Fault())
+        counts = self.member.control.counts
+        what = f"{self.member.name} {reference.script.name}"
+        scene = Scene(reference, folder, old, what)
+        self._same(scene, outcome)
+        wanted = ["open", "write"] + ([] if reference.script.followed else ["rename"])
+        wanted += ["sync"] if reference.script.options.get("durability") == "commit" else []
+        for kind in wanted:
+            self.findings.expect(counts[kind] > 0, f"{what}: the shim saw no {kind}: it is not under the testee")
+        return counts
+
+    def _try(self, reference: Reference, old: Files, trial: Trial) -> None:
+        folder, fault = self.crew.new_folder(), trial.fault
+        place_old(folder, old)
+        moved = folder.with_name(f"{folder.name}-moved")
+        if fault.action == "vanish":
+            fault = Fault(fault.action, fault.kind, fault.number, move=(folder, moved))
+        outcome = self.member.ask("write", self._request(folder, reference.script), fault)
+        what = f"{self.member.name} {reference.script.name}: {trial.fault}"
+        fired = self.member.control.fired
+        if not self.findings.expect(fired > 0, f"{what}: no call was struck"):
+            return
+        place = moved if moved.exists() else folder
+        scene = Scene(reference, place, old, what)
+        if trial.outcome == "killed":
+            killed = outcome.kind == "crash" and "SIGKILL" in str(outcome.value)
+            self.findings.expect(killed, f"{what}: {outcome.detail}")
+            result = judge_ended(self.judge, scene)
+            result = "regions" if result.endswith("regions") else result
+        elif trial.outcome == "same":
+            self._same(scene, outcome)
+            result = "as if nothing were"
+        else:
+            result = self._failed(scene, outcome, trial)
+        self.findings.count(self.member.name, trial.name, result)
+
+    def _same(self, scene: Scene, outcome: Outcome) -> None:
+        """Nothing failed but the calls after `finish`, and the files are what they are."""
+        wanted = {"errors": errors_after(scene.reference.script, None), "finished": True}
+        self.findings.expect(outcome.value == wanted, f"{scene.what}: {outcome.detail}, expected {wanted}")
+        self.findings.expect(set(states(scene).values()) == {"new"}, f"{scene.what}: files differ: {states(scene)}")
+        self._only(scene, set(scene.final.values()))
+
+    def _only(self, scene: Scene, names: set[str]) -> None:
+        strange = set(left_in(scene.folder)) - {Path(name).name for name in names}
+        self.findings.expect(not strange, f"{scene.what}: files are left: {sorted(strange)}")
+
+    def _failed(self, scene: Scene, outcome: Outcome, trial: Trial) -> str:
+        script = scene.reference.script
+        if outcome.kind == "ok" and outcome.value["finished"]:
+            # Nothing was needed of what was refused: then all is there.
+            allowed = trial.outcome == "either" or trial.fault.kind == "unlink"
+            self.findings.expect(allowed, f"{scene.what}: it finished: {outcome.detail}")
+            wanted = {"errors": errors_after(script, None), "finished": True}
+            self.findings.expect(outcome.value == wanted, f"{scene.what}: {outcome.detail}, expected {wanted}")
+            self.judge.whole(scene.reference, scene.final, scene.what)
+            return "finished all the same"
+        if outcome.kind == "error":
+            self.findings.expect(outcome.value["code"] == "io", f"{scene.what}: {outcome.detail}")
+            result = "io when made"
+        elif self.findings.expect(outcome.kind == "ok", f"{scene.what}: {outcome.detail}"):
+            errors = outcome.value["errors"]
+            first = errors[0]["call"] if errors else None
+            wanted_errors = errors_after(script, first)
+            found = f"{_short(errors)}, expected {_short(wanted_errors)}"
+            self.findings.expect(errors == wanted_errors, f"{scene.what}: {found}")
+            result = "io, and the same ever after"
+        else:
+            return "fault"
+        moved = trial.fault.action == "vanish" and scene.folder.name.endswith("-moved")
+        if trial.fault.keep or moved:
+            left = judge_ended(self.judge, scene)
+            # WRT-6: the tail is cut off again. (Files that were renamed are whole, and only the folder is not synced.)
+            looks = script.followed and left == "finished"
+            self.findings.expect(not looks, f"{scene.what}: it failed, and the output looks finished")
+        else:
+            self._removed(scene)
+        return result
+
+    def _removed(self, scene: Scene) -> None:
+        """After `abort`: no temporary files, and of final names only what was there before."""
+        found = states(scene)
+        if not scene.reference.script.followed or "old" not in found.values():
+            self.findings.expect(not {"new", "part"} & set(found.values()), f"{scene.what}: left behind: {found}")
+        self._only(scene, set(scene.final.values()))
+        if scene.old and set(found.values()) == {"old"}:
+            judge_ended(self.judge, scene)
+
+
+def _short(errors: list[dict[str, Any]]) -> str:
+    return " ".join(f"{error['call']}:{error['code']}" for error in errors)
+
+
+def errors_after(script: Script, failed: int | None) -> list[dict[str, Any]]:
+    """The errors of a run of `calls_and_more` whose call `failed` fails with `io`; None: nothing fails."""
+    calls = script.calls_and_more()
+    finish = calls.index({"call": "finish"})
+    abort = calls.index({"call": "abort"})
+    errors = []
+    for at, call in enumerate(calls):
+        if call["call"] == "abort":
+            continue
+        if failed is not None and failed <= at < abort:
+            errors.append({"call": at, "code": "io"})
+        elif at > finish:
+            errors.append({"call": at, "code": "invalid-argument"})
+    return errors
