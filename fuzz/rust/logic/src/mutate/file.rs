@@ -115,7 +115,7 @@ impl File {
                         data_offset: data_at,
                         data_length: length,
                     });
-                    data_at += length;
+                    data_at = data_at.saturating_add(length);
                 }
             } else if block.kind() == 129 {
                 if let Ok(mut footer) = Footer::parse(&block.payload, u8::MAX, 0) {

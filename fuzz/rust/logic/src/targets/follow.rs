@@ -12,15 +12,21 @@ pub fn follow(input: &[u8]) {
     let options = container.options();
     let mut growing = Growing::new(&container);
     let mut following = Following::default();
-    for step in 0..5 {
+    for step in 0..4 {
         growing.step(step, &container);
         following.look(&growing.files, &options);
     }
+    let finished_early = following.seen.1;
+    growing.step(4, &container);
+    following.look(&growing.files, &options);
     let files = growing.files;
     let mut at_once = Following::default();
     at_once.look(&files, &options);
-    assert_eq!(following.last, at_once.last, "step by step, and at once");
-    assert_eq!(following.contents, at_once.contents, "step by step, and at once");
+    // Who has seen the file finished looks at it no further (FOL-5), though it grew again.
+    if !finished_early {
+        assert_eq!(following.last, at_once.last, "step by step, and at once");
+        assert_eq!(following.contents, at_once.contents, "step by step, and at once");
+    }
 
     // A checked file is one that a follower takes.
     let checked = verdict(check(&files, Level::Checksums, &options.limits), &files);

@@ -116,7 +116,9 @@ impl Program {
             return Item::Shared { all: q == 254 };
         }
         let kind = u8::from(q >= 250);
+        let mut records = h;
         if kind == 0 && self.options.framing == Framing::Records {
+            records = 1;
             let length = (payload.len() as u32).to_le_bytes();
             payload.splice(0..0, length);
         }
@@ -124,7 +126,7 @@ impl Program {
             partition: self.options.first_partition + u32::from(q),
             kind,
             payload,
-            records: h.into(),
+            records: records.into(),
         }
     }
 }
@@ -188,7 +190,7 @@ mod tests {
                     partition: 9,
                     kind: 0,
                     payload: b"\x01\0\0\0c".to_vec(),
-                    records: 0,
+                    records: 1,
                 },
             ]),
             Call::Finish,

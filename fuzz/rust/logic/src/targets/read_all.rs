@@ -12,13 +12,18 @@ pub fn read_all(input: &[u8]) {
     let options = container.options();
     let levels = [Level::Structure, Level::Checksums, Level::Decode];
     let checked = levels.map(|level| verdict(check(&files, level, &options.limits), &files));
-    for (lower, higher) in [(0, 1), (1, 2)] {
-        match (checked[lower], checked[higher]) {
+    for higher in &checked[1..] {
+        match (checked[0], higher) {
             (Ok(lower), Ok(higher)) => assert_eq!(lower.regions, higher.regions),
             (Err(fault), higher) => assert_eq!(higher.map(drop), Err(fault), "a level includes those below it"),
             (Ok(_), Err(_)) => {}
         }
     }
+    // Not the same fault: a payload that does not decode may stand before a block that is wrong.
+    assert!(
+        checked[1].is_ok() || checked[2].is_err(),
+        "a level includes those below it"
+    );
     let whole = checked[2].is_ok();
     match verdict(Reader::open(&files, options.clone()), &files) {
         Ok(reader) => partitions(&reader, &files, &options, whole),
