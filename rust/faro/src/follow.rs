@@ -37,7 +37,8 @@ impl Follower {
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {
             let at = FileHeader::SIZE as u64;
-            if present(&files.index, &files.header, at, size, Purpose::Follow, &options.limits)?.is_none() {
+            let place = |_: &_| files.schema_place(&options.limits);
+            if present(&files.index, at, size, Purpose::Follow, place)?.is_none() {
                 let error = Error::at(
                     Code::Unfinished,
                     size,

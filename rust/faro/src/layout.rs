@@ -25,6 +25,9 @@ pub struct Piece {
     pub partition: Option<u32>,
     /// How many partitions read a shared extent.
     pub members: Option<u32>,
+    /// Sequence of the extent's first block, where the index says it: of shared extents (REG-11), and with the
+    /// reader feature `selective` of own ones (REG-9).
+    pub first_block: Option<u32>,
     /// The blocks of an extent, or the one of a message.
     pub blocks: BlockSums,
 }
@@ -179,6 +182,7 @@ impl<'a> Pieces<'a> {
             region: None,
             partition: None,
             members: None,
+            first_block: None,
             blocks: BlockSums::default(),
         };
         self.end += length;
@@ -190,10 +194,12 @@ impl<'a> Pieces<'a> {
     /// The extents of a region, which tile it (REG-6).
     fn region(&mut self, region: &RegionIndex) -> Result<()> {
         for slot in region.slots().filter(|slot| slot.extent.length > 0) {
-            self.extent(region, slot.extent, PieceKind::OwnExtent)?.partition = Some(slot.partition);
+            let piece = self.extent(region, slot.extent, PieceKind::OwnExtent)?;
+            (piece.partition, piece.first_block) = (Some(slot.partition), slot.first_block);
         }
         for shared in region.shared() {
-            self.extent(region, shared.extent, PieceKind::SharedExtent)?.members = Some(shared.members.count());
+            let piece = self.extent(region, shared.extent, PieceKind::SharedExtent)?;
+            (piece.members, piece.first_block) = (Some(shared.members.count()), Some(shared.first_block));
         }
         Ok(())
     }

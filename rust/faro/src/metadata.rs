@@ -18,7 +18,7 @@ pub(crate) fn read_metadata(
     source.read_exact(offset, &mut bytes)?;
     let header = BlockHeader::parse(&bytes);
     block::check_fits(&header, offset, end).map_err(blame)?;
-    block::check_limit(&header, offset, true, place.limits).map_err(blame)?;
+    block::check_limit(&header, offset, place).map_err(blame)?;
     let rest = (header.size_in_file() - BlockHeader::SIZE as u64) as usize;
     let mut rest = source.read_vec(offset + BlockHeader::SIZE as u64, rest)?;
     block::check_whole(&header, &rest, offset, place).map_err(blame)?;

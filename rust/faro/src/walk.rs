@@ -1,7 +1,6 @@
 //! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5): what following and repairing share.
 
-use crate::block::{self, BlockHeader, Kinds, Partition, Place, Sequence};
-use crate::checksum::Running;
+use crate::block::{self, BlockHeader, Kinds, Partition, Place, Seal, Sequence};
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::{DataPlace, RegionIndex};
@@ -98,15 +97,14 @@ impl Walk {
         }
         let (source, offset) = (&files.index, self.offset);
         let blame = |error| source.blame(error);
-        let Some(header) = present(source, &files.header, offset, size, self.purpose, limits)? else {
+        let place = |header: &BlockHeader| self.place(files, limits, header);
+        let Some(header) = present(source, offset, size, self.purpose, place)? else {
             return Ok(Step::NotYet);
         };
-        // An index file has places for metadata only (FOL-3); in a single file the kind decides (FOL-4).
-        let metadata = header.is_metadata() || files.header.kind == FileKind::Index;
-        let place = self.place(&files.header, limits, metadata);
-        if !metadata {
-            let computed = checksum_in_file(source, &header, offset)?;
-            block::check_limit(&header, offset, metadata, limits).map_err(blame)?;
+        let place = place(&header);
+        if !place.metadata {
+            block::check_limit(&header, offset, &place).map_err(blame)?;
+            let computed = checksum_in_file(source, files.seal, &header, offset)?;
             block::check_checksum(&header, offset, computed).map_err(blame)?;
             block::check_fields(&header, offset, &place).map_err(blame)?;
             let padding = offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size);
@@ -127,8 +125,11 @@ impl Walk {
         Ok(Step::Block)
     }
 
-    /// FOL-3 and FOL-4: what may stand at the next place.
-    fn place<'a>(&self, header: &FileHeader, limits: &'a Limits, metadata: bool) -> Place<'a> {
+    /// FOL-3 and FOL-4: what may stand at the next place, of a block with this header.
+    fn place<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Place<'a> {
+        let header = &files.header;
+        // An index file has places for metadata only (FOL-3); in a single file the kind decides (FOL-4).
+        let metadata = block.is_metadata() || header.kind == FileKind::Index;
         let single = header.kind == FileKind::Single;
         // In a single file a region's message stands directly behind its blocks, and nothing else stands there.
         let behind_blocks = single && self.offset > self.metadata_end;
@@ -141,10 +142,12 @@ impl Walk {
             skippable: !behind_blocks,
         };
         if metadata {
-            return Place::metadata(limits, kinds, Sequence::Is(self.metadata_blocks));
+            return Place::metadata(limits, files.seal, kinds, Sequence::Is(self.metadata_blocks));
         }
         Place {
             limits,
+            seal: files.seal,
+            metadata,
             verify: true,
             kinds,
             partition: Partition::Unknown,
@@ -260,13 +263,14 @@ impl Walk {
 }
 
 /// The header of the block at `offset` of a file of `size` bytes, or nothing when it is not yet there (FOL-2, REP-1).
-pub(crate) fn present(
+/// `place` says what may stand there. A block that could only be not yet there but whose header could never stand
+/// there is a fault.
+pub(crate) fn present<'a>(
     source: &Source,
-    file: &FileHeader,
     offset: u64,
     size: u64,
     purpose: Purpose,
-    limits: &Limits,
+    place: impl FnOnce(&BlockHeader) -> Place<'a>,
 ) -> Result<Option<BlockHeader>> {
     let left = size.saturating_sub(offset);
     if left < BlockHeader::SIZE as u64 {
@@ -274,31 +278,38 @@ pub(crate) fn present(
     }
     let mut bytes = [0; BlockHeader::SIZE];
     source.read_exact(offset, &mut bytes)?;
+    if purpose == Purpose::Repair && bytes[16..] == [0; 8] && is_zero(source, offset, size)? {
+        return Ok(None);
+    }
     let header = BlockHeader::parse(&bytes);
-    if file.kind == FileKind::Index {
-        // First of all: a size beyond the limit would be waited for in vain.
-        block::check_limit(&header, offset, true, limits).map_err(|error| source.blame(error))?;
-    }
-    if header.size_in_file() > left {
-        return Ok(None);
-    }
-    let behind = left - header.size_in_file();
-    let (near, may_be_zero) = match purpose {
-        Purpose::Follow => (behind == 0, false),
-        Purpose::Repair => (behind <= Tail::SIZE as u64, bytes == [0; BlockHeader::SIZE]),
+    let place = place(&header);
+    // Checks 3 and 5 to 10 of BLK-7: a size is believed only in a header that makes sense.
+    let could_stand = || {
+        block::check_limit(&header, offset, &place)
+            .and_then(|()| block::check_fields(&header, offset, &place))
+            .map_err(|error| source.blame(error))
     };
-    if near && checksum_in_file(source, &header, offset)? != header.checksum {
-        return Ok(None);
-    }
-    if may_be_zero && is_zero(source, offset, size)? {
-        return Ok(None);
+    let Some(behind) = left.checked_sub(header.size_in_file()) else {
+        return could_stand().map(|()| None);
+    };
+    let may_be_torn = match purpose {
+        Purpose::Follow => behind == 0,
+        Purpose::Repair => behind <= Tail::SIZE as u64,
+    };
+    if may_be_torn && checksum_in_file(source, place.seal, &header, offset)? != header.checksum {
+        match could_stand() {
+            Ok(()) => return Ok(None),
+            Err(fault) if behind == 0 => return Err(fault),
+            // With bytes behind it the checks have their usual order, as for a follower (REP-2).
+            Err(_) => {}
+        }
     }
     Ok(Some(header))
 }
 
 /// The checksum that a block should have, with no more than a chunk of it in memory.
-fn checksum_in_file(source: &Source, header: &BlockHeader, offset: u64) -> Result<u32> {
-    let mut running = Running::new();
+fn checksum_in_file(source: &Source, seal: Seal, header: &BlockHeader, offset: u64) -> Result<u32> {
+    let mut running = seal.running();
     running.update(&header.checked_bytes());
     let start = offset + BlockHeader::SIZE as u64;
     chunks(source, start, start + u64::from(header.stored_size), |chunk| {
@@ -308,8 +319,9 @@ fn checksum_in_file(source: &Source, header: &BlockHeader, offset: u64) -> Resul
     Ok(running.value())
 }
 
+/// Whether all is zero behind the first 16 bytes of what begins at `offset`, up to `end` (REP-1).
 fn is_zero(source: &Source, offset: u64, end: u64) -> Result<bool> {
-    chunks(source, offset, end, |chunk| chunk.iter().all(|byte| *byte == 0))
+    chunks(source, offset + 16, end, |chunk| chunk.iter().all(|byte| *byte == 0))
 }
 
 /// Gives the bytes to `take`, chunk by chunk, as long as it says yes; returns whether it always did.

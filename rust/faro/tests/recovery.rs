@@ -148,17 +148,43 @@ fn zeros_and_torn_blocks_at_the_end_were_never_committed() {
     let place = Place::new();
     let files = Files::single(place.name());
     let stage = &stages[2];
+    // A data block of 4 bytes of partition 5 whose checksum does not match: its header could stand here.
+    let torn = [
+        4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 77, 77, 77, 77,
+    ];
     for behind in [
         vec![0; 3],
         vec![0; 4096],
         vec![0xAB; 20],
-        [vec![0; 16], vec![77; 24]].concat(),
+        [&[7; 16][..], &[0; 4000]].concat(),
+        [&torn[..], &[0; 8]].concat(),
+        [&torn[..], &[0; 8 + 24]].concat(),
     ] {
         std::fs::write(index_path(&files), [&stage.files[0][..], &behind].concat()).unwrap();
         let report = repair(&files, &Limits::default(), false).unwrap();
         assert_eq!((report.regions, report.index_cut), (2, behind.len() as u64));
         assert_eq!(contents(&open(&files).unwrap()).unwrap(), stage.contents);
     }
+}
+
+/// A header that could not stand at the end is damage, however near the end it is.
+#[test]
+fn a_size_is_not_believed_in_a_header_that_makes_no_sense() {
+    let (stages, _) = stages(Layout::Paired);
+    let place = Place::new();
+    let files = Files::paired(place.name());
+    let stage = &stages[2];
+    let mut index = stage.files[1].clone();
+    // The size of the first region message, so that its block reaches beyond the end: plain_size says another.
+    index[66] ^= 1;
+    for ((_, path), bytes) in files.paths().iter().zip([&stage.files[0], &index]) {
+        std::fs::write(path, bytes).unwrap();
+    }
+    let error = repair(&files, &Limits::default(), false).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(68)), "{error}");
+    let mut follower = Follower::open(&files, ReaderOptions::default()).unwrap();
+    assert_eq!(code(follower.poll()), Code::MalformedBlock);
+    assert_eq!(std::fs::read(index_path(&files)).unwrap(), index);
 }
 
 #[test]

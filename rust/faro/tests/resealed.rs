@@ -29,11 +29,14 @@ struct Sealed {
     start: usize,
     end: usize,
     checksum: usize,
+    /// Whether the checksum begins with the file id (BLK-9).
+    is_block: bool,
 }
 
 impl Sealed {
     fn reseal(&self, file: &mut [u8]) {
-        let checksum = crc32c(&[&file[self.start..self.checksum], &file[self.checksum + 4..self.end]]);
+        let id = if self.is_block { &file[40..56] } else { &[] };
+        let checksum = crc32c(&[id, &file[self.start..self.checksum], &file[self.checksum + 4..self.end]]);
         file[self.checksum..self.checksum + 4].copy_from_slice(&checksum.to_le_bytes());
     }
 }
@@ -54,13 +57,19 @@ fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
                         // The checksum leaves the padding out.
                         end: start + BlockHeader::SIZE + header.stored_size as usize,
                         checksum: start + 20,
+                        is_block: true,
                     });
                     start += header.size_in_file() as usize;
                 }
                 continue;
             }
         };
-        sealed.push(Sealed { start, end, checksum });
+        sealed.push(Sealed {
+            start,
+            end,
+            checksum,
+            is_block: false,
+        });
     }
     sealed
 }

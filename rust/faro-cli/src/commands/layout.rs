@@ -56,6 +56,8 @@ struct PieceInfo {
     partition: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     members: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_block: Option<u32>,
     blocks: u64,
     block_headers: u64,
     payload: u64,
@@ -72,6 +74,7 @@ impl PieceInfo {
             region: piece.region,
             partition: piece.partition,
             members: piece.members,
+            first_block: piece.first_block,
             blocks: piece.blocks.count,
             block_headers: piece.blocks.headers,
             payload: piece.blocks.payload,
@@ -119,6 +122,10 @@ fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
             (Some(partition), _) => format!("partition {partition}"),
             (_, Some(members)) => units::plural(members.into(), "member"),
             _ => String::new(),
+        };
+        let readers = match piece.first_block {
+            Some(first) => format!("{readers}, from block {first} on"),
+            None => readers,
         };
         let in_blocks = |n: u64| {
             if piece.blocks.count > 0 {

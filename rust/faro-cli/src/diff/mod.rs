@@ -15,7 +15,8 @@ use crate::units;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The content of a partition is what its reader gets: bytes, records or rows, and events, in order. It can be the same \
-though the blocks differ: other block sizes, codecs or regions. The files' identities (file_id) are never compared.
+though the blocks differ: other block sizes, codecs or regions. The files' identities (file_id) are never compared, \
+nor the checksums of blocks, which begin with them.
 
 Exit code 1 means that there are differences; with --content, that contents differ.
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use faro::block::BlockHeader;
 use faro::{Extent, Files, Reader};
 
 use super::Difference;
@@ -138,10 +139,12 @@ fn blocks_of(files: &Files) -> Outcome<(File, &Path)> {
     Ok((view::open(path)?.0, path))
 }
 
-/// The first byte that differs in extents of the same length, counted from their beginning.
+/// The first byte that differs in extents of the same length, counted from their beginning. Checksums of blocks are left
+/// out: they begin with the identity of their file, and reading the contents verifies them.
 fn first_byte(files: &[(File, &Path); 2], extents: [Extent; 2]) -> Outcome<Option<u64>> {
     const CHUNK: u64 = 1 << 20;
-    let mut at = 0;
+    const HEADER: u64 = BlockHeader::SIZE as u64;
+    let (mut at, mut next_block) = (0, 0);
     while at < extents[0].length {
         let length = CHUNK.min(extents[0].length - at) as usize;
         let read = |i: usize| {
@@ -150,11 +153,23 @@ fn first_byte(files: &[(File, &Path); 2], extents: [Extent; 2]) -> Outcome<Optio
             let result = file.read_exact_at(&mut bytes, extents[i].offset + at);
             result.map(|()| bytes).map_err(|source| Failure::file(path, source))
         };
-        let (x, y) = (read(0)?, read(1)?);
-        if let Some(place) = x.iter().zip(&y).position(|(x, y)| x != y) {
+        let (mut x, mut y) = (read(0)?, read(1)?);
+        let end = at + length as u64;
+        while next_block + HEADER <= end {
+            let start = (next_block - at) as usize;
+            let checksum = start + BlockHeader::SIZE - 4..start + BlockHeader::SIZE;
+            x[checksum.clone()].fill(0);
+            y[checksum].fill(0);
+            let Some(header) = x[start..].first_chunk() else { break };
+            next_block += BlockHeader::parse(header).size_in_file();
+        }
+        // A header that the chunk holds in part is read again, whole; every extent ends with a whole block.
+        let known = if next_block > at { next_block.min(end) } else { end };
+        let compared = (known - at) as usize;
+        if let Some(place) = x[..compared].iter().zip(&y).position(|(x, y)| x != y) {
             return Ok(Some(at + place as u64));
         }
-        at += length as u64;
+        at = known;
     }
     Ok(None)
 }

@@ -60,10 +60,10 @@ pub fn file_header(section: &mut Section) {
     }
 }
 
-/// The fields of a block header at the start of a section that holds the whole block.
-pub fn block_header(section: &mut Section, stored: usize) {
+/// The fields of a block header at the start of a section that holds the whole block, in the file with this id.
+pub fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
     let bytes = section.bytes.clone();
-    let computed = crc32c(&[&bytes[..20], &bytes[BLOCK..BLOCK + stored]]);
+    let computed = crc32c(&[file_id, &bytes[..20], &bytes[BLOCK..BLOCK + stored]]);
     let partition = match number(&bytes, 8, 4) as u32 {
         u32::MAX => "none: shared or metadata".to_owned(),
         partition => partition.to_string(),

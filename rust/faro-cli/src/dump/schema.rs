@@ -33,7 +33,11 @@ pub fn root(kind: u8) -> Option<&'static Table> {
 
 static SHARED_EXTENT: Table = Table {
     name: "SharedExtent",
-    fields: &[("length", Type::U32), ("members", Type::Numbers(1))],
+    fields: &[
+        ("length", Type::U32),
+        ("members", Type::Numbers(1)),
+        ("first_block", Type::U32),
+    ],
 };
 
 static REGION: Table = Table {

@@ -27,6 +27,8 @@ pub struct Walk<'a> {
 /// What a walk knows of the file from its header.
 #[derive(Clone, Copy)]
 struct Shape {
+    /// What the checksums of the file's blocks begin with (BLK-9); zeros in a file too short to have one.
+    file_id: [u8; 16],
     records: bool,
     arrow: bool,
 }
@@ -42,6 +44,7 @@ impl Walk<'_> {
         let header = self.read(0..self.size.min(HEADER as u64)).map_err(&failure)?;
         let framing = header.get(11).copied();
         let shape = Shape {
+            file_id: header.get(40..56).and_then(|id| id.try_into().ok()).unwrap_or_default(),
             records: framing == Some(1),
             arrow: framing == Some(2),
         };
@@ -102,7 +105,7 @@ impl Walk<'_> {
             let header = self.read(at..at + BLOCK as u64)?;
             let stored = number(&header, 0, 4);
             let length = BLOCK as u64 + stored.next_multiple_of(8);
-            // Zeros look like empty blocks, but are none: the checksum of nothing is not zero.
+            // Zeros look like empty blocks, but are none: a data block has data.
             if stored <= MAX_BLOCK && length <= end - at && header.iter().any(|byte| *byte != 0) {
                 return Ok((at..at + length, true));
             }
@@ -123,7 +126,7 @@ impl Walk<'_> {
         let name = name.split_once(": ").map_or(name.as_str(), |(_, name)| name);
         let title = format!("block: {name}{owner}, sequence {}", number(&bytes, 12, 4));
         let mut section = Section::new(offset, title, bytes);
-        fields::block_header(&mut section, stored);
+        fields::block_header(&mut section, &shape.file_id, stored);
         match schema::root(kind) {
             Some(root) => self.message(&mut section, stored, root),
             None if codec != 0 => section.payload(BLOCK, stored, "compressed payload"),

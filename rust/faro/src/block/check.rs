@@ -1,7 +1,7 @@
 //! The order in which a block is checked (spec, BLK-7), and what its place says about it.
 
 use super::{ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, FOOTER, REGION, SCHEMA, is_partition_kind};
-use crate::checksum::crc32c;
+use crate::checksum::Seal;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use std::ops::Range;
@@ -79,8 +79,8 @@ pub(crate) enum Sequence {
     Is(u64),
     /// Any number above this one.
     Above(u32),
-    /// The first number, as the index says, and above the second, which was seen before.
-    FirstOfSlot(u32, u32),
+    /// The first of an extent: exactly the number that the index says, and from `least` to `most` by what was seen.
+    First { number: u32, least: u64, most: u64 },
     /// Nothing is known.
     Unknown,
 }
@@ -88,6 +88,10 @@ pub(crate) enum Sequence {
 /// What the context of a block says about it (BLK-7).
 pub(crate) struct Place<'a> {
     pub limits: &'a Limits,
+    /// Of the file that the place is in (BLK-9).
+    pub seal: Seal,
+    /// Whether it is a place for metadata, which have a limit of their own.
+    pub metadata: bool,
     /// Whether the checksum of a partition block is verified (INT-7).
     pub verify: bool,
     pub kinds: Kinds,
@@ -97,9 +101,11 @@ pub(crate) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// A place where metadata of these kinds stands.
-    pub(crate) fn metadata(limits: &'a Limits, kinds: Kinds, sequence: Sequence) -> Self {
+    pub(crate) fn metadata(limits: &'a Limits, seal: Seal, kinds: Kinds, sequence: Sequence) -> Self {
         Place {
             limits,
+            seal,
+            metadata: true,
             verify: true,
             kinds,
             partition: Partition::Is(ANY_PARTITION),
@@ -135,11 +141,11 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 }
 
 /// Check 3 of BLK-7: the stored size is within its limit.
-pub(crate) fn check_limit(header: &BlockHeader, offset: u64, metadata: bool, limits: &Limits) -> Result<()> {
-    let (name, limit) = if metadata {
-        ("max_message_size", limits.max_message_size)
+pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
+    let (name, limit) = if place.metadata {
+        ("max_message_size", place.limits.max_message_size)
     } else {
-        ("max_block_size", limits.max_block_size)
+        ("max_block_size", place.limits.max_block_size)
     };
     if u64::from(header.stored_size) > limit {
         return Err(Error::at(
@@ -254,10 +260,11 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
     }
     let expected = match place.sequence {
         Sequence::Is(number) if u64::from(header.sequence) != number => format!("sequence {number}"),
-        Sequence::FirstOfSlot(first, _) if header.sequence != first => format!("sequence {first}"),
-        Sequence::Above(number) | Sequence::FirstOfSlot(_, number) if header.sequence <= number => {
-            format!("a sequence above {number}")
+        Sequence::First { number, .. } if header.sequence != number => format!("sequence {number}"),
+        Sequence::First { least, most, .. } if !(least..=most).contains(&header.sequence.into()) => {
+            format!("a sequence from {least} on, by the blocks before it")
         }
+        Sequence::Above(number) if header.sequence <= number => format!("a sequence above {number}"),
         _ => return Ok(()),
     };
     fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string())
@@ -280,7 +287,7 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
 pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Place<'_>) -> Result<()> {
     let (stored, padding) = rest.split_at(header.stored_size as usize);
     if place.verify {
-        check_checksum(header, offset, crc32c(&[&header.checked_bytes(), stored]))?;
+        check_checksum(header, offset, place.seal.checksum(&header.checked_bytes(), stored))?;
     }
     check_fields(header, offset, place)?;
     check_padding(header, offset, padding)
@@ -295,107 +302,5 @@ impl std::fmt::Display for Number {
             ANY_PARTITION => f.write_str("FFFFFFFF (none)"),
             number => write!(f, "{number}"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn data(stored: &[u8]) -> BlockHeader {
-        let size = stored.len() as u32;
-        let mut header = BlockHeader {
-            stored_size: size,
-            plain_size: size,
-            partition: 5,
-            sequence: 2,
-            kind: DATA,
-            codec: 0,
-            reserved: 0,
-            checksum: 0,
-        };
-        header = BlockHeader::parse(&header.encode(stored));
-        header
-    }
-
-    fn place(limits: &Limits) -> Place<'_> {
-        Place {
-            limits,
-            verify: true,
-            kinds: Kinds::EXTENT,
-            partition: Partition::Is(5),
-            sequence: Sequence::Is(2),
-        }
-    }
-
-    fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
-        let limits = Limits {
-            max_plain_size: 100,
-            ..Limits::default()
-        };
-        let mut header = data(b"abc");
-        change(&mut header);
-        check_fields(&header, 1000, &place(&limits))
-            .err()
-            .map(|e| (e.code, e.offset.unwrap()))
-    }
-
-    #[test]
-    fn each_field_has_its_code_and_offset() {
-        assert_eq!(fault(|_| ()), None);
-        assert_eq!(fault(|h| h.reserved = 1), Some((Code::MalformedBlock, 1018)));
-        assert_eq!(fault(|h| h.kind = 2), Some((Code::MalformedBlock, 1016)));
-        assert_eq!(fault(|h| h.kind = 140), Some((Code::MalformedBlock, 1016)));
-        assert_eq!(fault(|h| h.codec = 3), Some((Code::UnsupportedCodec, 1017)));
-        assert_eq!(
-            fault(|h| (h.kind, h.codec) = (64, 1)),
-            Some((Code::MalformedBlock, 1017))
-        );
-        assert_eq!(fault(|h| h.plain_size = 4), Some((Code::MalformedBlock, 1004)));
-        assert_eq!(fault(|h| h.codec = 1), Some((Code::MalformedBlock, 1004)));
-        assert_eq!(
-            fault(|h| (h.stored_size, h.plain_size) = (0, 0)),
-            Some((Code::MalformedBlock, 1004))
-        );
-        assert_eq!(
-            fault(|h| (h.plain_size, h.codec) = (101, 1)),
-            Some((Code::LimitExceeded, 1004))
-        );
-        assert_eq!(fault(|h| h.partition = 6), Some((Code::InconsistentIndex, 1008)));
-        assert_eq!(fault(|h| h.sequence = 3), Some((Code::InconsistentIndex, 1012)));
-    }
-
-    #[test]
-    fn metadata_of_an_unknown_kind_is_unsupported() {
-        let limits = Limits::default();
-        let kinds = Kinds {
-            region: true,
-            ..Kinds::default()
-        };
-        let place = Place {
-            partition: Partition::Unknown,
-            ..Place::metadata(&limits, kinds, Sequence::Unknown)
-        };
-        let mut header = data(b"abc");
-        header.kind = 131;
-        assert_eq!(
-            check_fields(&header, 0, &place).unwrap_err().code,
-            Code::UnsupportedFeature
-        );
-        header.kind = 192;
-        assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
-        header.kind = REGION;
-        assert!(check_fields(&header, 0, &place).is_ok());
-    }
-
-    #[test]
-    fn payload_and_padding_are_checked() {
-        let limits = Limits::default();
-        let header = data(b"abc");
-        assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &place(&limits)).is_ok());
-        let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &place(&limits)).unwrap_err();
-        assert_eq!((error.code, error.offset), (Code::Checksum, Some(0)));
-        let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &place(&limits)).unwrap_err();
-        assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
     }
 }

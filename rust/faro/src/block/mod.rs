@@ -1,13 +1,15 @@
 //! Blocks and their 24-byte header (spec, BLK).
 
 mod check;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use check::{
     Kinds, Partition, Place, Sequence, check_checksum, check_fields, check_fits, check_header_space, check_kind,
     check_limit, check_padding, check_whole,
 };
 
-use crate::checksum::crc32c;
+pub use crate::checksum::Seal;
 
 /// The partition number of shared blocks and metadata blocks.
 pub const ANY_PARTITION: u32 = u32::MAX;
@@ -59,7 +61,7 @@ pub struct BlockHeader {
     pub codec: u8,
     /// Zero in this version.
     pub reserved: u16,
-    /// CRC-32C of the first 20 bytes and the stored payload.
+    /// CRC-32C of the file's id, the first 20 bytes and the stored payload (BLK-9).
     pub checksum: u32,
 }
 
@@ -82,17 +84,18 @@ impl BlockHeader {
         }
     }
 
-    /// The header as it stands before `stored`, its checksum computed.
-    pub fn encode(&self, stored: &[u8]) -> [u8; Self::SIZE] {
-        let mut bytes = self.first_fields();
-        let checksum = crc32c(&[&bytes[..20], stored]);
-        bytes[20..].copy_from_slice(&checksum.to_le_bytes());
+    /// The header as it stands before `stored` in the file of a seal, its checksum computed.
+    pub fn encode(&self, seal: Seal, stored: &[u8]) -> [u8; Self::SIZE] {
+        let fields = self.checked_bytes();
+        let mut bytes = [0; Self::SIZE];
+        bytes[..20].copy_from_slice(&fields);
+        bytes[20..].copy_from_slice(&seal.checksum(&fields, stored).to_le_bytes());
         bytes
     }
 
-    /// The header with its checksum field left zero.
-    fn first_fields(&self) -> [u8; Self::SIZE] {
-        let mut bytes = [0; Self::SIZE];
+    /// The bytes of the header that its checksum covers.
+    pub(crate) fn checked_bytes(&self) -> [u8; 20] {
+        let mut bytes = [0; 20];
         bytes[0..4].copy_from_slice(&self.stored_size.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.plain_size.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.partition.to_le_bytes());
@@ -100,13 +103,6 @@ impl BlockHeader {
         bytes[16] = self.kind;
         bytes[17] = self.codec;
         bytes[18..20].copy_from_slice(&self.reserved.to_le_bytes());
-        bytes
-    }
-
-    /// The bytes of the header that its checksum covers.
-    pub(crate) fn checked_bytes(&self) -> [u8; 20] {
-        let mut bytes = [0; 20];
-        bytes.copy_from_slice(&self.first_fields()[..20]);
         bytes
     }
 

@@ -38,7 +38,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 kinds.region = false;
             }
         }
-        let place = Place::metadata(limits, kinds, Sequence::Is(count));
+        let place = Place::metadata(limits, reader.view().core.files.seal, kinds, Sequence::Is(count));
         let (found, message) = read_metadata(source, offset, place_end, &place)?;
         if found.kind == block::REGION {
             let entry = entry

@@ -27,6 +27,8 @@ pub struct SharedExtent {
     pub length: u32,
     /// Bit set, one bit per partition; absent: every partition.
     pub members: Option<Vec<u8>>,
+    /// Sequence of the first block.
+    pub first_block: u32,
 }
 
 /// The blocks of one producer inside a merged file.
@@ -138,6 +140,7 @@ impl Region {
             let extent = |extent: generated::SharedExtent<'_>| SharedExtent {
                 length: extent.length(),
                 members: extent.members().map(|members| members.bytes().to_vec()),
+                first_block: extent.first_block(),
             };
             shared.iter().map(extent).collect()
         });

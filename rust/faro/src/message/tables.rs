@@ -18,7 +18,7 @@ const ULONGS: Type = Type::Vector(8, 8);
 
 static SHARED_EXTENT: TableType = TableType {
     name: "SharedExtent",
-    fields: &[optional(UINT), optional(UBYTES)],
+    fields: &[optional(UINT), optional(UBYTES), optional(UINT)],
 };
 
 pub(super) static REGION: TableType = TableType {

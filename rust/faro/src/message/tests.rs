@@ -12,10 +12,12 @@ fn region() -> Region {
             SharedExtent {
                 length: 3,
                 members: Some(vec![0b10, 0b10]),
+                first_block: 4,
             },
             SharedExtent {
                 length: 3,
                 members: None,
+                first_block: 6,
             },
         ],
         runs: Some(vec![Run {

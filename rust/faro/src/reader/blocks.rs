@@ -157,7 +157,7 @@ impl Cursor {
                     read_ahead: shared.extent.end(),
                     partition: None,
                     members: Some(shared.members.clone()),
-                    first_block: None,
+                    first_block: Some(shared.first_block),
                     is_first: true,
                 });
             }
@@ -254,16 +254,18 @@ fn read_block(
     drop(bytes);
     let header = BlockHeader::parse(&fields);
     block::check_fits(&header, offset, end).map_err(blame)?;
-    block::check_limit(&header, offset, false, limits).map_err(blame)?;
-    // At most the limit and the extent, both just checked.
-    let whole = window.get(source, offset, header.size_in_file() as usize, extent.read_ahead)?;
     let place = Place {
         limits,
+        seal: view.core.files.seal,
+        metadata: false,
         verify: view.core.options.verify,
         kinds: Kinds::EXTENT,
         partition: Partition::Is(extent.partition.unwrap_or(ANY_PARTITION)),
         sequence: sequences.expected(extent.partition, extent.is_first, extent.first_block),
     };
+    block::check_limit(&header, offset, &place).map_err(blame)?;
+    // At most the limit and the extent, both just checked.
+    let whole = window.get(source, offset, header.size_in_file() as usize, extent.read_ahead)?;
     block::check_whole(&header, &whole[BlockHeader::SIZE..], offset, &place).map_err(blame)?;
     let stored = whole.slice(BlockHeader::SIZE..BlockHeader::SIZE + header.stored_size as usize);
     drop(whole);

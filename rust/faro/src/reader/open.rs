@@ -1,7 +1,7 @@
 //! Opening: headers, tail, footer, schema, in the order of OPN-1 and OPN-2.
 
 use super::Files;
-use crate::block::{BlockHeader, Kinds, Place, Sequence, pad8};
+use crate::block::{BlockHeader, Kinds, Place, Seal, Sequence, pad8};
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
 use crate::header::{FileHeader, FileKind, Framing};
@@ -21,6 +21,8 @@ pub(crate) struct OpenFiles {
     pub data: Option<Source>,
     /// The header of the index or single file.
     pub header: FileHeader,
+    /// Of the blocks of both files, whose headers have one file id (FIL-3).
+    pub seal: Seal,
 }
 
 /// Where the footer of a finished file was found.
@@ -65,6 +67,7 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
             Ok(OpenFiles {
                 index,
                 data: None,
+                seal: Seal::new(&header.file_id),
                 header,
             })
         }
@@ -79,6 +82,7 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
             Ok(OpenFiles {
                 index,
                 data: Some(data),
+                seal: Seal::new(&header.file_id),
                 header,
             })
         }
@@ -138,7 +142,7 @@ impl OpenFiles {
             footer: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(limits, kinds, Sequence::Unknown);
+        let place = Place::metadata(limits, self.seal, kinds, Sequence::Unknown);
         let (block, message) = read_metadata(source, offset, at, &place)?;
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
@@ -157,17 +161,21 @@ impl OpenFiles {
         })
     }
 
+    /// The place of the schema block (SCH-1).
+    pub(crate) fn schema_place<'a>(&self, limits: &'a Limits) -> Place<'a> {
+        let kinds = Kinds {
+            schema: true,
+            ..Kinds::default()
+        };
+        Place::metadata(limits, self.seal, kinds, Sequence::Is(0))
+    }
+
     /// Check 9 of OPN-1: the schema of a file with Arrow framing; `end` is where the schema block must end (SCH-1).
     pub(crate) fn read_schema(&self, limits: &Limits, end: u64) -> Result<Option<Schema>> {
         if self.header.framing != Framing::Arrow {
             return Ok(None);
         }
-        let kinds = Kinds {
-            schema: true,
-            ..Kinds::default()
-        };
-        let place = Place::metadata(limits, kinds, Sequence::Is(0));
-        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &place)?;
+        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &self.schema_place(limits))?;
         parse_schema(&message, &self.header)
             .map(Some)
             .map_err(|error| self.index.blame(error))

@@ -39,19 +39,15 @@ impl Sequences {
         match partition {
             Some(partition) => {
                 let last = self.last_own(partition);
-                if self.selective && is_first {
-                    match (first_block, last) {
-                        (Some(first), Some(last)) => Sequence::FirstOfSlot(first, last),
-                        (Some(first), None) => Sequence::Is(first.into()),
-                        (None, _) => Sequence::Unknown,
-                    }
-                } else {
-                    self.after(last, self.from_start)
+                match first_block.filter(|_| is_first) {
+                    Some(number) => first(number, last, false),
+                    None => self.after(last, self.from_start),
                 }
             }
-            None if self.selective => self.shared.map_or(Sequence::Unknown, Sequence::Above),
-            None if is_first && !self.all_shared => self.shared.map_or(Sequence::Unknown, Sequence::Above),
-            None => self.after(self.shared, self.all_shared),
+            None => match first_block.filter(|_| is_first) {
+                Some(number) => first(number, self.shared, self.all_shared && !self.selective),
+                None => self.after(self.shared, self.all_shared),
+            },
         }
     }
 
@@ -92,5 +88,16 @@ impl Sequences {
         if let Some((partition, last)) = self.current.take() {
             self.own.insert(partition, last);
         }
+    }
+}
+
+/// The first block of an extent bears what the index says, and comes after the last of its stream that was seen:
+/// directly if every block of the stream passes by.
+fn first(number: u32, last: Option<u32>, counted: bool) -> Sequence {
+    let least = last.map_or(0, |last| u64::from(last) + 1);
+    Sequence::First {
+        number,
+        least,
+        most: if counted { least } else { u64::MAX },
     }
 }

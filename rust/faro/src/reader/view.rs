@@ -119,7 +119,7 @@ impl View {
             region: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(self.limits(), kinds, Sequence::Unknown);
+        let place = Place::metadata(self.limits(), self.core.files.seal, kinds, Sequence::Unknown);
         let (block, message) = read_metadata(source, offset, end, &place)?;
         if block.stored_size != entry.message_size {
             return Err(source.blame(Error::at(

@@ -29,7 +29,7 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     }
     if open.header.framing == Framing::Arrow {
         let at = FileHeader::SIZE as u64;
-        if present(&open.index, &open.header, at, size, Purpose::Repair, limits)?.is_none() {
+        if present(&open.index, at, size, Purpose::Repair, |_| open.schema_place(limits))?.is_none() {
             let error = Error::at(
                 Code::Unfinished,
                 size,
@@ -91,7 +91,7 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
     let sequence = u32::try_from(walk.metadata_blocks())
         .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
     let mut behind = Vec::new();
-    append_metadata(&mut behind, block::FOOTER, sequence, &message);
+    append_metadata(&mut behind, open.seal, block::FOOTER, sequence, &message);
     behind.extend_from_slice(
         &Tail {
             footer_offset: index_end,

@@ -225,7 +225,7 @@ impl<'a> Scan<'a> {
                 Err(_) => break,
             }
         }
-        self.end_region(offset)?;
+        self.end_region(offset).map_err(|error| data.blame(error))?;
         Ok(offset)
     }
 
@@ -312,6 +312,12 @@ impl<'a> Scan<'a> {
         let sequence = u32::try_from(self.regions)
             .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more"))?;
         let message = region.message(sequence, &self.shape, false).build()?;
+        let most = self.limits.max_message_size;
+        if message.len() as u64 > most {
+            let expected = format!("a region whose message has at most {most} bytes (max_message_size)");
+            let found = format!("one that would have {}", message.len());
+            return Err(Error::at(Code::LimitExceeded, region.data_offset, expected, found));
+        }
         self.messages.push((message, region.data_offset, region.length()));
         self.regions += 1;
         Ok(())

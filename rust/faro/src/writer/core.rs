@@ -4,7 +4,7 @@ use super::options::WriterOptions;
 use super::output::Output;
 use super::region::{OpenRegion, Owner, Part, Shape};
 use super::statistics::Sums;
-use crate::block::{self, ANY_PARTITION, BlockHeader, DATA, pad8};
+use crate::block::{self, ANY_PARTITION, BlockHeader, DATA, Seal, pad8};
 use crate::codec::Compressor;
 use crate::error::{Code, Error, Result};
 use crate::header::Framing;
@@ -15,6 +15,7 @@ use std::path::Path;
 /// The files of a writer, and the counters that blocks need.
 pub(crate) struct Core {
     output: Output,
+    seal: Seal,
     compressor: Compressor,
     pub shape: Shape,
     framing: Framing,
@@ -38,10 +39,12 @@ impl Core {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
         };
-        let mut output = Output::create(base, options, options.file_id_or_random())?;
+        let file_id = options.file_id_or_random();
+        let mut output = Output::create(base, options, file_id)?;
         let data_offset = output.blocks().offset();
         let mut core = Core {
             output,
+            seal: Seal::new(&file_id),
             compressor,
             shape: Shape {
                 first_partition: options.first_partition,
@@ -164,7 +167,7 @@ impl Core {
             reserved: 0,
             checksum: 0,
         };
-        append_block(self.output.blocks().buffer(), &header, stored);
+        append_block(self.output.blocks().buffer(), self.seal, &header, stored);
         self.count_block(&header)
     }
 
@@ -214,7 +217,7 @@ impl Core {
             reserved: 0,
             checksum: 0,
         };
-        let bytes = header.encode(&buffer[payload..]);
+        let bytes = header.encode(self.seal, &buffer[payload..]);
         buffer[start..payload].copy_from_slice(&bytes);
         buffer.resize(payload + pad8(stored_size) as usize, 0);
         self.count_block(&header)
@@ -285,7 +288,7 @@ impl Core {
     fn metadata_block(&mut self, kind: u8, message: &[u8]) -> Result<u64> {
         let file = self.output.metadata();
         let offset = file.offset();
-        append_metadata(file.buffer(), kind, self.metadata_sequence, message);
+        append_metadata(file.buffer(), self.seal, kind, self.metadata_sequence, message);
         self.metadata_sequence += 1;
         Ok(offset)
     }
@@ -319,7 +322,7 @@ impl Core {
 }
 
 /// Appends a metadata block to bytes that end at a multiple of 8.
-pub(crate) fn append_metadata(to: &mut Vec<u8>, kind: u8, sequence: u32, message: &[u8]) {
+pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, message: &[u8]) {
     // Messages are smaller than 2^31 bytes, as their builder saw to.
     let size = message.len() as u32;
     let header = BlockHeader {
@@ -332,11 +335,11 @@ pub(crate) fn append_metadata(to: &mut Vec<u8>, kind: u8, sequence: u32, message
         reserved: 0,
         checksum: 0,
     };
-    append_block(to, &header, message);
+    append_block(to, seal, &header, message);
 }
 
-fn append_block(to: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
-    to.extend_from_slice(&header.encode(stored));
+fn append_block(to: &mut Vec<u8>, seal: Seal, header: &BlockHeader, stored: &[u8]) {
+    to.extend_from_slice(&header.encode(seal, stored));
     to.extend_from_slice(stored);
     to.resize(to.len() + (pad8(header.stored_size) as usize - stored.len()), 0);
 }

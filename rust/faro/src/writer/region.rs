@@ -90,6 +90,7 @@ impl OpenRegion {
                     shared.push(SharedExtent {
                         length,
                         members: members.as_ref().map(|bits| bits.to_vec()),
+                        first_block: part.first_sequence,
                     });
                 }
             }

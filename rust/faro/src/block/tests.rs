@@ -1,0 +1,107 @@
+use super::check::*;
+use super::*;
+use crate::error::Code;
+use crate::limits::Limits;
+
+fn seal() -> Seal {
+    Seal::new(b"0123456789abcdef")
+}
+
+fn data(stored: &[u8]) -> BlockHeader {
+    let size = stored.len() as u32;
+    let mut header = BlockHeader {
+        stored_size: size,
+        plain_size: size,
+        partition: 5,
+        sequence: 2,
+        kind: DATA,
+        codec: 0,
+        reserved: 0,
+        checksum: 0,
+    };
+    header = BlockHeader::parse(&header.encode(seal(), stored));
+    header
+}
+
+fn place(limits: &Limits) -> Place<'_> {
+    Place {
+        limits,
+        seal: seal(),
+        metadata: false,
+        verify: true,
+        kinds: Kinds::EXTENT,
+        partition: Partition::Is(5),
+        sequence: Sequence::Is(2),
+    }
+}
+
+fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
+    let limits = Limits {
+        max_plain_size: 100,
+        ..Limits::default()
+    };
+    let mut header = data(b"abc");
+    change(&mut header);
+    check_fields(&header, 1000, &place(&limits))
+        .err()
+        .map(|e| (e.code, e.offset.unwrap()))
+}
+
+#[test]
+fn each_field_has_its_code_and_offset() {
+    assert_eq!(fault(|_| ()), None);
+    assert_eq!(fault(|h| h.reserved = 1), Some((Code::MalformedBlock, 1018)));
+    assert_eq!(fault(|h| h.kind = 2), Some((Code::MalformedBlock, 1016)));
+    assert_eq!(fault(|h| h.kind = 140), Some((Code::MalformedBlock, 1016)));
+    assert_eq!(fault(|h| h.codec = 3), Some((Code::UnsupportedCodec, 1017)));
+    assert_eq!(
+        fault(|h| (h.kind, h.codec) = (64, 1)),
+        Some((Code::MalformedBlock, 1017))
+    );
+    assert_eq!(fault(|h| h.plain_size = 4), Some((Code::MalformedBlock, 1004)));
+    assert_eq!(fault(|h| h.codec = 1), Some((Code::MalformedBlock, 1004)));
+    assert_eq!(
+        fault(|h| (h.stored_size, h.plain_size) = (0, 0)),
+        Some((Code::MalformedBlock, 1004))
+    );
+    assert_eq!(
+        fault(|h| (h.plain_size, h.codec) = (101, 1)),
+        Some((Code::LimitExceeded, 1004))
+    );
+    assert_eq!(fault(|h| h.partition = 6), Some((Code::InconsistentIndex, 1008)));
+    assert_eq!(fault(|h| h.sequence = 3), Some((Code::InconsistentIndex, 1012)));
+}
+
+#[test]
+fn metadata_of_an_unknown_kind_is_unsupported() {
+    let limits = Limits::default();
+    let kinds = Kinds {
+        region: true,
+        ..Kinds::default()
+    };
+    let place = Place {
+        partition: Partition::Unknown,
+        ..Place::metadata(&limits, seal(), kinds, Sequence::Unknown)
+    };
+    let mut header = data(b"abc");
+    header.kind = 131;
+    assert_eq!(
+        check_fields(&header, 0, &place).unwrap_err().code,
+        Code::UnsupportedFeature
+    );
+    header.kind = 192;
+    assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
+    header.kind = REGION;
+    assert!(check_fields(&header, 0, &place).is_ok());
+}
+
+#[test]
+fn payload_and_padding_are_checked() {
+    let limits = Limits::default();
+    let header = data(b"abc");
+    assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &place(&limits)).is_ok());
+    let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &place(&limits)).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::Checksum, Some(0)));
+    let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &place(&limits)).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
+}
