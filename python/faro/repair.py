@@ -159,16 +159,20 @@ def _known_features(header: FileHeader, place: Place) -> None:
 class _Rebuild:
     """The regions that the blocks of a data file are put into (REP-6)."""
 
-    def __init__(self, header: FileHeader, members: bytes | None) -> None:
+    def __init__(self, header: FileHeader, members: bytes | None, limits: Limits) -> None:
         self.header = header
         self.members = members
-        self.done: list[tuple[int, list[BuiltExtent]]] = []
-        """Where each region begins, and its extents."""
+        self.limits = limits
+        self.done: list[tuple[int, int, bytes]] = []
+        """Where each region begins, its bytes, and its message."""
         self.blocks = 0
         self.shared_blocks = 0
         self._next_own: dict[int, int] = {}
         self._next_shared = 0
+        self._begin = HEADER_SIZE
         self._length = 0
+        self._extents: list[BuiltExtent] = []
+        """Of the region in hand."""
 
     def take(self, block: Block, place: Place) -> None:
         """Check a block's partition and sequence (REP-5), and put it into a region."""
@@ -183,12 +187,11 @@ class _Rebuild:
         else:
             self._next_own[partition] = block.sequence + 1
         size = block.end - block.offset
-        extents = self.done[-1][1] if self.done else []
+        extents = self._extents
         behind = bool(extents) and not shared and partition < extents[-1].partition
-        if not self.done or behind or self._length + size > MAX_REGION:
-            extents = []
-            self.done.append((block.offset, extents))
-            self._length = 0
+        if behind or self._length + size > MAX_REGION:
+            self.close(place)
+            extents = self._extents
         if not extents or extents[-1].partition != partition:
             extents.append(BuiltExtent(partition, self.members if shared else None, first_block=block.sequence))
         extents[-1].blocks += 1
@@ -196,6 +199,20 @@ class _Rebuild:
         self._length += size
         self.blocks += 1
         self.shared_blocks += shared
+
+    def close(self, place: Place) -> None:
+        """End the region in hand, if it holds anything."""
+        if not self._extents:
+            return
+        begin, limits = self._begin, self.limits
+        if len(self.done) >= limits.max_regions:
+            raise place.error(Code.LIMIT_EXCEEDED, begin, f"at most {limits.max_regions} regions", "one more")
+        message = region_message(self._extents, self.header, len(self.done), begin)
+        if len(message) > limits.max_message_size:
+            wanted = f"a region whose message has at most {limits.max_message_size} bytes"
+            raise place.error(Code.LIMIT_EXCEEDED, begin, wanted, len(message))
+        self.done.append((begin, self._length, message))
+        self._begin, self._length, self._extents = begin + self._length, 0, []
 
 
 def rebuild(
@@ -232,7 +249,7 @@ def rebuild(
         if schema is not None and encapsulation_fault(schema) is not None:
             raise invalid("an encapsulated Arrow schema message", encapsulation_fault(schema))
         nobody = b"" if shared == "none" else None
-        found = _Rebuild(header.with_kind(KIND_INDEX), nobody)
+        found = _Rebuild(header.with_kind(KIND_INDEX), nobody, limits)
         kept = _scan(file, found, limits)
         report = RepairReport(
             "rebuilt",
@@ -267,6 +284,7 @@ def _scan(file: SourceFile, found: _Rebuild, limits: Limits) -> int:
                 raise
             break
         offset = block.end
+    found.close(file.place)
     return offset
 
 
@@ -285,9 +303,7 @@ def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | Non
             output.append([encode_metadata(seed, KIND_SCHEMA, sequence, build_schema(schema))])
             sequence += 1
         entries: list[Entry] = []
-        for number, (begin, extents) in enumerate(found.done):
-            message = region_message(extents, header, number, begin)
-            length = sum(extent.length for extent in extents)
+        for number, (begin, length, message) in enumerate(found.done):
             entries.append(Entry(number, output.position, len(message), begin, length))
             output.append([encode_metadata(seed, KIND_REGION, sequence, message)])
             sequence += 1

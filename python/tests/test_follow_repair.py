@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, model, output, scripts, write
 
-from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
 from faro.options import Framing, Layout
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -182,3 +182,21 @@ def test_what_rebuild_refuses(tmp_path: Path) -> None:
     fault = fault_of(rebuild, data=made.files["index"], index=made.files["index"])
     assert fault is not None
     assert (fault.code, fault.offset) == (Code.MISMATCHED_PAIR, 8)
+
+
+def test_a_rebuilt_index_is_one_that_a_reader_with_these_limits_takes(tmp_path: Path) -> None:
+    made = output(tmp_path, WriterOptions(100))
+    with Writer(str(made.base), WriterOptions(100)) as writer:
+        for partition in (2, 1, 0):
+            writer.write(partition, b"abcd")
+            writer.flush()
+        writer.finish()
+    before = made.contents()
+    # A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
+    for limits, offset in ((Limits(max_regions=2), 128), (Limits(max_regions=1), 96), (Limits(max_message_size=8), 64)):
+        for dry_run in (True, False):
+            fault = fault_of(rebuild, **made.files, limits=limits, dry_run=dry_run)
+            assert fault is not None
+            assert (fault.code, fault.role, fault.offset) == (Code.LIMIT_EXCEEDED, "data", offset)
+            assert made.contents() == before
+    assert rebuild(**made.files, limits=Limits(max_regions=3, max_message_size=400)).regions == 3
