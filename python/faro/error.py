@@ -62,6 +62,15 @@ class FaroError(Exception):
         self.expected = expected
         self.found = found
 
+    def copy(self) -> FaroError:
+        """Return the same error without its traceback and causes."""
+        return FaroError(self.code, self.expected, self.found, file=self.file, role=self.role, offset=self.offset)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let other processes have the error: the constructor takes the place by name only."""
+        state = {"file": self.file, "role": self.role, "offset": self.offset}
+        return FaroError, (self.code, self.expected, self.found), state
+
     def __str__(self) -> str:
         """Return all of the error in one line."""
         where = "" if self.file is None else f" in {self.role} file {self.file!r}"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faro.block import KIND_DATA, NO_PARTITION, PARTITION_KINDS
+from faro.calls import Calls, CallsOfRegion
 from faro.error import invalid
 from faro.options import WriterOptions
 from faro.region_builder import RegionBuilder, member_bits
@@ -28,11 +29,14 @@ class RegionWriter:
         self,
         builder: RegionBuilder,
         options: WriterOptions,
-        end: Callable[[RegionBuilder | None, bool], None],
+        calls: Calls,
+        end: Callable[[RegionBuilder, bool], None],
     ) -> None:
         """Begin a region; made by :meth:`faro.Writer.region`."""
         self._builder = builder
         self._options = options
+        self._writer = calls
+        self._calls = CallsOfRegion(calls)
         self._end = end
         self._open = True
         self._slot = -1
@@ -41,10 +45,11 @@ class RegionWriter:
 
     def shared(self, partitions: Sequence[int] | npt.NDArray[Any] | None = None) -> None:
         """Begin a shared extent for a set of partitions, or for all; its blocks follow without a partition."""
-        self._usable()
-        members = None if partitions is None else member_bits(partitions, self._options)
-        self._builder.shared(members)
-        self._shared = True
+        with self._calls:
+            self._usable()
+            members = None if partitions is None else member_bits(partitions, self._options)
+            self._builder.shared(members)
+            self._shared = True
 
     def block(self, partition: int | None, kind: int, payload: Any, records: int = 0) -> None:  # noqa: ANN401
         """Add a block, compressed as the options say.
@@ -58,11 +63,12 @@ class RegionWriter:
         Raises:
             FaroError: ``invalid-argument`` (WRT-8, WRT-9).
         """
-        self._usable()
-        plain = _payload(payload)
-        self._check(kind, 0, len(plain), len(plain), records)
-        self._place(partition)
-        self._builder.plain(kind, plain, records)
+        with self._calls:
+            self._usable()
+            plain = _payload(payload)
+            self._check(kind, 0, len(plain), len(plain), records)
+            self._place(partition)
+            self._builder.plain(kind, plain, records)
 
     def stored_block(
         self,
@@ -86,23 +92,25 @@ class RegionWriter:
         Raises:
             FaroError: ``invalid-argument`` (WRT-8, WRT-9).
         """
-        self._usable()
-        payload = _payload(stored)
-        self._check(kind, codec, plain_size, len(payload), records)
-        self._place(partition)
-        self._builder.stored(kind, codec, plain_size, payload, records)
+        with self._calls:
+            self._usable()
+            payload = _payload(stored)
+            self._check(kind, codec, plain_size, len(payload), records)
+            self._place(partition)
+            self._builder.stored(kind, codec, plain_size, payload, records)
 
     def end(self) -> None:
         """Commit the region; one without blocks leaves nothing."""
-        self._usable()
-        self._open = False
-        self._end(self._builder, self._wrapped)
+        with self._calls:
+            self._usable()
+            self._open = False
+            self._end(self._builder, self._wrapped)
 
     def give_up(self) -> None:
         """Drop the region; it leaves no trace. Does nothing once it has ended."""
-        if self._open:
-            self._open = False
-            self._end(None, False)
+        self._open = False
+        if self._writer.region is not None and self._writer.region() is self:
+            self._writer.region = None
 
     def _usable(self) -> None:
         if not self._open:
@@ -158,11 +166,6 @@ class RegionWriter:
             self.give_up()
         elif self._open:
             self.end()
-
-    def __del__(self) -> None:
-        """Give up a region that was dropped."""
-        if getattr(self, "_open", False):
-            self.give_up()
 
 
 def _payload(payload: Any) -> Any:  # noqa: ANN401

@@ -6,6 +6,7 @@ Positioned reads share no position, so threads may read one file at the same tim
 from __future__ import annotations
 
 import os
+import stat
 import threading
 
 import numpy as np
@@ -19,6 +20,8 @@ Bytes = npt.NDArray[np.uint8]
 WINDOW = 4 << 20
 """Bytes that a walk over neighbouring blocks reads at once."""
 
+# Not blocking: who opens a pipe would wait for its writer, and it is refused anyway (OPN-4).
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _READ = 1 << 30  # One system call reads less than 2 GiB.
 
 
@@ -36,27 +39,36 @@ class SourceFile:
         self.seed = 0
         """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was asked."""
         self._descriptor = -1
+        self._readers = 0
+        self._closed = False
         self._lock = threading.Lock()
         try:
-            self._descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
-            self.size = os.fstat(self._descriptor).st_size
+            self._descriptor = os.open(name, _FLAGS)
+            status = os.fstat(self._descriptor)
         except OSError as fault:
             self.close()
             raise self.place.io(fault, "to open the file") from fault
         except ValueError as fault:  # A path with a zero character.
             raise invalid("a path", repr(name)) from fault
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            raise self.place.error(Code.IO, None, "a regular file", f"a file of mode {status.st_mode:o}")
+        self.size = status.st_size
 
     def refresh(self) -> int:
         """Return the file's size now, in bytes, and keep it as :attr:`size`."""
+        descriptor = self._acquire()
         try:
-            self.size = os.fstat(self._open()).st_size
+            self.size = os.fstat(descriptor).st_size
         except OSError as fault:
             raise self.place.io(fault, "the size of the file") from fault
+        finally:
+            self._release()
         return self.size
 
     def read(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes from an absolute offset, or fewer at the end of the file."""
-        descriptor = self._open()
+        descriptor = self._acquire()
         try:
             raw = os.pread(descriptor, min(length, _READ), offset)
             if len(raw) == length or not raw:
@@ -71,6 +83,8 @@ class SourceFile:
                 done += len(raw)
         except OSError as fault:
             raise self.place.io(fault, f"to read {length} bytes at {offset}") from fault
+        finally:
+            self._release()
         return b"".join(parts)
 
     def read_exactly(self, offset: int, length: int) -> bytes:
@@ -87,21 +101,44 @@ class SourceFile:
 
     def header(self) -> FileHeader:
         """Check and return the file's header (HDR-1); blocks are looked at after it."""
-        header = parse_header(self.read(0, min(self.size, HEADER_SIZE)), self.size, self.place)
+        raw = self.read(0, min(self.size, HEADER_SIZE))
+        size = self.size if len(raw) == min(self.size, HEADER_SIZE) else self.refresh()
+        header = parse_header(raw, size, self.place)
         self.seed = header.seed
         return header
 
     def close(self) -> None:
-        """Close the descriptor; later reads fail with ``invalid-argument``."""
+        """Close the descriptor once nobody reads; later reads fail with ``invalid-argument``."""
         with self._lock:
-            descriptor, self._descriptor = self._descriptor, -1
+            self._closed = True
+            unused = not self._readers
+        if unused:
+            self._end()
+
+    def _acquire(self) -> int:
+        """Return the descriptor, which stays this file's until it is released: numbers are used again."""
+        with self._lock:
+            if self._closed:
+                raise invalid("an open file", "a closed one")
+            self._readers += 1
+            return self._descriptor
+
+    def _release(self) -> None:
+        with self._lock:
+            self._readers -= 1
+            last = self._closed and not self._readers
+        if last:
+            self._end()
+
+    def _end(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
 
-    def _open(self) -> int:
-        if self._descriptor < 0:
-            raise invalid("an open file", "a closed one")
-        return self._descriptor
+    def __del__(self) -> None:
+        """Close the descriptor of a file that was dropped."""
+        if getattr(self, "_descriptor", -1) >= 0:
+            self._end()
 
 
 class Window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import itertools
 import os
 from collections.abc import Callable
@@ -10,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import FILE_ID, fault_of, output
+from support import FILE_ID, Output, fault_of, output
 
-from faro import Code, FaroError, Writer, WriterOptions
-from faro.check import check
+from faro import Code, FaroError, Follower, Writer, WriterOptions, check, rebuild, repair
 
 
 class Recorder:
@@ -101,7 +101,7 @@ def test_every_refused_call_fails_the_writer_for_good_and_leaves_nothing(
             break
         assert first.code == Code.IO
         calls: list[Callable[[Writer], Any]] = [lambda w: w.write(0, b"x"), Writer.flush, Writer.finish, Writer.region]
-        assert all(fault_of(call, writer) is first for call in calls)
+        assert all(str(fault_of(call, writer)) == str(first) for call in calls)
         # Only when nothing but the folder's sync is missing have both files their names, and then they are whole.
         if all(path.exists() for path in made.files.values()):
             assert check(**made.files).regions == 2
@@ -132,3 +132,151 @@ def test_a_failed_writer_that_others_follow_looks_unfinished(tmp_path: Path, lay
     assert opened.code == Code.UNFINISHED
     writer.abort()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+@pytest.mark.parametrize("cut", ["granted", "refused"])
+def test_a_finish_that_fails_behind_the_tail_takes_it_back(
+    tmp_path: Path, layout: Any, cut: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A followed output, of which the last syncs are refused one after the other (WRT-4, WRT-6)."""
+    options = WriterOptions(2, layout=layout, follow=True, durability="commit")
+    calls = calls_of(tmp_path, options)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    behind = len(calls) - max(i for i, call in enumerate(calls) if call.startswith("write")) - 1
+    assert behind == (3 if layout == "paired" else 2)
+    if cut == "refused":
+        monkeypatch.setattr(os, "ftruncate", refuse)
+    for back in range(1, behind + 1):
+        made = output(tmp_path, options)
+        writer = Writer(str(made.base), options)
+        with pytest.MonkeyPatch.context() as patch:
+            recorder = Recorder(patch, tmp_path)
+            write_two_regions(writer)
+            count = len(recorder.calls)
+        for path in tmp_path.iterdir():
+            path.unlink()
+        writer = Writer(str(made.base), options)
+        with pytest.MonkeyPatch.context() as patch:
+            Recorder(patch, tmp_path, count - back)
+            fault = fault_of(write_two_regions, writer)
+        assert fault is not None
+        assert fault.code == Code.IO
+        assert str(fault_of(writer.flush)) == str(fault)
+        assert_unfinished(made, gone=cut == "refused")
+        # Dropped, and not aborted: those who follow keep what they have.
+        del writer, fault
+        assert_unfinished(made, gone=cut == "refused")
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def assert_unfinished(made: Output, *, gone: bool) -> None:
+    opened = fault_of(made.reader)
+    assert opened is not None
+    assert opened.code == (Code.IO if gone else Code.UNFINISHED)
+    if not gone:
+        with Follower(**made.files) as follower:
+            assert not follower.poll()
+            assert follower.region_count == 2
+
+
+def refuse(*_: Any) -> Any:
+    raise OSError(5, "refused")
+
+
+def unfinished(folder: Path, layout: Any) -> Output:
+    """An output of two regions whose writer died, and a torn end."""
+    options = WriterOptions(2, layout=layout, follow=True)
+    made = output(folder, options)
+    writer = Writer(str(made.base), options)
+    for _ in range(2):
+        writer.write(0, b"one")
+        writer.flush()
+    for path in made.files.values():
+        with path.open("ab") as file:
+            file.write(b"torn")
+    return made
+
+
+class Mending:
+    """Notes what a repair asks of the system, and refuses one of it, counted from 0."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, refused: int = -1) -> None:
+        self.calls: list[str] = []
+        self._refused = refused
+        fsync, rename = os.fsync, os.rename
+        patch.setattr(os, "fsync", lambda fd: self.note("sync", self.name(fd), lambda: fsync(fd)))
+        patch.setattr(os, "rename", lambda a, b: self.note("rename", Path(b).suffix, lambda: rename(a, b)))
+
+    def name(self, descriptor: int) -> str:
+        return Path(os.readlink(f"/proc/self/fd/{descriptor}")).name.partition(".")[2] or "the folder"
+
+    def note(self, call: str, name: str, do: Callable[[], None]) -> None:
+        self.calls.append(f"{call} {name}")
+        if len(self.calls) - 1 == self._refused:
+            refuse()
+        do()
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+def test_repair_syncs_what_it_did_data_first(tmp_path: Path, layout: Any) -> None:
+    made = unfinished(tmp_path, layout)
+    whole = made.contents()
+    expected = ["sync data", "sync index"] if layout == "paired" else ["sync faro"]
+    for refused in range(len(expected)):
+        made.put(whole)
+        with pytest.MonkeyPatch.context() as patch:
+            Mending(patch, refused)
+            fault = fault_of(repair, **made.files)
+        assert fault is not None
+        assert (fault.code, fault.role) == (Code.IO, list(made.files)[refused])
+        # It can be run again.
+        with pytest.MonkeyPatch.context() as patch:
+            mending = Mending(patch)
+            repair(**made.files)
+        assert mending.calls in (expected, [])
+        assert check(**made.files).regions == 2
+    made.put(whole)
+    with pytest.MonkeyPatch.context() as patch:
+        mending = Mending(patch)
+        repair(**made.files, dry_run=True)
+        assert mending.calls == []
+        assert made.contents() == whole
+        repair(**made.files)
+        assert mending.calls == expected
+
+
+def test_rebuild_syncs_what_it_did_and_renames_last(tmp_path: Path) -> None:
+    made = unfinished(tmp_path, "paired")
+    whole = made.contents()
+    expected = ["sync index.rebuild.tmp", "sync data", "rename .index", "sync the folder"]
+    for refused in range(len(expected) + 1):
+        made.put(whole)
+        # What a rebuild left that was killed.
+        made.files["index"].with_suffix(".index.rebuild.tmp").write_bytes(b"older")
+        with pytest.MonkeyPatch.context() as patch:
+            mending = Mending(patch, refused)
+            fault = fault_of(rebuild, **made.files)
+        assert len(list(tmp_path.iterdir())) <= 2
+        if fault is None:
+            assert (refused, mending.calls) == (len(expected), expected)
+        else:
+            assert fault.code == Code.IO
+            assert mending.calls == expected[: refused + 1]
+            rebuild(**made.files)
+        assert check(**made.files).blocks == 2
+
+
+def test_a_repair_goes_on_after_a_short_write(tmp_path: Path) -> None:
+    made = unfinished(tmp_path, "paired")
+
+    class Short(io.FileIO):
+        def write(self, data: Any) -> int:
+            return super().write(memoryview(data)[:7])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.open", lambda path, mode, buffering: Short(path, mode.replace("b", "")))
+        repair(**made.files)
+    assert check(**made.files).regions == 2

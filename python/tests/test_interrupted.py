@@ -1,0 +1,360 @@
+"""Interruptions at any step of a call, as Ctrl-C makes them, and writers that nobody ended."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import pytest
+from support import FILE_ID, Call, Output, events_of, fault_of, model, output
+
+import faro
+from faro import Code, FaroError, Writer, WriterOptions, check
+from faro.region_writer import RegionWriter
+
+PACKAGE = str(Path(faro.__file__).parent)
+CALLS = [
+    Call("write", [0], b"first"),
+    Call("multicast", [0, 2], b"to two"),
+    Call("write", [1], b"a" * 90),
+    Call("flush"),
+    Call("broadcast", [], b"event", 64),
+    Call("write", [2], b""),
+    Call("multicast", [1], b"to one"),
+    Call("write", [2], b"last"),
+]
+FINISH = Call("finish")
+KINDS = pytest.mark.parametrize(
+    ("layout", "follow", "durability"),
+    [("paired", False, "none"), ("single", False, "commit"), ("paired", True, "commit"), ("single", True, "none")],
+)
+
+
+class Interruption:
+    """Raises KeyboardInterrupt before one bytecode of the library, counted from 0; counts them until then."""
+
+    def __init__(self, at: int = -1) -> None:
+        self.steps = 0
+        self.raised = False
+        self._at = at
+
+    def _enter(self, frame: FrameType, event: str, _: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(PACKAGE) or "generated" in frame.f_code.co_filename:
+            return None
+        caller: FrameType | None = frame
+        while caller is not None:
+            if caller.f_code.co_name in ("_drop", "__del__"):
+                # Python itself swallows what is raised there.
+                return None
+            caller = caller.f_back
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        return self._step
+
+    def _step(self, _: FrameType, event: str, __: Any) -> Any:
+        if event == "opcode":
+            self.steps += 1
+            if self.steps - 1 == self._at:
+                # Python traces no more after that: there is one interruption.
+                self.raised = True
+                raise KeyboardInterrupt
+        return self._step
+
+    def __enter__(self) -> Interruption:
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        sys.settrace(None)
+
+
+def options_of(layout: Any, follow: bool, durability: Any) -> WriterOptions:
+    return WriterOptions(3, layout=layout, follow=follow, durability=durability, buffer_size=150, file_id=FILE_ID)
+
+
+def steps_of(action: Callable[[], None], points: int) -> range:
+    """Steps of an action to interrupt, about so many, other ones than in another action."""
+    with Interruption() as all_steps:
+        action()
+    assert all_steps.steps > 1000
+    stride = max(all_steps.steps // points, 1) | 1
+    return range(stride // 2, all_steps.steps, stride)
+
+
+def holds(made: Output, calls: list[Call], options: WriterOptions) -> bool:
+    """Whether an output is whole and holds what the calls wrote."""
+    check(**made.files)
+    with made.reader() as reader:
+        return all(
+            events_of(reader.blocks(partition), options.framing) == model(calls, options, partition)
+            for partition in reader.partitions
+        )
+
+
+def is_unfinished(made: Output) -> bool:
+    """Whether those who follow an output see no end of it."""
+    fault = fault_of(made.reader)
+    # Files without a header yet are truncated.
+    return fault is not None and fault.code in (Code.UNFINISHED, Code.TRUNCATED)
+
+
+def write_all(made: Output, options: WriterOptions) -> None:
+    with Writer(str(made.base), options) as writer:
+        for call in CALLS:
+            call.make(writer)
+        with writer.region() as region:
+            region.block(0, 0, b"\3\0\0\0own")
+            region.shared()
+            region.block(None, 1, b"event")
+        writer.property("key", "value")
+
+
+@KINDS
+def test_an_interruption_at_any_step_leaves_all_or_nothing(
+    tmp_path: Path, layout: Any, follow: bool, durability: Any
+) -> None:
+    options = options_of(layout, follow, durability)
+    whole = output(tmp_path, options)
+    left = 0
+    for step in steps_of(lambda: write_all(whole, options), 120):
+        made = output(tmp_path / "x", options)
+        made.base.parent.mkdir(exist_ok=True)
+        with Interruption(step) as interruption, contextlib.suppress(KeyboardInterrupt):
+            write_all(made, options)
+        if interruption.raised and not any(path.exists() for path in made.files.values()):
+            assert list(made.base.parent.iterdir()) == []
+            continue
+        if not follow or fault_of(made.reader) is None:
+            assert made.contents() == whole.contents()
+            left += 1
+        else:
+            assert is_unfinished(made)
+        for path in made.files.values():
+            path.unlink()
+    assert left < 5
+
+
+def go_on(made: Output, options: WriterOptions, at: int) -> tuple[bool, list[Call], Call | None]:
+    """Write on after an interruption, and finish twice.
+
+    Returns:
+        Whether a finish returned; the calls that returned or were interrupted; which one was.
+    """
+    made_calls: list[Call] = []
+    refused: list[bool] = []
+    interrupted = None
+    finished = False
+    with Interruption(at) as interruption:
+        try:
+            writer = Writer(str(made.base), options)
+        except KeyboardInterrupt:
+            return False, [], None
+        for call in [*CALLS, FINISH, FINISH]:
+            try:
+                writer.finish() if call is FINISH else call.make(writer)
+                made_calls.append(call)
+                finished = finished or call is FINISH
+            except KeyboardInterrupt:
+                made_calls.append(call)
+                interrupted = call
+            except FaroError as fault:
+                refused.append(fault.code == (Code.INVALID_ARGUMENT if writer._calls.ended else Code.IO))
+                refused.append(interruption.raised or finished)
+    assert all(refused)
+    assert interruption.raised == (interrupted is not None)
+    return finished, [call for call in made_calls if call is not FINISH], interrupted
+
+
+@KINDS
+def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, follow: bool, durability: Any) -> None:
+    """A call that was interrupted was made, or was not, or the writer takes no more: never a half of it."""
+    options = options_of(layout, follow, durability)
+    whole = output(tmp_path, options)
+    outcomes: set[str] = set()
+    for step in steps_of(lambda: write_all(whole, options), 120):
+        made = output(tmp_path / "x", options)
+        made.base.parent.mkdir(exist_ok=True)
+        finished, calls, interrupted = go_on(made, options, step)
+        exists = [path for path in made.files.values() if path.exists()]
+        if finished or (exists and not follow):
+            # Without a finish that returned: it was interrupted when nothing was left to do.
+            assert finished or interrupted is FINISH
+            without = [call for call in calls if call is not interrupted]
+            assert holds(made, calls, options) or holds(made, without, options)
+            outcomes.add("finished")
+        elif exists:
+            # Who follows keeps what was committed, and nobody takes it for finished.
+            if is_unfinished(made):
+                outcomes.add("unfinished")
+            else:
+                assert interrupted is FINISH
+                assert holds(made, calls, options)
+        else:
+            outcomes.add("nothing")
+        for path in exists:
+            path.unlink()
+        assert list(made.base.parent.iterdir()) == []
+    assert outcomes >= {"unfinished" if follow else "nothing"}
+
+
+BLOCKS: list[tuple[str, Callable[[RegionWriter], None]]] = [
+    ("own", lambda region: region.block(0, 1, b"own")),
+    ("abc", lambda region: region.stored_block(1, 64, 0, 3, b"abc")),
+    ("", lambda region: region.shared([1])),
+    ("event", lambda region: region.block(None, 1, b"event")),
+    ("", lambda region: region.end()),
+]
+
+
+def test_an_interrupted_region_has_whole_blocks_or_is_not_committed(tmp_path: Path) -> None:
+    options = WriterOptions(3, file_id=FILE_ID)
+    with Interruption() as all_steps:
+        region = Writer(str(output(tmp_path, options).base), options).region()
+        for _, call in BLOCKS:
+            call(region)
+    finished = 0
+    for step in range(3, all_steps.steps, all_steps.steps // 150):
+        made = output(tmp_path, options)
+        writer = Writer(str(made.base), options)
+        region = writer.region()
+        taken: list[str] = []
+        interrupted = ""
+        with Interruption(step):
+            for name, call in BLOCKS:
+                try:
+                    call(region)
+                    taken.append(name)
+                except KeyboardInterrupt:
+                    interrupted = name
+                except FaroError:
+                    pass
+        del region
+        if fault_of(writer.finish) is None:
+            finished += 1
+            check(**made.files)
+            with made.reader() as reader:
+                found = [bytes(block.payload).decode() for block in reader.all_blocks()]
+            whole = [name for name, _ in BLOCKS if name in taken and name]
+            assert found in ([], whole, [name for name, _ in BLOCKS if name and name in (*taken, interrupted)])
+    assert finished < 50
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    """A signal, as a terminal or a notebook sends it, while a program writes."""
+    program = """
+import sys, faro
+with faro.Writer(sys.argv[1], faro.WriterOptions(10, buffer_size=1000)) as writer:
+    print("begun", flush=True)
+    while True:
+        writer.write(3, b"x" * 100)
+"""
+    arguments = [sys.executable, "-c", program, str(tmp_path / "out")]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(signal.SIGINT)
+        _, shown = process.communicate(timeout=60)
+    assert shown.strip().endswith(b"KeyboardInterrupt")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Writers that nobody ended.
+
+
+def test_a_writer_in_a_cycle_goes_with_it(tmp_path: Path) -> None:
+    gc.disable()
+    try:
+        writer = Writer(str(tmp_path / "out"), WriterOptions(2))
+        writer.write(0, b"x")
+        holder: dict[str, Any] = {"writer": writer}
+        holder["itself"] = holder
+        del writer, holder
+        assert len(list(tmp_path.iterdir())) == 2
+        gc.collect()
+        assert list(tmp_path.iterdir()) == []
+        # A failed writer is in none of its own making.
+        writer = Writer(str(tmp_path / "out"), WriterOptions(2))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "writev", lambda *_: 1 // 0)
+            writer.write(0, b"x")
+            with pytest.raises(ZeroDivisionError):
+                writer.flush()
+            with pytest.raises(FaroError, match="ZeroDivisionError"):
+                writer.finish()
+        del writer
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        gc.enable()
+
+
+PROGRAMS = {
+    "at its end": "holder = [writer]; holder.append(holder); writer.write(0, b'x')",
+    "by an error": "writer.write(0, b'x'); writer.flush(); 1 // 0",
+    "with a region begun": "region = writer.region(); region.block(0, 1, b'x')",
+    "in another folder": "import os; os.chdir('/'); writer.write(0, b'x'); writer.flush()",
+}
+
+
+@pytest.mark.parametrize("ending", PROGRAMS)
+def test_a_program_that_ends_leaves_no_temporary_files(tmp_path: Path, ending: str) -> None:
+    begin = "import faro; writer = faro.Writer('out', faro.WriterOptions(2)); "
+    arguments = [sys.executable, "-c", begin + PROGRAMS[ending]]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == (ending == "by an error")
+    assert b"ZeroDivisionError" in done.stderr or done.stderr == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fork_does_not_take_its_parents_files_away(tmp_path: Path) -> None:
+    program = """
+import os, sys, faro
+writer = faro.Writer("out", faro.WriterOptions(2))
+child = os.fork()
+if child == 0:
+    sys.exit(0)  # Its own copy of the writer is dropped.
+assert os.waitpid(child, 0)[1] == 0
+writer.write(0, b"x")
+writer.finish()
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert check(data=tmp_path / "out.data", index=tmp_path / "out.index").blocks == 1
+
+
+def test_an_old_writer_does_not_remove_what_another_made_in_its_place(tmp_path: Path) -> None:
+    options = WriterOptions(2, file_id=FILE_ID)
+    for _ in range(20):
+        first = Writer(str(tmp_path / "out"), options)
+        first.abort()
+        second = Writer(str(tmp_path / "out"), options)
+        first.abort()
+        del first
+        second.write(0, b"x")
+        second.finish()
+        assert check(data=tmp_path / "out.data", index=tmp_path / "out.index").blocks == 1
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_a_region_that_was_dropped_is_given_up(tmp_path: Path) -> None:
+    options = WriterOptions(2, file_id=FILE_ID)
+    made = output(tmp_path, options)
+    with Writer(str(made.base), options) as writer:
+        region = writer.region()
+        region.block(0, 1, b"never")
+        fault = fault_of(writer.flush)
+        assert fault is not None
+        assert fault.code == Code.INVALID_ARGUMENT
+        del region
+        writer.write(1, b"x")
+    assert check(**made.files).blocks == 1
