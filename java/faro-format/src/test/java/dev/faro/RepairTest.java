@@ -170,6 +170,36 @@ class RepairTest {
     }
 
     @Test
+    void aRebuiltIndexIsOneThatAReaderWithTheseLimitsTakes() throws Exception {
+        Path name = folder.resolve("limits");
+        try (Writer writer = Writer.create(name, new WriterOptions(100))) {
+            for (int partition = 2; partition >= 0; partition--) {
+                writer.write(partition, ByteBuffer.allocate(4));
+                writer.flush();
+            }
+            writer.finish();
+        }
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        byte[] before = Files.readAllBytes(index);
+        // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
+        long[][] refused = {{64 << 20, 2, 128}, {64 << 20, 1, 96}, {8, 3, 64}};
+        for (long[] row : refused) {
+            Limits limits = new Limits(64 << 20, 64 << 20, row[0], row[1], 8 << 20);
+            for (boolean dryRun : new boolean[] {true, false}) {
+                FaroException e = assertThrows(FaroException.class,
+                        () -> Rebuild.rebuild(data, index, new Rebuild.Options(false, null, limits, dryRun)));
+                assertEquals(ErrorCode.LIMIT_EXCEEDED, e.code());
+                assertEquals(FileRole.DATA, e.role());
+                assertEquals(row[2], e.offset());
+                assertArrayEquals(before, Files.readAllBytes(index));
+            }
+        }
+        Limits enough = new Limits(64 << 20, 64 << 20, 400, 3, 8 << 20);
+        assertEquals(3, Rebuild.rebuild(data, index, new Rebuild.Options(false, null, enough, false)).regions());
+    }
+
+    @Test
     void rebuildingAfterEveryCutOfTheData() throws Exception {
         Path name = folder.resolve("rebuild");
         Outputs.small(name, new WriterOptions(3));

@@ -37,6 +37,7 @@ public final class Rebuild {
     private final InputFile data;
     private final Header header;
     private final boolean sharedToAll;
+    private final Limits limits;
     private final BlockReader blocks;
     private final RegionDraft draft;
     private final PartitionCounters ownNext = new PartitionCounters();
@@ -63,6 +64,7 @@ public final class Rebuild {
         this.data = data;
         this.header = header;
         this.sharedToAll = options.sharedToAll;
+        this.limits = options.limits;
         this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits, true);
         this.draft = new RegionDraft(header);
         this.committer = index == null ? null : new Committer(index, header.fileId(), new Directory(), 0);
@@ -217,11 +219,23 @@ public final class Rebuild {
         if (draft.bytes() == 0) {
             return;
         }
+        if (regions >= limits.maxRegions()) {
+            throw limit("at most " + limits.maxRegions() + " regions", "one more");
+        }
+        ByteBuffer message = draft.message(regions, regionStart, 0);
+        if (message.remaining() > limits.maxMessageSize()) {
+            throw limit("a region whose message has at most " + limits.maxMessageSize() + " bytes",
+                    message.remaining());
+        }
         if (committer != null) {
-            committer.region(draft.message(regions, regionStart, 0), regionStart, draft.bytes());
+            committer.region(message, regionStart, draft.bytes());
         }
         regionStart += draft.bytes();
         regions++;
         draft.clear();
+    }
+
+    private FaroException limit(String expected, Object found) {
+        return data.fault(ErrorCode.LIMIT_EXCEEDED, regionStart, expected, found);
     }
 }
