@@ -46,7 +46,7 @@ lint: .venv/stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
-	$(BIN)/ruff check --quiet demo spec spec/build scripts/readme-check scripts/totals examples
+	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
@@ -149,6 +149,14 @@ out/tools/atheris/stamp: python/requirements-dev.txt fuzz/python/requirements.tx
 .PHONY: fuzz-python
 fuzz-python: .venv/stamp out/tools/atheris/stamp ## Run each Python target under Atheris for MINUTES, one after another
 	fuzz/python/run --minutes $(or $(MINUTES),1) $(TARGETS)
+
+.PHONY: audit
+audit: ## Ask what is known against the dependencies (needs the advisory databases; says what it could not ask)
+	scripts/audit
+
+.PHONY: bounds
+bounds: testees ## Put hostile files before all implementations, under an address-space limit
+	conformance/run bounds --all
 
 .PHONY: faro
 faro: ## Build the faro command

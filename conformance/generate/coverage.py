@@ -16,6 +16,7 @@ TESTS = {
     "rust": r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn {name}\(",
     "java": r"@Test\s+(?:@[^\n]*\s+)*void {name}\(",
     "python": r"^def {name}\(",
+    "conformance": r"^def {name}\(",
 }
 """How a test looks, by the language and the folder of its library."""
 
@@ -69,7 +70,12 @@ def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
     for clause in sorted((cases | set(elsewhere)) - set(texts)):
         yield f"{clause}: is no clause of the specification"
     for clause, entry in elsewhere.items():
-        for language in TESTS:
+        # What puts every implementation to the test stands beside the cases.
+        together = entry["tests"].get("conformance", [])
+        for test in together:
+            if not is_test("conformance", test):
+                yield f"{clause}: there is no test {test} in conformance/"
+        for language in TESTS.keys() - {"conformance"} if not together else ():
             tests = entry["tests"].get(language)
             if not tests:
                 yield f"{clause}: elsewhere.json names no test for {language}"
