@@ -94,8 +94,9 @@ fn shared(region: &mut Region, rng: &mut Rng) {
         }
         return;
     };
-    match rng.below(5) {
+    match rng.below(6) {
         0 => number(&mut extent.length, rng),
+        4 => number(&mut extent.first_block, rng),
         1 => extent.members = None,
         2 => extent.members = Some(vec![rng.next() as u8; rng.below(4)]),
         3 => {

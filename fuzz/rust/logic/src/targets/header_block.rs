@@ -3,6 +3,7 @@
 use crate::container::{Container, limits_of};
 use crate::scratch;
 use crate::seal::{block_checksum, crc32c, seal, u32_at};
+use faro::message::{Region, SharedExtent};
 use faro::{Code, Files, Limits, RebuildOptions, rebuild};
 use std::collections::HashMap;
 
@@ -98,43 +99,106 @@ fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
         orphaned: 0,
     };
     let mut last: HashMap<u32, u32> = HashMap::new();
-    // What the open region ends with: no block, an own extent of a partition, or a shared one.
-    let (mut begun, mut end) = (64, None);
+    let mut open = OpenRegion::default();
     let mut at = 64;
     while at < file.len() {
         let expected = |partition| last.get(&partition).copied();
         match block(file, at, &partitions, selective, expected, limits) {
             Ok(size) => {
                 let (partition, sequence) = (u32_at(file, at + 8), u32_at(file, at + 12));
-                let is_own = partition != u32::MAX;
-                if end.is_some_and(|last| is_own && (last == u32::MAX || partition < last)) {
-                    found.regions += 1;
-                    region_limit(&found, begun, limits)?;
-                    begun = at as u64;
+                if open.ends_before(partition) {
+                    open.close(file, &mut found, limits)?;
+                    open = OpenRegion::default();
                 }
-                end = Some(partition);
+                open.add(partition, sequence, at, size);
                 last.insert(partition, sequence);
                 found.blocks += 1;
-                found.orphaned += u64::from(!is_own);
+                found.orphaned += u64::from(partition == u32::MAX);
                 at += size;
             }
             Err((code @ (Code::LimitExceeded | Code::UnsupportedCodec), offset)) => return Err((code, Some(offset))),
             Err(_) => break,
         }
     }
-    if end.is_some() {
-        found.regions += 1;
-        region_limit(&found, begun, limits)?;
-    }
+    open.close(file, &mut found, limits)?;
     found.kept = at as u64;
     found.cut = file.len() as u64 - found.kept;
     Ok(found)
 }
 
-fn region_limit(found: &Found, begun: u64, limits: &Limits) -> Result<(), Fault> {
-    match found.regions > limits.max_regions {
-        true => Err((Code::LimitExceeded, Some(begun))),
-        false => Ok(()),
+/// The extents of a region that REP-6 forms: partition, units of 8 bytes, sequence of the first block. A shared one is the last.
+#[derive(Default)]
+struct OpenRegion {
+    begun: usize,
+    extents: Vec<(u32, u32, u32)>,
+}
+
+impl OpenRegion {
+    fn ends_before(&self, partition: u32) -> bool {
+        // A shared extent's number is above all partitions.
+        self.extents.last().is_some_and(|(last, _, _)| partition < *last)
+    }
+
+    fn add(&mut self, partition: u32, sequence: u32, at: usize, size: usize) {
+        let units = (size / 8) as u32;
+        match self.extents.last_mut() {
+            Some((last, length, _)) if *last == partition => *length += units,
+            last => {
+                self.begun = if last.is_none() { at } else { self.begun };
+                self.extents.push((partition, units, sequence));
+            }
+        }
+    }
+
+    fn close(&self, file: &[u8], found: &mut Found, limits: &Limits) -> Result<(), Fault> {
+        if self.extents.is_empty() {
+            return Ok(());
+        }
+        let message = self
+            .message(file, found.regions as u32)
+            .build()
+            .expect("a small message");
+        if found.regions >= limits.max_regions || message.len() as u64 > limits.max_message_size {
+            return Err((Code::LimitExceeded, Some(self.begun as u64)));
+        }
+        found.regions += 1;
+        Ok(())
+    }
+
+    /// The region's message, by REP-6 and SRT-8.
+    fn message(&self, file: &[u8], sequence: u32) -> Region {
+        let (own, shared): (Vec<_>, Vec<_>) = self
+            .extents
+            .iter()
+            .partition(|(partition, _, _)| *partition != u32::MAX);
+        let count = u32_at(file, 12);
+        let sparse = 2 * own.len() as u64 + 1 < u64::from(count);
+        let mut slots: Vec<(u32, u32)> = own.iter().map(|(_, length, first)| (*length, *first)).collect();
+        if !sparse {
+            slots = vec![(0, 0); count as usize];
+            for (partition, length, first) in &own {
+                slots[(partition - u32_at(file, 36)) as usize] = (*length, *first);
+            }
+        }
+        let mut offsets = vec![0];
+        for (length, _) in &slots {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let extent = |(_, length, first_block): &(u32, u32, u32)| SharedExtent {
+            length: *length,
+            members: Some(Vec::new()),
+            first_block: *first_block,
+        };
+        Region {
+            sequence,
+            data_offset: self.begun as u64,
+            data_length: self.extents.iter().map(|(_, length, _)| u64::from(*length) * 8).sum(),
+            offsets,
+            partitions: sparse.then(|| own.iter().map(|(partition, _, _)| *partition).collect()),
+            shared: shared.iter().map(extent).collect(),
+            first_block: (file[16] & 1 != 0).then(|| slots.iter().map(|(_, first)| *first).collect()),
+            ..Region::default()
+        }
     }
 }
 

@@ -55,9 +55,6 @@ fn filled<T>(vector: Option<Vec<T>>) -> Option<Vec<T>> {
 fn normal_region(mut region: Region) -> Region {
     region.runs = filled(region.runs);
     region.first_block = filled(region.first_block);
-    for extent in &mut region.shared {
-        extent.members = filled(extent.members.take());
-    }
     region
 }
 
