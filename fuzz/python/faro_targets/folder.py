@@ -1,4 +1,4 @@
-"""A folder for the files of one input: below TMPDIR if that is set, else in memory where the system has such a place."""
+"""A folder for the files of one input: below TMPDIR if that is set, else in memory, where the system can."""
 
 from __future__ import annotations
 
