@@ -5,7 +5,7 @@ The first rule that fits a request decides; without one the answer is `unsupport
 {"error": ...}, {"unsupported": ...}, "crash", "abort", "hang", "garbage", "wrong-id", "twice", "close", {"raw": text},
 {"write": {suffix: hex}, "ok": ...}: make the files of `path`; {"overwrite": {role: hex}, "ok": ...}: its files;
 {"sha256": {role: digest}, "ok": ..., "error": ..., "crash_on": digest, "accept": digest}: ok for these files only;
-{"eat": bytes}: take memory.
+{"eat": bytes}: take memory; {"spin": bytes}: compute for as long as the square of the files' size, in units of these.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ def perform(action: Any, request: dict[str, Any]) -> None:
     elif "eat" in action:
         held = bytearray(action["eat"])
         say({"id": number, "unsupported": f"held {len(held)}"})
+    elif "spin" in action:
+        size = sum(Path(request[role]).stat().st_size for role in ("data", "index", "single") if role in request)
+        end = time.process_time() + (size / action["spin"]) ** 2
+        while time.process_time() < end:
+            pass
+        say({"id": number, "unsupported": "done"})
     elif "sha256" in action:
         digests = {role: hashlib.sha256(Path(request[role]).read_bytes()).hexdigest() for role in action["sha256"]}
         if action.get("crash_on") in digests.values():
