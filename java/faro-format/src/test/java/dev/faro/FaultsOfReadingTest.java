@@ -3,7 +3,6 @@ package dev.faro;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -23,14 +22,15 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files that change, shrink or go away under an open reader, and reads that do less than they were asked to. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FaultsOfReadingTest {
     private static final ReaderOptions NO_CACHE = new ReaderOptions(Limits.DEFAULT, true, 0);
 
@@ -260,11 +260,9 @@ class FaultsOfReadingTest {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/mkfifo")));
         assertEquals(0, new ProcessBuilder("/usr/bin/mkfifo", pipe.toString()).start().waitFor());
         Path name = output(Layout.PAIRED);
-        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
-            expect(ErrorCode.IO, FileRole.SINGLE, () -> Reader.openSingle(pipe, NO_CACHE));
-            expect(ErrorCode.IO, FileRole.DATA, () -> Reader.openPair(pipe, Outputs.file(name, ".index"), NO_CACHE));
-            expect(ErrorCode.IO, FileRole.INDEX, () -> Follower.openPair(Outputs.file(name, ".data"), pipe, NO_CACHE));
-        });
+        expect(ErrorCode.IO, FileRole.SINGLE, () -> Reader.openSingle(pipe, NO_CACHE));
+        expect(ErrorCode.IO, FileRole.DATA, () -> Reader.openPair(pipe, Outputs.file(name, ".index"), NO_CACHE));
+        expect(ErrorCode.IO, FileRole.INDEX, () -> Follower.openPair(Outputs.file(name, ".data"), pipe, NO_CACHE));
     }
 
     @Test

@@ -21,10 +21,12 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a writer does when the system does less than it was asked to, or nothing. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FaultsOfWritingTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -180,6 +182,28 @@ class FaultsOfWritingTest {
                 FaroException e = expectIo(writer::finish);
                 assertTrue(e.getCause() instanceof ClosedByInterruptException, e.toString());
                 assertTrue(Thread.interrupted());
+                assertEquals(ErrorCode.UNFINISHED,
+                        assertThrows(FaroException.class, () -> Outputs.open(name, layout)).code());
+            }
+            assertEquals(List.of(), Outputs.names(folder));
+        }
+    }
+
+    /** The interrupt comes behind the tail, and is still pending when the tail is cut off. */
+    @Test
+    void anInterruptOfTheLastSyncTakesTheTailBack() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("last");
+            WriterOptions options = options(layout).follow(true).durability(Durability.COMMIT);
+            try (Writer writer = Writer.create(system.path(name), options)) {
+                writer.write(1, Outputs.bytes("x"));
+                writer.flush();
+                // What finish asks for: a pair's data is synced, the index written and synced.
+                system.interrupt(layout == Layout.SINGLE ? 1 : 2);
+                FaroException e = expectIo(writer::finish);
+                assertTrue(e.getCause() instanceof ClosedByInterruptException, e.toString());
+                assertTrue(Thread.interrupted());
+                assertEquals(0, e.getSuppressed().length);
                 assertEquals(ErrorCode.UNFINISHED,
                         assertThrows(FaroException.class, () -> Outputs.open(name, layout)).code());
             }

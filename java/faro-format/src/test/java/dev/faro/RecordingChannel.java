@@ -3,6 +3,7 @@ package dev.faro;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.ReadableByteChannel;
@@ -37,7 +38,17 @@ final class RecordingChannel extends FileChannel {
 
     @Override
     public void force(boolean metadata) throws IOException {
+        boolean interrupted = system.isInterruptedAtNext();
         system.admit("sync", path);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+            try {
+                channel.force(metadata);
+            } catch (ClosedByInterruptException e) {
+                close();
+                throw e;
+            }
+        }
     }
 
     @Override

@@ -37,9 +37,12 @@ final class RecordingFileSystem extends FileSystem {
     private final List<String> calls = new ArrayList<>();
     private int refused = -1;
     private boolean refusedOnwards;
+    private int interrupted = -1;
     private boolean removing = true;
     private int reads;
     private int refusedRead = -1;
+    private int interruptedRead = -1;
+    private int opened;
     private final Pieces pieces = new Pieces();
 
     /** A path of this file system for one of the default one. */
@@ -72,6 +75,7 @@ final class RecordingFileSystem extends FileSystem {
         calls.clear();
         refused = number;
         refusedOnwards = false;
+        interrupted = -1;
     }
 
     /** The same with that call and all behind it. */
@@ -98,6 +102,16 @@ final class RecordingFileSystem extends FileSystem {
         return refusedOnwards ? calls.size() - 1 < refused : calls.size() - 1 != refused;
     }
 
+    /** Forgets the calls so far, and interrupts the thread inside the call of that number if it is a sync. */
+    void interrupt(int number) {
+        refuse(-1);
+        interrupted = number;
+    }
+
+    boolean isInterruptedAtNext() {
+        return calls.size() == interrupted;
+    }
+
     /** Whether files can be removed. */
     void removing(boolean can) {
         removing = can;
@@ -107,6 +121,18 @@ final class RecordingFileSystem extends FileSystem {
     void refuseRead(int number) {
         reads = 0;
         refusedRead = number;
+        interruptedRead = -1;
+    }
+
+    /** Counts reads from here on, and interrupts the thread inside the one of that number. */
+    void interruptRead(int number) {
+        refuseRead(-1);
+        interruptedRead = number;
+    }
+
+    /** Files opened so far. */
+    int opened() {
+        return opened;
     }
 
     /** Reads so far. */
@@ -116,6 +142,9 @@ final class RecordingFileSystem extends FileSystem {
 
     /** Refuses a read, perhaps. */
     void admitRead() throws IOException {
+        if (reads == interruptedRead) {
+            Thread.currentThread().interrupt();
+        }
         if (reads++ == refusedRead) {
             throw new IOException("refused");
         }
@@ -216,6 +245,7 @@ final class RecordingFileSystem extends FileSystem {
         @Override
         public FileChannel newFileChannel(
                 Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
+            opened++;
             FileChannel channel = FileChannel.open(real(path), options, attributes);
             return new RecordingChannel(RecordingFileSystem.this, real(path), channel);
         }

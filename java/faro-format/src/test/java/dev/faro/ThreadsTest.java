@@ -1,0 +1,149 @@
+package dev.faro;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.Follower;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many threads at one reader, and many followers of one writer. */
+@Timeout(60)
+class ThreadsTest {
+    private static final int THREADS = 8;
+
+    @TempDir
+    Path folder;
+
+    private static Reader open(Path name, Layout layout, long cacheBytes) throws FaroException {
+        ReaderOptions options = new ReaderOptions(Limits.DEFAULT, true, cacheBytes);
+        return layout == Layout.SINGLE ? Reader.openSingle(Outputs.file(name, ".faro"), options)
+                : Reader.openPair(Outputs.file(name, ".data"), Outputs.file(name, ".index"), options);
+    }
+
+    /** Partitions, ranges, checks, region messages and cursors closed half-way, with no cache, a small and a large one. */
+    @Test
+    void oneReaderForManyThreads() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("shared" + layout);
+            Torment.write(name, layout);
+            for (long cacheBytes : new long[] {0, 1000, 1 << 20}) {
+                try (Reader reader = open(name, layout, cacheBytes)) {
+                    List<List<Long>> expected = Torment.readEach(reader);
+                    Checker.Result checked = Checker.check(reader, CheckLevel.DECODE);
+                    List<Callable<Void>> tasks = new ArrayList<>();
+                    for (int i = 0; i < THREADS; i++) {
+                        Random random = new Random(i);
+                        tasks.add(() -> {
+                            for (int round = 0; round < 25; round++) {
+                                oneOf(reader, random, expected, checked);
+                            }
+                            return null;
+                        });
+                    }
+                    Torment.runAll(tasks);
+                }
+            }
+        }
+    }
+
+    private static void oneOf(Reader reader, Random random, List<List<Long>> expected, Checker.Result checked)
+            throws FaroException {
+        int which = random.nextInt(expected.size());
+        switch (random.nextInt(10)) {
+            case 0 -> assertEquals(checked, Checker.check(reader, CheckLevel.DECODE));
+            case 1, 2 -> {
+                int number = random.nextInt(Torment.REGIONS);
+                assertEquals(number, reader.region(number).sequence());
+            }
+            case 3, 4 -> {
+                try (BlockCursor blocks = reader.all()) {
+                    for (int left = random.nextInt(40); left > 0 && blocks.next(); left--) {
+                        blocks.payload();
+                    }
+                }
+            }
+            default -> assertEquals(expected.get(which), Torment.readOne(reader, which));
+        }
+    }
+
+    /** Each sees a growing beginning of what the end is, whatever the others do. One of them is shared by two threads. */
+    @Test
+    void manyFollowersOfOneWriter() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("followed" + layout);
+            List<List<List<Long>>> ends = new ArrayList<>();
+            CountDownLatch watching = new CountDownLatch(THREADS);
+            try (Writer writer = Writer.create(name, Torment.options(layout).follow(true));
+                    Follower shared = Outputs.follow(name, layout)) {
+                List<Callable<Void>> tasks = new ArrayList<>();
+                for (int i = 0; i < THREADS; i++) {
+                    int number = i;
+                    tasks.add(() -> {
+                        try (Follower own = Outputs.follow(name, layout)) {
+                            List<List<Long>> end = follow(number < 2 ? shared : own, watching);
+                            synchronized (ends) {
+                                ends.add(end);
+                            }
+                        }
+                        return null;
+                    });
+                }
+                tasks.add(() -> {
+                    for (int i = 0; i < Torment.REGIONS; i++) {
+                        Torment.region(writer, i);
+                        if (i == Torment.REGIONS / 2) {
+                            // So that everybody has seen a part of it.
+                            watching.await();
+                        }
+                    }
+                    writer.finish();
+                    return null;
+                });
+                Torment.runAll(tasks);
+            }
+            try (Reader reader = open(name, layout, 0)) {
+                List<List<Long>> whole = Torment.readEach(reader);
+                assertEquals(THREADS, ends.size());
+                for (List<List<Long>> end : ends) {
+                    assertEquals(whole, end);
+                }
+            }
+        }
+    }
+
+    private static List<List<Long>> follow(Follower follower, CountDownLatch watching) throws Exception {
+        List<Long> before = List.of();
+        int regions = 0;
+        boolean finished = false;
+        while (!finished) {
+            finished = follower.poll();
+            int now = follower.regionCount();
+            assertTrue(now >= regions, now + " regions after " + regions);
+            if (now == regions && !finished) {
+                Thread.onSpinWait();
+                continue;
+            }
+            List<Long> all = Torment.read(follower.all());
+            assertEquals(before, all.subList(0, before.size()));
+            before = all;
+            regions = now;
+            watching.countDown();
+        }
+        return Torment.readEach(follower);
+    }
+}
