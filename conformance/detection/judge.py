@@ -1,0 +1,178 @@
+"""What an answer about damaged files amounts to, and why damage that is not detected is not.
+
+Nothing here asks an implementation: the contents are those of the generator, and every reason is looked for in the
+damaged bytes. A reason that does not hold of these bytes is none.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from faro_conformance.protocol import Json, Outcome, SuiteError
+from generate.output import Answer
+from generate.raw import pad8
+
+from .damage import Damage
+from .outputs import Files, Subject
+
+CONTENT = ("header", "properties", "created_by", "statistics")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one way of reading made of damaged files.
+
+    `verdict`: "detected" with an error's `code`; "unchanged": all as before the damage; "lost": the first `regions`
+    regions as they were, and without an error no more; "different": something delivered without an error that is not
+    what was written; "passed": `check` found nothing.
+    """
+
+    verdict: str
+    code: str | None = None
+    regions: int | None = None
+    answer: Json = None
+
+
+def contents(answer: Json, truth: Answer) -> Seen:
+    """A `read` answer held against what was written."""
+    code = None
+    parts = answer["partitions"]
+    for number in truth["partitions"].keys() | parts.keys():
+        part = parts.get(number)
+        if part is not None and "error" in part:
+            code = code or part["error"]["code"]
+        elif part != truth["partitions"].get(number):
+            return Seen("different", answer=answer)
+    if code is not None:
+        # What was delivered is right, and whoever misses something was told.
+        return Seen("detected", code)
+    same = all(answer[name] == truth[name] for name in (*CONTENT, "regions"))
+    return Seen("unchanged") if same else Seen("different", answer=answer)
+
+
+def _error(outcome: Outcome) -> Seen | None:
+    if outcome.kind == "error":
+        return Seen("detected", outcome.value["code"])
+    if outcome.kind != "ok":
+        raise SuiteError(f"a testee failed: {outcome.detail}")
+    return None
+
+
+def of_read(outcome: Outcome, subject: Subject) -> Seen:
+    """`read` of a finished file."""
+    return _error(outcome) or contents(outcome.value, subject.reads)
+
+
+def of_check(outcome: Outcome) -> Seen:
+    """`check` of a finished file whose bytes are not what they were."""
+    return _error(outcome) or Seen("passed")
+
+
+def of_follow(opened: Outcome, polled: Outcome, read: Outcome, subject: Subject) -> Seen:
+    """A follower that opens, polls once and reads what it has."""
+    failed = _error(opened)
+    if failed:
+        return failed
+    failed = _error(polled)
+    held = _error(read) or _prefix(read.value, subject, subject.seen)
+    if held.verdict == "different":
+        return held
+    if failed:
+        return failed
+    if polled.value["finished"] or polled.value["regions"] != read.value["regions"]:
+        return Seen("different", answer=read.value)
+    return held
+
+
+def of_repair(mended: Outcome, read: Outcome, before: Files, after: Files, subject: Subject) -> Seen:
+    """A repair to the last commit, and what is read then. A repair that refuses leaves the files as they are."""
+    failed = _error(mended)
+    if failed:
+        return failed if before == after else Seen("different")
+    return _error(read) or _prefix(read.value, subject, subject.mended)
+
+
+def _prefix(answer: Json, subject: Subject, truth: Callable[[int], Answer]) -> Seen:
+    regions, committed = answer["regions"], len(subject.output.regions)
+    if regions > committed:
+        return Seen("different", answer=answer)
+    held = contents(answer, truth(regions))
+    if held.verdict == "unchanged" and regions < committed:
+        return Seen("lost", regions=regions, answer=answer)
+    return held
+
+
+def explain(damage: Damage, asked: str, seen: Seen, subject: Subject) -> str | None:
+    """The reason why damage was not detected, by its name in spec/integrity.md, or None; *subject* by `whose`."""
+    if seen.verdict == "other":
+        return "other-output"
+    if asked == "read without checksums" and seen.verdict == "different":
+        return "no-checksums" if _in_blocks(damage, subject) else None
+    if asked == "check structure" and seen.verdict == "passed":
+        return "structure" if _in_blocks(damage, subject) else None
+    if asked in ("follow", "repair") and seen.verdict == "lost" and seen.regions is not None:
+        return _lost(damage, asked, seen.regions, subject)
+    return None
+
+
+def whose(damage: Damage, subject: Subject) -> Subject:
+    """Whose output the damaged files say that they are: that of the header that is read first."""
+    role = subject.built.index
+    after = damage.after.get(role, subject.files[role])
+    return subject.twin if after[:64] == subject.twin.files[role][:64] else subject
+
+
+def _in_blocks(damage: Damage, subject: Subject) -> bool:
+    """Whether everything that changed is inside of partition blocks, and nothing moved."""
+    for role, after in damage.after.items():
+        before = subject.files[role]
+        if after == before:
+            continue
+        if role != subject.built.data or len(after) != len(before):
+            return False
+        outside = 0
+        for begin, end in [*subject.extents, (len(before), len(before))]:
+            if before[outside:begin] != after[outside:begin]:
+                return False
+            outside = end
+    return True
+
+
+def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | None:
+    role = subject.built.index
+    before = subject.files[role]
+    after = damage.after.get(role, before)
+    at = _stop(before, after, regions, subject)
+    left = after[at:]
+    if len(after) < len(before) and before.startswith(after):
+        return "earlier" if subject.regions_in(len(after)) == regions else None
+    if asked == "repair" and not any(left[16:]):
+        return "zeros"
+    stored, plain = struct.unpack_from("<II", left) if len(left) >= 8 else (0, 0)
+    end = at + 24 + pad8(int.from_bytes(before[at : at + 4], "little"))
+    if end == len(before):
+        return "last-message"
+    # A repair takes a block that does not verify for a torn one also when no more than a tail's bytes follow it.
+    if at + 24 + pad8(stored) < len(after) - (24 if asked == "repair" else 0):
+        return None
+    old_stored, old_plain = struct.unpack_from("<II", before, at)
+    compressed = before[at + 16] < 128 and before[at + 17] != 0
+    if stored != old_stored and plain != old_plain and (stored < plain if compressed else stored == plain):
+        return "both-sizes"
+    if compressed and after[at + 4 : at + 20] == before[at + 4 : at + 20] and old_stored < stored < plain:
+        return "grown"
+    return None
+
+
+def _stop(before: bytes, after: bytes, regions: int, subject: Subject) -> int:
+    """Where the walk came to stand: the first block behind the regions that were kept which is not as it was."""
+    at = 64 if regions == 0 else _end(before, subject.built.messages[regions - 1])
+    while at + 24 <= len(before) and before[at : _end(before, at)] == after[at : _end(before, at)]:
+        at = _end(before, at)
+    return at
+
+
+def _end(data: bytes, at: int) -> int:
+    return at + 24 + pad8(int.from_bytes(data[at : at + 4], "little"))

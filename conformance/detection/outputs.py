@@ -1,0 +1,154 @@
+"""The outputs that are damaged: by the cases' generator, so that their contents are known from no implementation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from generate.codecs import lz4_repeat, zstd_chunk, zstd_frame
+from generate.mending import MARK
+from generate.output import Answer, Built, Output, Region, Shared, build, read_answer
+from generate.prng import random_bytes
+from generate.raw import LZ4, NONE, OPAQUE, ZSTD, Block, Header
+
+LAYOUTS = ("paired", "single")
+CODECS = ("none", "lz4", "zstd")
+STATES = ("finished", "unfinished")
+PAGE = 4096
+Files = dict[str, bytes]
+
+
+def block(codec: str, seed: int, size: int, kind: int = 0) -> Block:
+    """A block whose sizes do not depend on its content, so that two producers' files have the same places."""
+    if codec == "none" or kind:
+        return Block(random_bytes(seed, size), kind=kind)
+    unit = random_bytes(seed, 32)
+    if codec == "lz4":
+        plain, stored = lz4_repeat(unit, size - 12, random_bytes(seed + 1, 12))
+        return Block(plain, codec=LZ4, stored=stored)
+    run = unit[:1] * (size - 32)
+    frame = zstd_frame(zstd_chunk(0, unit, last=False) + zstd_chunk(1, run[:1], len(run)))
+    return Block(unit + run, codec=ZSTD, stored=frame)
+
+
+def _small(codec: str, seed: int, header: Header) -> list[Region]:
+    numbers = iter(range(seed, seed + 1000, 2))
+
+    def made(size: int, kind: int = 0) -> Block:
+        return block(codec, next(numbers), size, kind)
+
+    first = Region({0: [made(64), made(48)], 2: [made(5, 1), made(64)], 3: [made(80)]},
+                   [Shared([made(56)]), Shared([made(48)], [0, 1]), Shared([made(48)], [2, 3])])  # fmt: skip
+    second = Region({2: [made(61)]})
+    third = Region({0: [made(72)], 1: [made(72)], 3: [made(3, 64), made(48)]}, [Shared([made(52), made(50)])])
+    return [first, second, third]
+
+
+def _large(codec: str, seed: int, header: Header) -> list[Region]:
+    numbers = iter(range(seed, seed + 10_000, 2))
+    # Sizes come again and again, as those of full blocks do: so extents can change places.
+    sizes = (240, 200, 200, 264, 120)
+    count = header.partition_count
+    regions = []
+    for number in range(60):
+        own = {p: [block(codec, next(numbers), sizes[(p + number) % 5])] for p in range(count) if (p * 7 + number) % 3}
+        ones = [(number + turn) % count for turn in (0, 5)]
+        shared = [Shared([block(codec, next(numbers), 200)], [one]) for one in ones]
+        if number % 4 == 0:
+            shared.append(Shared([block(codec, next(numbers), 120)]))
+        regions.append(Region(own, shared, sparse=False))
+    return regions
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One output: what it is, its bytes, and what readers have to say of it."""
+
+    size: str
+    layout: str
+    codec: str
+    state: str
+    producer: int = 1
+
+    @property
+    def name(self) -> str:
+        """How it is called in reports."""
+        return f"{self.size}-{self.layout}-{self.codec}-{self.state}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the file has a footer and a tail."""
+        return self.state == "finished"
+
+    @cached_property
+    def output(self) -> Output:
+        """The output."""
+        small = self.size == "small"
+        file_id = random_bytes(99 + self.producer, 16)
+        header = Header(
+            partition_count=4 if small else 8, framing=OPAQUE, producer=self.producer, attempt=2, file_id=file_id
+        )
+        regions = (_small if small else _large)(self.codec, self.producer << 32, header)
+        return Output(header, regions, self.layout == "paired", statistics=True, properties={"job": "measured"},
+                      created_by="detection", finished=self.finished)  # fmt: skip
+
+    @cached_property
+    def built(self) -> Built:
+        """The bytes, and where things are in them."""
+        return build(self.output)
+
+    @property
+    def files(self) -> Files:
+        """The files by role."""
+        return self.built.files
+
+    @cached_property
+    def twin(self) -> Subject:
+        """The output of another producer of the same shuffle, which happens to have everything at the same places."""
+        other = replace(self, producer=self.producer + 1)
+        if {role: len(data) for role, data in other.files.items()} != {r: len(d) for r, d in self.files.items()}:
+            raise ValueError("twins of other sizes")
+        return other
+
+    @cached_property
+    def reads(self) -> Answer:
+        """What `read` answers of the finished file."""
+        return read_answer(self.output)
+
+    def seen(self, regions: int) -> Answer:
+        """What a follower of the first *regions* regions reads."""
+        return self._prefix(regions, finished=False)
+
+    def mended(self, regions: int) -> Answer:
+        """What is read after a repair that kept *regions* regions."""
+        more: dict[str, Any] = {"statistics": False, "created_by": None, "properties": MARK["last-commit"]}
+        return self._prefix(regions, finished=True, **more)
+
+    def _prefix(self, regions: int, **changes: Any) -> Answer:
+        key = (regions, changes["finished"])
+        if key not in self._prefixes:
+            self._prefixes[key] = read_answer(replace(self.output, regions=self.output.regions[:regions], **changes))
+        return self._prefixes[key]
+
+    @cached_property
+    def _prefixes(self) -> dict[tuple[int, bool], Answer]:
+        return {}
+
+    @cached_property
+    def extents(self) -> list[tuple[int, int]]:
+        """Where partition blocks stand in the file that holds them: begin and end of each region's."""
+        spans = []
+        for number in range(len(self.output.regions)):
+            blocks = self.built.region_blocks(number)
+            spans.append((blocks[0][1], blocks[-1][1] + blocks[-1][2].size))
+        return spans
+
+    def regions_in(self, size: int) -> int:
+        """How many region messages stand whole in the first *size* bytes of the index or single file."""
+        whole = self.files[self.built.index]
+        ends = [at + 24 + -(-int.from_bytes(whole[at : at + 4], "little") // 8) * 8 for at in self.built.messages]
+        return sum(end <= size for end in ends)
+
+
+__all__ = ["CODECS", "LAYOUTS", "NONE", "PAGE", "STATES", "Files", "Subject", "block"]
