@@ -125,12 +125,11 @@ class FaultsOfWritingTest {
     }
 
     @Test
-    void aWriterThatDidNotFailSaysThatItLeftFiles() throws Exception {
+    void anAbortThatCannotRemoveLeavesTemporaryNames() throws Exception {
         for (Layout layout : Layout.values()) {
             Writer writer = Writer.create(system.path(folder.resolve("left" + layout)), options(layout));
             writer.write(0, Outputs.bytes("x"));
             system.removing(false);
-            expectIo(writer::abort);
             writer.abort();
             writer.close();
             system.removing(true);
@@ -186,6 +185,31 @@ class FaultsOfWritingTest {
                         assertThrows(FaroException.class, () -> Outputs.open(name, layout)).code());
             }
             assertEquals(List.of(), Outputs.names(folder));
+        }
+    }
+
+    /** A slow attempt that is given up must not take the output of the one that overtook it. */
+    @Test
+    void aNameThatBelongsToAnotherFileByNowStays() throws Exception {
+        for (Layout layout : Layout.values()) {
+            for (boolean failed : new boolean[] {false, true}) {
+                Path name = folder.resolve("overtaken" + layout + failed);
+                Writer slow = Writer.create(system.path(name), options(layout).follow(true));
+                slow.write(1, Outputs.bytes("slow"));
+                slow.flush();
+                try (Writer quick = Writer.create(name, options(layout).follow(true).overwrite(true))) {
+                    quick.write(1, Outputs.bytes("quick"));
+                    quick.write(2, Outputs.bytes("quick"));
+                    quick.finish();
+                }
+                if (failed) {
+                    system.refuse(0);
+                    expectIo(slow::finish);
+                    system.refuse(-1);
+                }
+                slow.abort();
+                assertEquals(2, Outputs.check(name, layout).blocks());
+            }
         }
     }
 

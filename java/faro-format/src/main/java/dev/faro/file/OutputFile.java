@@ -7,8 +7,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
@@ -32,16 +36,20 @@ public final class OutputFile implements Closeable {
     private final FileRole role;
     private final Path path;
     private final FileChannel channel;
+    /** What tells the file from another that is given its name, or null. */
+    private final Object key;
     private final int bufferSize;
     private ByteBuffer buffer;
     private int used;
     private long written;
     private boolean held;
 
-    private OutputFile(FileRole role, Path path, FileChannel channel, ByteBuffer buffer, long written) {
+    private OutputFile(FileRole role, Path path, FileChannel channel, ByteBuffer buffer, long written)
+            throws IOException {
         this.role = role;
         this.path = path;
         this.channel = channel;
+        this.key = key(path);
         this.bufferSize = buffer.capacity();
         this.written = written;
         this.buffer = buffer;
@@ -57,7 +65,13 @@ public final class OutputFile implements Closeable {
         ByteBuffer buffer = allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
         try {
             Set<StandardOpenOption> options = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
-            return new OutputFile(role, path, FileChannel.open(path, options), buffer, 0);
+            FileChannel channel = FileChannel.open(path, options);
+            try {
+                return new OutputFile(role, path, channel, buffer, 0);
+            } catch (IOException e) {
+                channel.close();
+                throw e;
+            }
         } catch (IOException e) {
             throw FaroException.io(role, path, "a new file", e);
         }
@@ -83,6 +97,10 @@ public final class OutputFile implements Closeable {
         } catch (IOException e) {
             throw FaroException.io(role, path, "a file to mend", e);
         }
+    }
+
+    private static Object key(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
     /** The name that a file has until it is whole (WRT-4). */
@@ -227,8 +245,29 @@ public final class OutputFile implements Closeable {
             channel.truncate(position);
             return;
         }
-        try (FileChannel again = FileChannel.open(path, StandardOpenOption.WRITE)) {
-            again.truncate(position);
+        if (has(path)) {
+            try (FileChannel again = FileChannel.open(path, StandardOpenOption.WRITE)) {
+                again.truncate(position);
+            }
+        }
+    }
+
+    /**
+     * Removes a name of the file. One that belongs to another file by now stays: somebody may have replaced this one.
+     *
+     * @throws IOException the system's
+     */
+    public void remove(Path name) throws IOException {
+        if (has(name)) {
+            Files.deleteIfExists(name);
+        }
+    }
+
+    private boolean has(Path name) throws IOException {
+        try {
+            return Objects.equals(key, key(name));
+        } catch (NoSuchFileException e) {
+            return false;
         }
     }
 

@@ -126,7 +126,7 @@ final class OutputFiles {
     private void takeBack(long end, Throwable error) {
         try {
             if (follow && !tryCut(end, error)) {
-                Files.deleteIfExists(index().path());
+                index().remove(index().path());
             }
             for (Target target : targets) {
                 if (target.published) {
@@ -186,14 +186,18 @@ final class OutputFiles {
         OutputFile.syncFolder(targets.get(0).file.role(), targets.get(0).finalPath);
     }
 
-    /** Closes the files and removes them, those too that were given their names already. */
+    /**
+     * Removes the files, those too that were given their names already, and closes them.
+     *
+     * @throws FaroException {@code io} for the last that could not be removed; the others are
+     */
     void discard() throws FaroException {
         FaroException failure = null;
         for (Target target : targets) {
             Path path = target.published ? target.finalPath : target.file.path();
             try {
                 try (target.file) {
-                    Files.deleteIfExists(path);
+                    target.file.remove(path);
                 }
             } catch (IOException e) {
                 failure = FaroException.io(target.file.role(), path, "to remove the file", e);

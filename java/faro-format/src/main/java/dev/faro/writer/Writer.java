@@ -318,12 +318,10 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Gives up and removes the files. After {@link #finish}, or once more, it does nothing.
-     *
-     * @throws FaroException {@code io} if a file cannot be removed; of a writer that failed, the first error has that
-     *     one suppressed, and this succeeds
+     * Gives up and removes the files. After {@link #finish}, or once more, it does nothing. It never fails: a file that
+     * cannot be removed stays under its temporary name, and a followed one unfinished.
      */
-    public void abort() throws FaroException {
+    public void abort() {
         if (state != State.OPEN) {
             return;
         }
@@ -332,16 +330,15 @@ public final class Writer implements AutoCloseable {
         try {
             files.discard();
         } catch (FaroException e) {
-            if (failure == null) {
-                throw e;
+            if (failure != null) {
+                failure.addSuppressed(e);
             }
-            failure.addSuppressed(e);
         }
     }
 
     /** Aborts unless the output is finished. */
     @Override
-    public void close() throws FaroException {
+    public void close() {
         abort();
     }
 
