@@ -1,10 +1,12 @@
-"""What `rebuild` must say of a data file: HDR-1, REP-9, REP-7, REP-5 and BLK-7, written from the text."""
+"""What `rebuild` must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6 and BLK-7, written from the text."""
 
 from __future__ import annotations
 
 import struct
 
+import numpy as np
 from faro import Limits
+from faro.canonical import build_region
 
 from faro_targets.seal import BLOCK, HEADER, block_checksum, crc, pad8
 
@@ -19,21 +21,77 @@ Fault = tuple[str, int | None]
 def expected(file: bytes, limits: Limits) -> str:
     """`CODE at OFFSET`, or what is kept."""
     fault = _header(file)
-    if fault is not None:
-        return f"{fault[0]} at {fault[1]}"
+    return _blocks(file, limits) if fault is None else f"{fault[0]} at {fault[1]}"
+
+
+def _blocks(file: bytes, limits: Limits) -> str:
     following: dict[int, int] = {}
-    at, count = HEADER, 0
+    at, count, orphaned, regions = HEADER, 0, 0, 0
+    open_region = _Region(at)
+    fault: Fault | None = None
     while at < len(file):
         fault = _block(file, at, limits, following)
         if fault is not None:
             break
         stored, _, partition, sequence = struct.unpack_from("<4I", file, at)
+        size = BLOCK + pad8(stored)
         following[partition] = sequence + 1
-        at += BLOCK + pad8(stored)
+        if open_region.ends_before(partition):
+            if not open_region.fits(regions, file, limits):
+                return f"limit-exceeded at {open_region.begin}"
+            regions += 1
+            open_region = _Region(at)
+        open_region.add(partition, sequence, size)
+        orphaned += partition == _SHARED
+        at += size
         count += 1
     if fault is not None and fault is not _DAMAGE:
         return f"{fault[0]} at {fault[1]}"
-    return f"blocks {count} kept {at} cut {len(file) - at}"
+    if open_region.extents:
+        if not open_region.fits(regions, file, limits):
+            return f"limit-exceeded at {open_region.begin}"
+        regions += 1
+    return f"regions {regions} blocks {count} kept {at} cut {len(file) - at} orphaned {orphaned}"
+
+
+class _Region:
+    """A region that `rebuild` forms (REP-6)."""
+
+    def __init__(self, begin: int) -> None:
+        self.begin = begin
+        self.extents: list[list[int]] = []
+        """Partition, sequence of the first block, units of 8 bytes."""
+
+    def ends_before(self, partition: int) -> bool:
+        # The number of shared blocks is above all partitions.
+        return bool(self.extents) and partition < self.extents[-1][0]
+
+    def add(self, partition: int, sequence: int, size: int) -> None:
+        if not self.extents or self.extents[-1][0] != partition:
+            self.extents.append([partition, sequence, 0])
+        self.extents[-1][2] += size // 8
+
+    def fits(self, number: int, file: bytes, limits: Limits) -> bool:
+        """Whether a reader with these limits takes it: region `number`, dense or sparse by SRT-8."""
+        count, reader_features = struct.unpack_from("<2I", file, 12)
+        first = struct.unpack_from("<I", file, 36)[0]
+        own = [extent for extent in self.extents if extent[0] != _SHARED]
+        sparse = 2 * len(own) + 1 < count
+        slots = own
+        if not sparse:
+            by_partition = {extent[0]: extent for extent in own}
+            slots = [by_partition.get(first + slot, [0, 0, 0]) for slot in range(count)]
+        offsets = np.cumsum([0, *(extent[2] for extent in slots)])
+        message = build_region(
+            sequence=number,
+            data_offset=self.begin,
+            data_length=8 * sum(extent[2] for extent in self.extents),
+            offsets=offsets.astype(np.uint32),
+            partitions=np.array([extent[0] for extent in slots], np.uint32) if sparse else None,
+            shared=[(extent[2], b"", extent[1]) for extent in self.extents if extent[0] == _SHARED],
+            first_block=np.array([extent[1] for extent in slots], np.uint32) if reader_features & 1 else None,
+        )
+        return number < limits.max_regions and len(message) <= limits.max_message_size
 
 
 def _header(file: bytes) -> Fault | None:

@@ -9,7 +9,7 @@ from faro.check import Level
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import Content, partitions, read_partition, read_range
 from faro_targets.folder import Folder
-from faro_targets.inputs import FilesInput, judged
+from faro_targets.inputs import FilesInput, judged, same_error
 from faro_targets.transcript import Transcript
 
 _LEVELS: tuple[Level, ...] = ("structure", "checksums", "decode")
@@ -78,18 +78,21 @@ def _read(reader: Reader, given: FilesInput, transcript: Transcript) -> dict[int
 
 
 def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: Transcript) -> bool:
-    passed = True
+    failure: FaroError | None = None
     for level in _LEVELS:
         try:
             report = faro.check(**paths, level=level, limits=given.limits)
         except FaroError as error:
-            passed = False
+            # A fault of the structure is that of all levels.
+            first = level == _LEVELS[1] and failure is not None
+            require(not first or same_error(failure, error), f"the first fault, whatever the level: {error}")
+            failure = error
             transcript.line("check", level, judged(error))
             continue
-        require(passed, f"a level passes if a higher one does: {level}")
+        require(failure is None, f"a level passes if a higher one does: {level}")
         require(report.regions == regions, "check counts the regions")
         transcript.line("check", level, report.regions, "-" if report.blocks is None else report.blocks)
-    return passed
+    return failure is None
 
 
 def _records(reader: Reader, partition: int) -> None:

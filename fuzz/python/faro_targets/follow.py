@@ -25,6 +25,8 @@ class _Following:
         self.seen: dict[int, Content] = {}
         self.regions = 0
         self.finished = False
+        self.over = False
+        """Whether it was finished before the last step: then it looks at the files no further (FOL-5)."""
         self.failure: FaroError | None = None
 
     def step(self, step: int) -> None:
@@ -36,7 +38,7 @@ class _Following:
                 self.failure = judged(error)
                 self.transcript.line("open", step, error)
                 return
-        before = self.finished
+        self.over = self.finished
         try:
             self.finished = self.follower.poll()
             self.transcript.line("poll", step, self.follower.region_count, int(self.finished))
@@ -45,7 +47,7 @@ class _Following:
             self.transcript.line("poll", step, self.follower.region_count, error)
         count = self.follower.region_count
         require(count >= self.regions, "regions never go")
-        require(not before or (self.finished and count == self.regions), "nothing comes behind the end")
+        require(not self.over or (self.finished and count == self.regions), "nothing comes behind the end")
         self.regions = count
         self._read(self.follower)
 
@@ -92,6 +94,8 @@ def follow(raw: bytes, folder: Folder, transcript: Transcript) -> None:
 
 def _late(following: _Following, given: FilesInput, folder: Folder) -> None:
     """At the end it says what one says that sees the whole files at once."""
+    if following.over:
+        return
     late = _Following(given, folder, Transcript())
     try:
         late.step(_STEPS)

@@ -21,7 +21,8 @@ def header_block(raw: bytes, folder: Folder, transcript: Transcript) -> None:
     data = folder.write(DATA, file)
     try:
         report = faro.rebuild(data=data, index=str(folder.path / INDEX), limits=limits, dry_run=True)
-        found = f"blocks {report.blocks} kept {report.data_kept} cut {report.data_cut}"
+        found = f"regions {report.regions} blocks {report.blocks} kept {report.data_kept} cut {report.data_cut}"
+        found += f" orphaned {report.orphaned}"
         kept = (report.data_kept, report.data_cut)
         transcript.line("rebuild", report.regions, report.blocks, *kept, report.orphaned)
     except FaroError as error:

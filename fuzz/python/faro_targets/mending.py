@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import faro
-from faro import Code, FaroError, Limits, Reader, RepairReport
+from faro import Code, FaroError, Reader, RepairReport
 from faro.error import invalid
 
 from faro_targets.broken import BrokenError, require
@@ -74,9 +74,7 @@ def _needs_more(given: FilesInput) -> bool:
 
 def _mended(given: FilesInput, folder: Folder, report: RepairReport) -> None:
     rebuilt = report.action == "rebuilt"
-    # A new index may itself be beyond small limits.
-    limits = Limits() if rebuilt else given.limits
-    paths = given.paths(folder)
+    paths, limits = given.paths(folder), given.limits
     try:
         with Reader(**paths, limits=limits) as reader:
             kept = reader.statistics is not None

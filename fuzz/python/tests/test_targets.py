@@ -104,8 +104,8 @@ def test_the_model_of_rebuild(written: list[bytes]) -> None:
     if file[8] != 1:
         assert expected(file, limits_of(0)) == "mismatched-pair at 8"
         return
-    assert expected(file, limits_of(0)).endswith(f" kept {len(file)} cut 0")
-    assert expected(file[:-1], limits_of(0)).startswith("blocks ")
+    assert expected(file, limits_of(0)).endswith(f" kept {len(file)} cut 0 orphaned 1")
+    assert expected(file[:-1], limits_of(0)).startswith("regions 1 blocks 10 ")
     assert expected(file[:-1], limits_of(0)) != expected(file, limits_of(0))
     assert expected(b"\x89FAR", limits_of(0)) == "truncated at 4"
     assert expected(b"\x89FAX", limits_of(0)) == "not-faro at 0"

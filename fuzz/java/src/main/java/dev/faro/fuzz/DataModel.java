@@ -1,12 +1,13 @@
 package dev.faro.fuzz;
 
+import dev.faro.FaroException;
 import dev.faro.Limits;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5 and BLK-7, written from the text. */
+/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6 and BLK-7, written from the text. */
 final class DataModel {
     private static final long MAGIC = 0x1A0A0D4F52414689L;
     private static final long U32 = 0xFFFFFFFFL;
@@ -15,7 +16,7 @@ final class DataModel {
     private final ByteBuffer bytes;
     private final Limits limits;
     private final Map<Long, Long> next = new HashMap<>();
-    private final Map<Long, Long> nextShared = new HashMap<>();
+    private int regions;
     private String says;
 
     private DataModel(byte[] file, Limits limits) {
@@ -24,7 +25,7 @@ final class DataModel {
         this.limits = limits;
     }
 
-    static DataModel of(byte[] file, Limits limits) {
+    static DataModel of(byte[] file, Limits limits) throws FaroException {
         DataModel model = new DataModel(file, limits);
         model.says = model.header();
         if (model.says == null) {
@@ -83,21 +84,43 @@ final class DataModel {
         return file[11] == 2 ? "invalid-argument at -1" : null;
     }
 
-    private String blocks() {
+    private String blocks() throws FaroException {
         int at = Seal.HEADER;
         int count = 0;
+        int orphaned = 0;
+        RegionModel region = new RegionModel(at);
         String fault = at < file.length ? fault(at) : "end";
         while (fault == null) {
-            long stream = u32(at + 8);
-            (stream == U32 ? nextShared : next).put(stream, u32(at + 12) + 1);
-            at += (int) (Seal.BLOCK + Seal.pad8(u32(at)));
+            long partition = u32(at + 8);
+            long size = Seal.BLOCK + Seal.pad8(u32(at));
+            next.put(partition, u32(at + 12) + 1);
+            if (region.endsBefore(partition) && !close(region)) {
+                return "limit-exceeded at " + region.begin();
+            }
+            region = region.endsBefore(partition) ? new RegionModel(at) : region;
+            region.add(partition, u32(at + 12), size);
+            orphaned += partition == U32 ? 1 : 0;
+            at += (int) size;
             count++;
             fault = at < file.length ? fault(at) : "end";
         }
         if (fault.startsWith("limit-exceeded") || fault.startsWith("unsupported-codec")) {
             return fault;
         }
-        return "blocks " + count + " kept " + at + " cut " + (file.length - at);
+        if (!close(region)) {
+            return "limit-exceeded at " + region.begin();
+        }
+        return "regions " + regions + " blocks " + count + " kept " + at + " cut " + (file.length - at)
+                + " orphaned " + orphaned;
+    }
+
+    /** Whether a region is one that a reader with these limits would take (REP-6). */
+    private boolean close(RegionModel region) throws FaroException {
+        if (region.isEmpty()) {
+            return true;
+        }
+        int size = region.messageSize(regions, u32(36), (int) u32(12), (u32(16) & 1) != 0);
+        return regions++ < limits.maxRegions() && size <= limits.maxMessageSize();
     }
 
     /** The first check of BLK-7 that fails, without 12; null if none. What is damage needs no place. */
@@ -135,7 +158,7 @@ final class DataModel {
         long partition = u32(at + 8);
         boolean shared = partition == U32;
         boolean known = shared || partition >= u32(36) && partition < u32(36) + u32(12);
-        long expected = (shared ? nextShared : next).getOrDefault(partition, 0L);
+        long expected = next.getOrDefault(partition, 0L);
         boolean selective = (u32(16) & 1) != 0;
         return known && (selective ? u32(at + 12) >= expected : u32(at + 12) == expected);
     }

@@ -22,7 +22,8 @@ final class HeaderBlockTarget implements Target {
         try {
             Report report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
                     new Rebuild.Options(false, null, FilesInput.limits(flags), true));
-            found = "blocks " + report.blocks() + " kept " + report.dataKept() + " cut " + report.dataCut();
+            found = "regions " + report.regions() + " blocks " + report.blocks() + " kept " + report.dataKept() + " cut "
+                    + report.dataCut() + " orphaned " + report.orphaned();
             transcript.line("rebuild", report.regions(), report.blocks(), report.dataKept(), report.dataCut(),
                     report.orphaned());
         } catch (FaroException e) {

@@ -97,8 +97,7 @@ final class RepairTarget implements Target {
 
     private static void mended(FilesInput input, Folder folder, Report.Action action) throws IOException {
         boolean rebuilt = action == Report.Action.REBUILT;
-        // A new index may itself be beyond small limits.
-        Limits limits = rebuilt ? Limits.DEFAULT : input.limits();
+        Limits limits = input.limits();
         boolean statistics = false;
         try (Reader reader = input.reader(folder, ReaderOptions.DEFAULT.withLimits(limits))) {
             statistics = reader.footer().statistics() != null;

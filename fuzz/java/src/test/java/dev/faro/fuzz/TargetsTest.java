@@ -164,7 +164,7 @@ class TargetsTest {
     void modelOfRebuild() throws Exception {
         byte[] file = written(Layout.PAIRED).get(0);
         String whole = DataModel.of(file, FilesInput.limits((byte) 0)).says();
-        assertTrue(whole.endsWith(" kept " + file.length + " cut 0"), whole);
+        assertTrue(whole.endsWith(" kept " + file.length + " cut 0 orphaned 1"), whole);
         byte[] cut = Arrays.copyOf(file, file.length - 1);
         assertFalse(whole.equals(DataModel.of(cut, FilesInput.limits((byte) 0)).says()));
         assertEquals("truncated at 4", DataModel.of(Arrays.copyOf(file, 4), FilesInput.limits((byte) 0)).says());
