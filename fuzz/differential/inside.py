@@ -52,8 +52,9 @@ def tail_field(draw: Draw) -> str | None:
         return None
     at, size = draw.rng.choice(_TAIL_FIELDS)
     changed, value = nudge_field(data, len(data) - TAIL_SIZE + at, size, draw.rng)
-    draw.files[role] = seal_tail(changed)
-    return f"tail of {role}: {at} = {value}"
+    sealed = draw.rng.random() < 0.85
+    draw.files[role] = seal_tail(changed) if sealed else changed
+    return f"tail of {role}: {at} = {value}{'' if sealed else ', unsealed'}"
 
 
 def block_field(draw: Draw) -> str | None:

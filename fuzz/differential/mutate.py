@@ -11,6 +11,7 @@ from differential.draw import Change, Draw
 from differential.inside import block_field, header_field, message, padding_byte, payload_bytes, resize, tail_field
 from differential.whole import (
     cut,
+    demoted,
     footer_again,
     new_identity,
     newer,
@@ -28,7 +29,7 @@ _TRIES = 20
 CHANGES: dict[Change, int] = {
     header_field: 5, tail_field: 4, block_field: 12, payload_bytes: 14, padding_byte: 2, resize: 6, message: 25,
     order: 6, splice: 8, cut: 8, swap: 2, same_identity: 2, newer: 2, unsealed: 2, footer_again: 1,
-    shared_extents: 8, torn: 6, new_identity: 1,
+    shared_extents: 8, demoted: 1, torn: 6, new_identity: 1,
 }  # fmt: skip
 
 

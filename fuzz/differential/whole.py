@@ -173,6 +173,21 @@ def torn(draw: Draw) -> str | None:
     return f"torn end of {role}: {way} at the block at {piece.offset}, {len(data)} bytes"
 
 
+def demoted(draw: Draw) -> str | None:
+    """A region message as metadata that a reader may skip: the directory has more regions than the file."""
+    for role, data in draw.files.items():
+        taken = take_apart(data)
+        found = [index for index, piece in enumerate(taken.pieces) if piece.kind == KIND_REGION]
+        if found:
+            index = draw.rng.choice([found[-1], draw.rng.choice(found)])
+            piece = taken.pieces[index]
+            kind = draw.rng.choice([192, 255])
+            taken.pieces[index] = replace(piece, head=patch(piece.head, 16, bytes([kind])))
+            draw.files[role] = put_together(taken)
+            return f"region message at {piece.offset} of {role} is of kind {kind}"
+    return None
+
+
 def new_identity(draw: Draw) -> str | None:
     """Another file_id in one header or all, the blocks sealed for it or as they were."""
     if any(len(data) < HEADER_SIZE for data in draw.files.values()):

@@ -86,7 +86,12 @@ def test_every_change_is_made_and_leaves_right_checksums(gold: Seeds) -> None:
         if text is None:
             continue
         made[change.__name__] += 1
-        if change.__name__ in ("unsealed", "cut", "torn") or ": 0 = " in text or "as it was" in text:
+        if (
+            change.__name__ in ("unsealed", "cut", "torn")
+            or ": 0 = " in text
+            or "as it was" in text
+            or "unsealed" in text
+        ):
             continue
         if ": 40 = " in text or ("identity" in change.__name__ and not text.endswith("sealed for it")):
             continue
