@@ -47,8 +47,8 @@ lint: .venv/stamp ## Check style, lints and types
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate tests skeleton_testee.py && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate detection tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate detection tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	cd fuzz/python && $(BIN)/mypy
 
@@ -153,6 +153,11 @@ fuzz-python: .venv/stamp out/tools/atheris/stamp ## Run each Python target under
 .PHONY: audit
 audit: ## Ask what is known against the dependencies (needs the advisory databases; says what it could not ask)
 	scripts/audit
+
+.PHONY: detection
+detection: testees ## Measure what damage is detected: makes spec/detection.json (a long run)
+	conformance/run detection
+	$(MAKE) spec
 
 .PHONY: bounds
 bounds: testees ## Put hostile files before all implementations, under an address-space limit

@@ -145,6 +145,9 @@ def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | N
     before = subject.files[role]
     after = damage.after.get(role, before)
     at = _stop(before, after, regions, subject)
+    if at > subject.built.messages[regions]:
+        # A message that is as it was should have made its region readable.
+        return None
     left = after[at:]
     if len(after) < len(before) and before.startswith(after):
         return "earlier" if subject.regions_in(len(after)) == regions else None

@@ -20,7 +20,7 @@ from .damage import Damage
 from .measure import Tally, measure
 from .outputs import CODECS, LAYOUTS, STATES, Subject
 
-# Drawn places of the larger outputs; small ones are damaged at every place.
+# Drawn places of the larger outputs of a layout and state, by codecs in equal parts; small ones are damaged everywhere.
 PLACES = 10_000
 QUICK = 120
 # Of each kind the first few, and then one in so many, are put before the other testees too.
@@ -29,11 +29,11 @@ FIRST, STEP = 6, 199
 
 def damages(subject: Subject, rng: random.Random, places: int | None, every: int) -> Iterator[Damage]:
     """All that is done to an output: drawn at so many *places*, and one in *every* of what is not drawn."""
-    count = PLACES if places is None else places
+    count = -(-PLACES // len(CODECS)) if places is None else places
     small = None if subject.size == "small" and places is None else count
     yield from d.one_bit(subject, rng, small)
     yield from d.two_bits(subject, rng, count)
-    yield from d.both_sizes(subject, rng, places)
+    yield from d.both_sizes(subject, rng, small)
     yield from d.truncations(subject, rng, small)
     rest = (make(subject, rng) for make in (d.zeroed_pages, d.swapped_pages, d.strange_pages, d.stale_pages, d.appends,
                                             d.other_outputs, d.swapped_extents))  # fmt: skip
