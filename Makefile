@@ -46,6 +46,7 @@ lint: .venv/stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
+	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate detection tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate detection tests skeleton_testee.py && $(BIN)/mypy
