@@ -170,6 +170,24 @@ class FaultsOfWritingTest {
         }
     }
 
+    /** The folder cannot be synced, and the names lead nowhere by which the tail could be cut off. */
+    @Test
+    void aFolderThatIsMovedAway() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path here = Files.createDirectory(folder.resolve("here" + layout));
+            Path there = folder.resolve("there" + layout);
+            WriterOptions options = options(layout).durability(Durability.COMMIT).follow(true);
+            try (Writer writer = Writer.create(here.resolve("x"), options)) {
+                writer.write(1, Outputs.bytes("x"));
+                writer.flush();
+                Files.move(here, there);
+                expectIo(writer::finish);
+            }
+            FaroException e = assertThrows(FaroException.class, () -> Outputs.open(there.resolve("x"), layout));
+            assertEquals(ErrorCode.UNFINISHED, e.code(), e.getMessage());
+        }
+    }
+
     @Test
     void anInterruptFailsTheWriterAndLeavesNothingFinished() throws Exception {
         for (Layout layout : Layout.values()) {

@@ -157,16 +157,21 @@ final class OutputFiles {
                 target.file.flush();
             }
         }
+        if (follow && sync) {
+            // While they are open: to cut off the tail their names are not needed then, which may lead nowhere.
+            syncFolder();
+        }
         for (Target target : targets) {
             target.file.close();
         }
-        if (!follow) {
-            for (Target target : targets) {
-                refuseExisting(target.file.role(), target.finalPath);
-            }
-            for (Target target : targets) {
-                rename(target);
-            }
+        if (follow) {
+            return;
+        }
+        for (Target target : targets) {
+            refuseExisting(target.file.role(), target.finalPath);
+        }
+        for (Target target : targets) {
+            rename(target);
         }
         if (sync) {
             syncFolder();
