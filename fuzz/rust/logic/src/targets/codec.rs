@@ -2,10 +2,11 @@
 
 use crate::cursor::Cursor;
 use crate::scratch;
-use crate::seal::seal;
+use crate::seal::{crc32c, seal};
 use crate::seen::{Content, verdict};
 use faro::message::{Footer, Region, RegionEntry};
 use faro::{Code, FileHeader, FileKind, Files, Framing, Level, Limits, Reader, ReaderOptions, Role, check};
+use std::io::Read;
 
 /// The properties of `codec_lz4`.
 pub fn codec_lz4(input: &[u8]) {
@@ -46,6 +47,13 @@ fn decode(input: &[u8], codec: u8) {
         None => {
             assert_eq!(content.blocks.len(), 1);
             assert_eq!(content.blocks[0].size, plain_size as usize);
+            if let Some(other) = second_opinion(codec, stored, plain_size as usize) {
+                assert_eq!(
+                    content.blocks[0].checksum,
+                    crc32c(&[&other]),
+                    "what another decoder makes of it"
+                );
+            }
             assert_eq!(checked.map(|report| report.blocks), Ok(Some(1)));
         }
         Some(fault) => {
@@ -61,6 +69,19 @@ fn decode(input: &[u8], codec: u8) {
             assert_eq!((fault.code, fault.offset), may_be);
         }
     }
+}
+
+/// What a decoder by other authors makes of a payload; nothing if it refuses it, as readers may differ in that (COD-2, COD-4).
+fn second_opinion(codec: u8, stored: &[u8], plain_size: usize) -> Option<Vec<u8>> {
+    if codec == 1 {
+        return lz4_flex::block::decompress(stored, plain_size).ok();
+    }
+    let frame = [b"\x28\xB5\x2F\xFD", stored].concat();
+    let mut plain = Vec::with_capacity(plain_size);
+    let decoder = ruzstd::decoding::StreamingDecoder::new(frame.as_slice()).ok()?;
+    // One byte more, if it has one, makes the results differ.
+    decoder.take(plain_size as u64 + 1).read_to_end(&mut plain).ok()?;
+    Some(plain)
 }
 
 /// A single file whose one partition has this block alone.
@@ -139,5 +160,8 @@ mod tests {
         codec_lz4(&[&[105, 0, 0], lz4.as_slice()].concat());
         codec_lz4(&[&[104, 0, 0], lz4.as_slice()].concat());
         codec_zstd(b"");
+        assert_eq!(second_opinion(1, &lz4, 105).map(|plain| plain.len()), Some(105));
+        let zstd = [b"\x00\x58\x0B\x00\x00".as_slice(), b"a"].concat();
+        assert_eq!(second_opinion(2, &zstd, 1), Some(b"a".to_vec()));
     }
 }

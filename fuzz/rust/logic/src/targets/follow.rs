@@ -121,6 +121,10 @@ impl Following {
         }
         if let Ok(progress) = said {
             assert_eq!(progress.regions, follower.region_count());
+            if progress.finished && !finished {
+                let reader = Reader::open(files, options.clone()).expect("what a follower finds finished opens");
+                assert_eq!(reader.region_count(), progress.regions);
+            }
             self.seen.1 = progress.finished;
         }
         self.seen.0 = follower.region_count();
