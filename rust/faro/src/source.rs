@@ -14,11 +14,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens a file for reading: `io` when that fails.
+    /// Opens a file for reading: `io` when that fails, and for what is not a regular file (OPN-4).
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io("open the file", path, Some(role), e))?;
+        let open = || {
+            let file = open_without_waiting(path)?;
+            match file.metadata()?.is_file() {
+                true => Ok(file),
+                false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+            }
+        };
         Ok(Source {
-            file,
+            file: open().map_err(|e| Error::io("open the file", path, Some(role), e))?,
             path: path.to_path_buf(),
             role,
         })
@@ -86,6 +92,19 @@ impl Source {
         self.read_exact(offset, &mut bytes)?;
         Ok(bytes)
     }
+}
+
+/// A pipe is opened at once, though nobody may ever write to it; to regular files the flag means nothing.
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = File::options();
+    options.read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+#[cfg(windows)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 #[cfg(unix)]

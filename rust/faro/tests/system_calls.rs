@@ -8,10 +8,11 @@
 mod common;
 
 use common::{Place, check, options};
-use faro::{Code, Durability, Error, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use faro::{Code, Durability, Error, Layout, Limits, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use libc::{c_char, c_int, c_void, size_t, ssize_t};
 use std::cell::RefCell;
 use std::ffi::{CStr, OsStr};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -20,8 +21,8 @@ const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
 #[derive(Default)]
 struct Recorder {
     calls: Vec<String>,
-    /// Which call is refused, counted from 0.
-    refused: Option<usize>,
+    /// Which calls are refused, counted from 0.
+    refused: Range<usize>,
 }
 
 thread_local! {
@@ -37,7 +38,7 @@ fn admit(call: &str, path: &Path) -> bool {
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         recorder.calls.push(format!("{call} {name}"));
-        recorder.refused != Some(recorder.calls.len() - 1)
+        !recorder.refused.contains(&(recorder.calls.len() - 1))
     };
     // The test harness writes while threads end, too.
     let admitted = RECORDER.try_with(judge).unwrap_or(true);
@@ -80,6 +81,16 @@ extern "C" fn fsync(descriptor: c_int) -> c_int {
     if admit_descriptor("sync", descriptor) { 0 } else { -1 }
 }
 
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn ftruncate64(descriptor: c_int, length: i64) -> c_int {
+    if !admit_descriptor("cut", descriptor) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, length) as c_int }
+}
+
 // SAFETY: as above; both are texts that end with a zero, as `rename` demands of its caller.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
@@ -93,7 +104,7 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
 }
 
 /// Does something while this thread's calls are noted.
-fn recorded<T>(refused: Option<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
+fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
     let recorder = Recorder {
         calls: Vec::new(),
         refused,
@@ -115,7 +126,7 @@ fn write_two_regions(writer: &mut Writer) -> Result<()> {
 fn calls_of(options: WriterOptions) -> Vec<String> {
     let place = Place::new();
     let write = || write_two_regions(&mut Writer::create(place.name(), options)?);
-    let (result, mut calls) = recorded(None, write);
+    let (result, mut calls) = recorded(0..0, write);
     result.unwrap();
     calls.dedup();
     // The folder has a random name.
@@ -180,16 +191,16 @@ fn without_durability_nothing_is_synced_and_data_gets_its_name_first() {
     );
 }
 
-/// Writes with one call refused. None if there are not so many calls.
-fn fail_at(refused: usize, place: &Place, options: WriterOptions) -> Option<(Writer, Error)> {
+/// Writes with some calls refused. None if there are not so many calls.
+fn fail_at(refused: Range<usize>, place: &Place, options: WriterOptions) -> Option<(Writer, Error)> {
     let mut writer = Writer::create(place.name(), options).unwrap();
-    let (result, calls) = recorded(Some(refused), || write_two_regions(&mut writer));
+    let (result, calls) = recorded(refused.clone(), || write_two_regions(&mut writer));
     match result {
         Err(error) => Some((writer, error)),
         Ok(()) => {
             assert!(
-                calls.len() <= refused,
-                "call {refused} failed and nobody heard: {calls:?}"
+                calls.len() <= refused.start,
+                "call {refused:?} failed and nobody heard: {calls:?}"
             );
             None
         }
@@ -204,7 +215,7 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
             loop {
                 let place = Place::new();
                 let options = options(layout, 2).durability(durability);
-                let Some((mut writer, first)) = fail_at(failures, &place, options) else {
+                let Some((mut writer, first)) = fail_at(failures..failures + 1, &place, options) else {
                     break;
                 };
                 assert_eq!(first.code, Code::Io);
@@ -231,17 +242,106 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
     }
 }
 
+/// Others read what is there by the final names: whatever fails, and whether or not the writer is dropped without
+/// another word, it looks unfinished.
 #[test]
 fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_aborted() {
-    for layout in LAYOUTS {
-        for refused in 0..2 {
+    for (layout, durability) in [
+        (Layout::Paired, Durability::None),
+        (Layout::Single, Durability::None),
+        (Layout::Paired, Durability::Commit),
+        (Layout::Single, Durability::Commit),
+    ] {
+        let mut failures = 0;
+        loop {
             let place = Place::new();
-            let (mut writer, first) = fail_at(refused, &place, options(layout, 2).follow(true)).unwrap();
+            let followed = options(layout, 2).durability(durability).follow(true);
+            let Some((mut writer, first)) = fail_at(failures..failures + 1, &place, followed) else {
+                break;
+            };
             assert_eq!(first.code, Code::Io);
-            let opened = Reader::open(&place.output(layout), ReaderOptions::default());
-            assert_eq!(opened.unwrap_err().code, Code::Unfinished);
-            writer.abort().unwrap();
-            assert!(place.files().is_empty());
+            let looks_unfinished = || {
+                let opened = Reader::open(&place.output(layout), ReaderOptions::default());
+                assert_eq!(opened.unwrap_err().code, Code::Unfinished, "call {failures}");
+            };
+            looks_unfinished();
+            assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
+            looks_unfinished();
+            if failures % 2 == 0 {
+                writer.abort().unwrap();
+                assert!(place.files().is_empty());
+            } else {
+                drop(writer);
+                looks_unfinished();
+                // All that was committed is still there.
+                faro::repair(&place.output(layout), &Limits::default(), false).unwrap();
+                check(&place.output(layout)).unwrap();
+            }
+            failures += 1;
         }
+        let least = if durability == Durability::Commit { 6 } else { 2 };
+        assert!(failures >= least, "{failures} calls");
+    }
+}
+
+/// When the device refuses even to cut the tail off again, the file goes.
+#[test]
+fn a_followed_file_whose_tail_cannot_be_taken_back_is_removed() {
+    for layout in LAYOUTS {
+        let followed = || options(layout, 2).durability(Durability::Commit).follow(true);
+        let place = Place::new();
+        let count = recorded(0..0, || {
+            write_two_regions(&mut Writer::create(place.name(), followed()).unwrap())
+        });
+        // The calls of making the files, which fail_at does not note.
+        let made = recorded(0..0, || drop(Writer::create(Place::new().name(), followed()).unwrap()));
+        let last = count.1.len() - made.1.len() - 1;
+        let place = Place::new();
+        let (writer, first) = fail_at(last..usize::MAX, &place, followed()).unwrap();
+        assert_eq!(first.code, Code::Io);
+        let opened = Reader::open(&place.output(layout), ReaderOptions::default());
+        assert_eq!(opened.unwrap_err().code, Code::Io);
+        drop(writer);
+    }
+}
+
+#[test]
+fn files_that_could_not_be_begun_are_not_left() {
+    for layout in LAYOUTS {
+        let followed = || options(layout, 2).follow(true);
+        let files = if layout == Layout::Paired { 2 } else { 1 };
+        for refused in 0..files {
+            let place = Place::new();
+            let made = recorded(refused..refused + 1, || Writer::create(place.name(), followed()));
+            assert_eq!(made.0.err().unwrap().code, Code::Io);
+            assert!(place.files().is_empty(), "{:?}", place.files());
+        }
+    }
+}
+
+/// A block of a region writer fails; what comes after it, the giving up of the region too, does not hide that.
+#[test]
+fn the_first_cause_counts() {
+    for layout in LAYOUTS {
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), options(layout, 2)).unwrap();
+        let mut region = writer.region().unwrap();
+        let large = vec![7; 3 << 20];
+        let block = recorded(0..1, || region.block(Some(0), faro::block::DATA, &large, 1));
+        let first = block.0.unwrap_err();
+        assert_eq!(first.code, Code::Io);
+        let given_up = recorded(0..usize::MAX, move || {
+            let again = region.block(Some(9), faro::block::DATA, b"", 1).unwrap_err();
+            drop(region);
+            again
+        });
+        for again in [given_up.0, writer.flush().unwrap_err(), writer.finish().unwrap_err()] {
+            assert_eq!(again.to_string(), first.to_string());
+        }
+        writer.abort().unwrap();
+        writer.abort().unwrap();
+        // Behind an abort it is the call that is wrong (WRT-6).
+        assert_eq!(writer.flush().unwrap_err().code, Code::InvalidArgument);
+        assert!(place.files().is_empty());
     }
 }

@@ -229,6 +229,10 @@ fn the_cache_keeps_what_was_used_last() {
     assert_eq!(cache.len(), 3);
     assert!(cache.get(1).is_none());
     assert!(cache.get(0).is_some() && cache.get(2).is_some() && cache.get(3).is_some());
+    // Two threads that miss the same region both read it, and both bring it.
+    cache.put(3, &region);
+    assert_eq!(cache.len(), 3);
+    assert!(cache.get(0).is_some() && cache.get(2).is_some() && cache.get(3).is_some());
     let mut none = RegionCache::new(0);
     none.put(0, &region);
     assert_eq!(none.len(), 0);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Role};
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a write, and what writes are aligned to as far as commits allow.
@@ -122,9 +122,27 @@ impl AppendFile {
     pub(crate) fn discard(&mut self) {
         self.buffer = Vec::new();
         if !self.discarded {
-            // If it cannot be removed it stays, under a temporary name (WRT-6).
-            let _ = std::fs::remove_file(&self.path);
+            match std::fs::remove_file(&self.path) {
+                // Gone already, or given another name by somebody, who may want it.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // It stays under its name, which may be the final one, but it looks by no means finished (WRT-6).
+                Err(_) => drop(self.file.set_len(0)),
+                Ok(()) => {}
+            }
             self.discarded = true;
+        }
+    }
+
+    /// Takes back what a file that others follow has from `offset` on; removes it when that is refused (WRT-6). Nothing
+    /// more is written.
+    pub(crate) fn take_back(&mut self, offset: u64) {
+        self.buffer = Vec::new();
+        let cut = self.file.metadata().and_then(|now| match now.len() > offset {
+            true => self.file.set_len(offset),
+            false => Ok(()),
+        });
+        if cut.is_err() {
+            self.discard();
         }
     }
 

@@ -66,6 +66,7 @@ impl Core {
             core.metadata_block(block::SCHEMA, &schema)?;
             core.output.message_is_complete()?;
         }
+        core.output.show()?;
         Ok(core)
     }
 
@@ -316,8 +317,10 @@ impl Core {
             footer_offset,
             footer_size: message.len() as u32,
         };
-        self.output.metadata().buffer().extend_from_slice(&tail.encode());
-        self.output.publish()
+        let file = self.output.metadata();
+        let tail_offset = file.offset();
+        file.buffer().extend_from_slice(&tail.encode());
+        self.output.publish(tail_offset)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod append;
 mod core;
+mod extents;
 mod options;
 mod output;
 mod region;
@@ -17,6 +18,7 @@ pub use region_writer::RegionWriter;
 pub(crate) use statistics::Tally;
 
 use self::core::Core;
+use self::extents::{oversized, write_region};
 use crate::block::{DATA, EVENT};
 use crate::error::{Code, Error, Result};
 use crate::framing;
@@ -326,7 +328,7 @@ impl Writer {
     /// Gives up: removes the files, also those that were followed. After `finish`, or a second time, it does nothing.
     ///
     /// # Errors
-    /// None at present: files that cannot be removed stay, under temporary names (WRT-6).
+    /// None: files that cannot be removed stay, under temporary names or empty (WRT-6).
     pub fn abort(&mut self) -> Result<()> {
         if !matches!(self.state, State::Finished) {
             self.state = State::Aborted;
@@ -347,64 +349,11 @@ impl Writer {
 
     /// Does what may fail for good.
     fn guarded<T>(&mut self, act: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
-        act(&mut self.core).inspect_err(|error| self.state = State::Failed(error.clone()))
-    }
-}
-
-/// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
-fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
-    let shape = core.shape;
-    buffer.sort(shape.partition_count);
-    core.begin_region();
-    // A dense region begins at the rotation; a sparse one ascends.
-    let first = if shape.rotation == 0 || shape.is_sparse(buffer.own().count()) {
-        0
-    } else {
-        shape.rotation
-    };
-    let ahead = buffer.own().filter(|(at, _)| *at >= first);
-    for (at, entries) in ahead.chain(buffer.own().filter(|(at, _)| *at < first)) {
-        core.begin_extent(Owner::Own(at));
-        write_extent(core, buffer, entries)?;
-    }
-    for (group, entries) in buffer.shared() {
-        core.begin_extent(Owner::Shared(group.members.clone()));
-        core.add_records(group.empty_records);
-        write_extent(core, buffer, entries)?;
-    }
-    for (at, records) in buffer.empty_own() {
-        core.begin_extent(Owner::Own(at));
-        core.add_records(records);
-    }
-    core.commit_region(false)
-}
-
-fn write_extent(core: &mut Core, buffer: &SortBuffer<MemberBits>, entries: &[u64]) -> Result<()> {
-    for entry in entries {
-        push(core, &buffer.record(*entry))?;
-    }
-    core.end_extent()
-}
-
-/// A record that is larger than the sort buffer: a region of its own (SRT-2).
-fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
-    core.begin_region();
-    core.begin_extent(owner);
-    push(core, record)?;
-    core.end_extent()?;
-    core.commit_region(false)
-}
-
-fn push(core: &mut Core, record: &Pushed<'_>) -> Result<()> {
-    match record {
-        Pushed::Data(bytes, records) => {
-            core.add_records(*records);
-            core.push_record(bytes)
-        }
-        Pushed::Event(kind, bytes) => core.push_event(*kind, bytes),
-        Pushed::Nothing(records) => {
-            core.add_records(*records);
-            Ok(())
-        }
+        act(&mut self.core).inspect_err(|error| {
+            // The first cause counts.
+            if matches!(self.state, State::Open) {
+                self.state = State::Failed(error.clone());
+            }
+        })
     }
 }

@@ -52,20 +52,24 @@ impl Output {
             }
         };
         let (durability, overwrite, follow) = (options.durability, options.overwrite, options.follow);
-        let mut output = Output {
+        Ok(Output {
             index,
             data,
             files,
             durability,
             overwrite,
             follow,
-        };
-        if follow {
-            // What others follow is not taken away from them when the writer is dropped, only when it is aborted.
-            output.keep(true);
-            output.flush()?;
+        })
+    }
+
+    /// Shows the files to those who follow them, once all is there that they begin with. From now on the files are not
+    /// taken away when the writer is dropped, only when it is aborted.
+    pub(crate) fn show(&mut self) -> Result<()> {
+        if self.follow {
+            self.flush()?;
+            self.keep(true);
         }
-        Ok(output)
+        Ok(())
     }
 
     /// The file that partition blocks go to.
@@ -126,8 +130,16 @@ impl Output {
         self.index.flush()
     }
 
-    /// Publishes the files, whose bytes are complete.
-    pub(crate) fn publish(&mut self) -> Result<()> {
+    /// Publishes the files, whose bytes are complete. `tail` is where the tail begins.
+    pub(crate) fn publish(&mut self, tail: u64) -> Result<()> {
+        self.try_to_publish().inspect_err(|_| {
+            if self.follow {
+                self.index.take_back(tail);
+            }
+        })
+    }
+
+    fn try_to_publish(&mut self) -> Result<()> {
         self.flush()?;
         let durable = self.durability == Durability::Commit;
         if durable {

@@ -1,0 +1,156 @@
+//! A system that gives fewer bytes than were asked for, is interrupted, or fails in the middle of reading.
+//!
+//! The C library's function that the standard library reads with is defined here instead: the linker prefers it.
+
+#![cfg(all(target_os = "linux", target_pointer_width = "64"))]
+
+mod common;
+
+use common::{Content, Place, check, contents, fill_sample, index_path, open, options, write_sample};
+use faro::{Code, Files, Follower, Layout, Limits, ReaderOptions, Result, Writer};
+use libc::{c_int, c_void, off_t, size_t, ssize_t};
+use std::cell::Cell;
+
+const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
+
+/// How reads of this thread go.
+#[derive(Clone, Copy)]
+struct Mode {
+    /// Most bytes of one read.
+    most: usize,
+    /// Whether every other read is interrupted.
+    interrupted: bool,
+    /// Which read fails, counted from 0.
+    fails: usize,
+    reads: usize,
+}
+
+const PLAIN: Mode = Mode {
+    most: usize::MAX,
+    interrupted: false,
+    fails: usize::MAX,
+    reads: 0,
+};
+
+thread_local! {
+    static MODE: Cell<Mode> = const { Cell::new(PLAIN) };
+}
+
+fn refuse(code: c_int) -> ssize_t {
+    // SAFETY: the address is the calling thread's own errno.
+    unsafe { *libc::__errno_location() = code };
+    -1
+}
+
+// SAFETY: the name and the signature of the C library's function, and it does the same, for fewer bytes at most.
+#[unsafe(no_mangle)]
+extern "C" fn pread64(descriptor: c_int, bytes: *mut c_void, count: size_t, offset: off_t) -> ssize_t {
+    let mut mode = MODE.get();
+    let number = mode.reads;
+    mode.reads += 1;
+    MODE.set(mode);
+    if number == mode.fails {
+        return refuse(libc::EIO);
+    }
+    if mode.interrupted && number.is_multiple_of(2) {
+        return refuse(libc::EINTR);
+    }
+    // SAFETY: the caller's arguments, with no more bytes than it has room for.
+    unsafe { libc::syscall(libc::SYS_pread64, descriptor, bytes, count.min(mode.most), offset) as ssize_t }
+}
+
+/// Does something while this thread's reads go that way; tells how many there were.
+fn reading<T>(mode: Mode, act: impl FnOnce() -> T) -> (T, usize) {
+    MODE.set(mode);
+    let result = act();
+    (result, MODE.replace(PLAIN).reads)
+}
+
+/// What every partition reads, by a reader and by a follower, and what a check counts.
+fn read_every_way(files: &Files) -> Result<(Vec<Content>, usize, u64)> {
+    let mut follower = Follower::open(files, ReaderOptions::default())?;
+    let followed = follower.poll()?;
+    assert!(followed.finished);
+    let regions = check(files)?.regions;
+    Ok((contents(&open(files)?)?, followed.regions, regions))
+}
+
+#[test]
+fn short_and_interrupted_reads_are_read_on() {
+    for layout in LAYOUTS {
+        let place = Place::new();
+        let files = write_sample(&place.name(), layout);
+        let (expected, plain_reads) = reading(PLAIN, || read_every_way(&files).unwrap());
+        assert!(plain_reads > 10, "the function above is not the one that reads");
+        for most in [1, 2, 3, 7, 64, 1000] {
+            for interrupted in [false, true] {
+                let mode = Mode {
+                    most,
+                    interrupted,
+                    ..PLAIN
+                };
+                assert_eq!(reading(mode, || read_every_way(&files).unwrap()).0, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_read_that_fails_is_told_and_the_reader_outlives_it() {
+    for layout in LAYOUTS {
+        let place = Place::new();
+        let files = write_sample(&place.name(), layout);
+        let uncached = ReaderOptions {
+            region_cache_bytes: 0,
+            ..ReaderOptions::default()
+        };
+        let reader = faro::Reader::open(&files, uncached).unwrap();
+        let expected = contents(&reader).unwrap();
+        let is_told = |result: Result<()>| {
+            let error = result.unwrap_err();
+            assert_eq!(error.code, Code::Io);
+            assert!(
+                error.file.is_some() && error.role.is_some() && error.source.is_some(),
+                "{error}"
+            );
+        };
+        let every = |act: &dyn Fn() -> Result<()>| {
+            let reads = reading(PLAIN, || act().unwrap()).1;
+            for fails in 0..reads {
+                is_told(reading(Mode { fails, ..PLAIN }, act).0);
+                assert_eq!(contents(&reader).unwrap(), expected);
+            }
+            reads
+        };
+        assert!(every(&|| contents(&reader).map(drop)) > 10);
+        assert!(every(&|| read_every_way(&files).map(drop)) > 10);
+        assert!(every(&|| faro::repair(&files, &Limits::default(), true).map(drop)) > 2);
+    }
+}
+
+#[test]
+fn a_repair_with_short_reads_is_the_same() {
+    for layout in LAYOUTS {
+        let unfinished = |place: &Place| {
+            let mut writer = Writer::create(place.name(), options(layout, 3).first_partition(5).follow(true)).unwrap();
+            fill_sample(&mut writer);
+            writer.flush().unwrap();
+            drop(writer);
+            place.output(layout)
+        };
+        let (place, other) = (Place::new(), Place::new());
+        let (files, expected) = (unfinished(&place), unfinished(&other));
+        let report = faro::repair(&expected, &Limits::default(), false).unwrap();
+        let mode = Mode {
+            most: 5,
+            interrupted: true,
+            ..PLAIN
+        };
+        let found = reading(mode, || faro::repair(&files, &Limits::default(), false).unwrap()).0;
+        assert_eq!(found, report);
+        assert_eq!(
+            std::fs::read(index_path(&files)).unwrap(),
+            std::fs::read(index_path(&expected)).unwrap()
+        );
+    }
+}
