@@ -254,6 +254,18 @@ class FaultsOfReadingTest {
         expect(ErrorCode.NOT_FARO, FileRole.INDEX, () -> Reader.openPair(missing, index, NO_CACHE));
     }
 
+    @Test
+    void filesThatMayNotBeRead() throws Exception {
+        Path name = output(Layout.PAIRED);
+        for (FileRole role : new FileRole[] {FileRole.DATA, FileRole.INDEX}) {
+            system.unreadable(name.getFileName() + "." + role);
+            FaroException e = expect(ErrorCode.IO, role, () -> openRecorded(name, Layout.PAIRED));
+            assertEquals(FaroException.NO_OFFSET, e.offset());
+        }
+        system.unreadable(null);
+        openRecorded(name, Layout.PAIRED).close();
+    }
+
     /** OPN-4. Without the check this waits for ever. */
     @Test
     void aPipeIsNotWaitedFor() throws Exception {

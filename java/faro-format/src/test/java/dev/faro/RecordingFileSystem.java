@@ -17,6 +17,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.WatchService;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
@@ -43,6 +44,7 @@ final class RecordingFileSystem extends FileSystem {
     private int refusedRead = -1;
     private int interruptedRead = -1;
     private int opened;
+    private String unreadable;
     private final Pieces pieces = new Pieces();
 
     /** A path of this file system for one of the default one. */
@@ -150,6 +152,11 @@ final class RecordingFileSystem extends FileSystem {
         }
     }
 
+    /** Refuses to open a file of that name for reading; null refuses none. */
+    void unreadable(String name) {
+        unreadable = name;
+    }
+
     /** How much a read or a write does at once. */
     Pieces pieces() {
         return pieces;
@@ -246,6 +253,9 @@ final class RecordingFileSystem extends FileSystem {
         public FileChannel newFileChannel(
                 Path path, Set<? extends OpenOption> options, FileAttribute<?>... attributes) throws IOException {
             opened++;
+            if (path.getFileName().toString().equals(unreadable) && options.contains(StandardOpenOption.READ)) {
+                throw new AccessDeniedException(path.toString());
+            }
             FileChannel channel = FileChannel.open(real(path), options, attributes);
             return new RecordingChannel(RecordingFileSystem.this, real(path), channel);
         }

@@ -1,16 +1,22 @@
 package dev.faro;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.header.Framing;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
+import dev.faro.reader.Dataset;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,6 +84,25 @@ class ThreadsTest {
                 }
             }
             default -> assertEquals(expected.get(which), Torment.readOne(reader, which));
+        }
+    }
+
+    /** What one thread does to the schema message that it was given is nothing to the others. */
+    @Test
+    void eachIsGivenASchemaMessageOfItsOwn() throws Exception {
+        Path name = folder.resolve("arrow");
+        try (Writer writer = Writer.create(
+                name, new WriterOptions(1).framing(Framing.ARROW).schema(Script.ARROW).follow(true))) {
+            writer.finish();
+        }
+        try (Reader reader = open(name, Layout.PAIRED, 0);
+                Follower follower = Outputs.follow(name, Layout.PAIRED)) {
+            for (Dataset dataset : List.of(reader, follower)) {
+                ByteBuffer one = dataset.schemaMessage();
+                assertEquals(-1, one.getInt());
+                assertEquals(ByteBuffer.wrap(Script.ARROW), dataset.schemaMessage());
+                assertThrows(ReadOnlyBufferException.class, () -> one.put(0, (byte) 1));
+            }
         }
     }
 

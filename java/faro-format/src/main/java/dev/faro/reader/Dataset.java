@@ -10,6 +10,7 @@ import dev.faro.index.Regions;
 import dev.faro.message.Directory;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * What can be read of an output, finished or growing: partitions, ranges of them, or everything. Reading is safe from
@@ -36,12 +37,18 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     /** What the footer says, or null if it was not seen yet. */
     public abstract Footer footer();
 
+    /** What {@link #schemaMessage} shows. */
+    abstract ByteBuffer schema();
+
     /**
-     * The encapsulated Arrow schema message, little-endian.
+     * The encapsulated Arrow schema message, a view of the caller's own, which cannot be written; little-endian.
      *
      * @return null unless the framing is arrow
      */
-    public abstract ByteBuffer schemaMessage();
+    public final ByteBuffer schemaMessage() {
+        ByteBuffer schema = schema();
+        return schema == null ? null : schema.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    }
 
     final FileSet files() {
         return files;

@@ -85,7 +85,7 @@ public final class Follower extends Dataset {
     }
 
     @Override
-    public ByteBuffer schemaMessage() {
+    ByteBuffer schema() {
         return schema;
     }
 }

@@ -58,7 +58,7 @@ public final class Reader extends Dataset {
     }
 
     @Override
-    public ByteBuffer schemaMessage() {
+    ByteBuffer schema() {
         return opening.schema();
     }
 }
