@@ -281,7 +281,42 @@ def rebuild(cat: Catalog) -> None:
             features=["arrow"])  # fmt: skip
 
 
+def limited(cat: Catalog) -> None:
+    """Repairs under limits: what a reader with them could not read is refused, and nothing is changed."""
+    output, built = unfinished(True)
+    index = built.files["index"]
+    first, second = (int.from_bytes(index[at : at + 4], "little") for at in built.messages)
+    for name, limits, place in (
+        ("max-regions", {"max_regions": 1}, built.messages[1]),
+        ("max-message-size", {"max_message_size": first - 1}, built.messages[0]),
+    ):
+        put(cat, f"limit-{name}", f"{name.replace('-', '_')} is below what the index has", built.files, None,
+            fault("limit-exceeded", "index", place), clause="REP-2 LIM-1", request={"limits": limits})  # fmt: skip
+    enough = {"max_regions": 2, "max_message_size": max(first, second)}
+    put(cat, "limits-kept", "the limits are just those of the index", built.files, mended(output).files, answer("last-commit", 2),
+        clause="REP-1 LIM-1", request={"limits": enough})  # fmt: skip
+    head = Header(partition_count=6, framing=OPAQUE)
+    two = Output(head, [Region({0: [Block(b"one")], 5: [Block(b"two")]}), Region({3: [Block(b"three")]})], True)
+    after = mended(two, mode="rebuild")
+    files, blocks = build(two).files, [offset for _, _, offset, _, _ in build(two).blocks]
+    sizes = [int.from_bytes(after.files["index"][at : at + 4], "little") for at in after.messages]
+    largest = max(sizes)
+    for name, limits, at in (
+        ("max-regions", {"max_regions": 1}, blocks[2]),
+        ("no-regions", {"max_regions": 0}, blocks[0]),
+        ("max-message-size", {"max_message_size": largest - 1}, (blocks[0], blocks[2])[sizes.index(largest)]),
+        ("max-block-size", {"max_block_size": 4}, blocks[2]),
+        ("max-plain-size", {"max_plain_size": 4}, blocks[2] + 4),
+    ):
+        cat.add(f"rep-rebuild-limit-{name}", "REP-5 REP-6 LIM-1", "nobody with these limits could read the index", "repair",
+                folder="repair", files={"data": files["data"], "index": None}, request={"mode": "rebuild", "limits": limits},
+                expect=fault("limit-exceeded", "data", at), expect_files={"data": files["data"]})  # fmt: skip
+    cat.add("rep-rebuild-limits-kept", "REP-6 LIM-1", "the limits are just those of the regions", "repair", folder="repair",
+            files={"data": files["data"], "index": None}, expect=answer("rebuilt", 2, 0, 0, 0), expect_files=after.files,
+            request={"mode": "rebuild", "limits": {"max_regions": 2, "max_message_size": largest}})  # fmt: skip
+
+
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (paired_files, single_files, rebuild):
+    for part in (paired_files, single_files, rebuild, limited):
         part(cat)

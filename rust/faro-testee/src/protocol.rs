@@ -159,6 +159,9 @@ pub struct Repair {
     pub mode: String,
     /// Who reads the shared blocks of a rebuilt index: `none` or `all`.
     pub shared: Option<String>,
+    /// What the files may ask for.
+    #[serde(default)]
+    pub limits: LimitFields,
     /// Whether only the report is wanted.
     #[serde(default)]
     pub dry_run: bool,

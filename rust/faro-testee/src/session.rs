@@ -89,7 +89,7 @@ fn check(request: Check) -> Answer {
 
 fn repair(request: Repair) -> Answer {
     let files = request.paths.files()?;
-    let limits = faro::Limits::default();
+    let limits = request.limits.limits();
     let shared = match request.shared.as_deref() {
         None | Some("none") => SharedPolicy::None,
         Some("all") => SharedPolicy::All,

@@ -30,11 +30,11 @@ final class RepairOperation {
 
     private static Report toLastCommit(JsonNode request) throws FaroException {
         boolean dryRun = request.path("dry_run").asBoolean();
+        Limits limits = Request.limits(request);
         Path single = Request.path(request, "single");
         return single == null
-                ? Repair.pairToLastCommit(
-                        Request.path(request, "data"), Request.path(request, "index"), Limits.DEFAULT, dryRun)
-                : Repair.singleToLastCommit(single, Limits.DEFAULT, dryRun);
+                ? Repair.pairToLastCommit(Request.path(request, "data"), Request.path(request, "index"), limits, dryRun)
+                : Repair.singleToLastCommit(single, limits, dryRun);
     }
 
     private static Report rebuild(JsonNode request) throws FaroException {
@@ -43,8 +43,8 @@ final class RepairOperation {
             throw FaroException.invalidArgument("a pair", "a single file");
         }
         boolean sharedToAll = request.path("shared").asText().equals("all");
-        Rebuild.Options options =
-                new Rebuild.Options(sharedToAll, null, Limits.DEFAULT, request.path("dry_run").asBoolean());
+        boolean dryRun = request.path("dry_run").asBoolean();
+        Rebuild.Options options = new Rebuild.Options(sharedToAll, null, Request.limits(request), dryRun);
         return Rebuild.rebuild(Request.path(request, "data"), Request.path(request, "index"), options);
     }
 }
