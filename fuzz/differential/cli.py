@@ -85,7 +85,7 @@ def _main(options: argparse.Namespace) -> int:
     if len(testees) < 2:
         raise SuiteError("one testee alone agrees with itself: two at least")
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="faro-fuzz-", dir=memory if memory.is_dir() else None) as temporary:
+    with tempfile.TemporaryDirectory(prefix="faro-differential-", dir=memory if memory.is_dir() else None) as temporary:
         work = Path(temporary)
         panel = Panel([Child(testee, protocol, options.timeout, work) for testee in testees])
         try:

@@ -47,6 +47,7 @@ _LIMITS: tuple[dict[str, int], ...] = (
 )
 _ROOTS = ("Region", "Footer", "Schema")
 _BEFORE_FILES = 13
+_SEAL = 8
 
 
 def entries(folder: Path) -> list[tuple[str, Path]]:
@@ -75,12 +76,12 @@ def ask_entry(target: str, data: bytes, panel: Panel, work: Path) -> list[Disagr
 def probe_of(target: str, data: bytes, work: Path) -> Probe | None:
     """The files of an input, and what is asked about them. None of a target that is not known here."""
     if target in FILE_TARGETS:
-        files, limits = _files(data)
         if target == "header_block":
-            one = files.get("single", files.get("data", b""))
-            return _rebuild({"data": one, "index": b""}, work)
+            flags, one = (data[0] if data else 0), data[1:]
+            return _rebuild({"data": sealed(one) if flags & _SEAL else one, "index": b""}, _limits(flags), work)
+        files, limits = _files(data)
         if target == "repair":
-            return _repair(files, data[1:2], work)
+            return _repair(files, data[1:2], limits, work)
         steps = _follow_steps(files, data, limits) if target == "follow" else _read_steps(files, data, limits)
         return Probe(files, steps, work)
     if target == "message":
@@ -95,10 +96,14 @@ def _files(data: bytes) -> tuple[Files, dict[str, Any]]:
     flags, body = head[0], data[_BEFORE_FILES:]
     size = int.from_bytes(head[2:5], "little")
     files = {"data": body[:size], "index": body[size:]} if flags & 1 else {"single": body}
-    if flags & 8:
+    if flags & _SEAL:
         files = {role: sealed(data) for role, data in files.items()}
-    limits = _LIMITS[flags >> 1 & 3]
-    return files, {"limits": limits, **({"verify": False} if flags >> 1 & 3 == 3 else {})}
+    return files, _limits(flags)
+
+
+def _limits(flags: int) -> dict[str, Any]:
+    which = flags >> 1 & 3
+    return {"limits": _LIMITS[which], **({"verify": False} if which == 3 else {})}
 
 
 def sealed(data: bytes) -> bytes:
@@ -161,16 +166,16 @@ def _follow_steps(files: Files, data: bytes, limits: dict[str, Any]) -> list[Ste
     return steps + [Step("follow", {"action": "close", "handle": name}) for name in open_now]
 
 
-def _repair(files: Files, mode: bytes, work: Path) -> Probe:
+def _repair(files: Files, mode: bytes, limits: dict[str, Any], work: Path) -> Probe:
     bits = mode[0] if mode else 0
     if bits & 1 and "data" in files:
-        return _rebuild(files, work, "all" if bits & 2 else "none")
-    fields = {"mode": "last-commit"}
+        return _rebuild(files, limits, work, "all" if bits & 2 else "none")
+    fields = {"mode": "last-commit", "limits": limits["limits"]}
     return Probe(files, [Step("repair", {**fields, "dry_run": True})], work, fields)
 
 
-def _rebuild(files: Files, work: Path, shared: str = "none") -> Probe:
-    fields = {"mode": "rebuild", "shared": shared}
+def _rebuild(files: Files, limits: dict[str, Any], work: Path, shared: str = "none") -> Probe:
+    fields = {"mode": "rebuild", "shared": shared, "limits": limits["limits"]}
     return Probe(files, [Step("repair", {**fields, "dry_run": True})], work, fields, lost=True)
 
 

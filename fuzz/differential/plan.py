@@ -81,10 +81,10 @@ def plan(files: Files, rng: random.Random, handle: str) -> list[Step]:
         steps.append(Step("read", {**(partitions.some() if many else {}), **verify, **limits}))
         steps.append(Step("read", {**partitions.range(), **verify, **limits}))
     steps += [Step("read", {**partitions.range(), **limits}) for _ in range(rng.choice([1, 1, 2]))]
-    steps.append(Step("repair", {"mode": "last-commit", "dry_run": True}))
+    steps.append(Step("repair", {"mode": "last-commit", "dry_run": True, **limits}))
     if "data" in files:
         shared = rng.choice(["none", "all"])
-        steps.append(Step("repair", {"mode": "rebuild", "shared": shared, "dry_run": True}))
+        steps.append(Step("repair", {"mode": "rebuild", "shared": shared, "dry_run": True, **limits}))
     return steps + _follow(files, partitions.some(), limits, rng, handle)
 
 
