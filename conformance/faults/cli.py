@@ -30,7 +30,8 @@ DEFAULT_SHARE = 0.03
 DEFAULT_KILLS = 15
 
 _EPILOG = """\
-Parts: writing (every system call of a writer goes wrong).
+Parts: kills (SIGKILL of a writer at random moments); writing, repair, reading (every system call of them goes wrong,
+and files shrink and change under readers); limits (RLIMIT_FSIZE, a full tmpfs); places (no files in place of files).
 
 exit codes: as of conformance/run
 """
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     parser.add_argument("--share", type=float, default=DEFAULT_SHARE, help="of the trials; 1 is all of them")
     parser.add_argument("--kills", type=int, default=DEFAULT_KILLS, metavar="N", help="of each testee")
     parser.add_argument("--only", help="scripts with this in their name")
+    parser.add_argument("--shim", type=Path, metavar="FILE", help="default out/faults/shim.so, which make builds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts as JSON")
     options = parser.parse_args(arguments)
     unknown = set(options.part) - set(PARTS)
@@ -59,7 +61,9 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     suite = Suite(options.suite)
     protocol = Protocol(suite.schema)
     testees = find_testees(options.testee or ["all"], suite.testees, suite.repo)
-    shim = suite.repo / "out" / "faults" / "shim.so"
+    shim = options.shim or suite.repo / "out" / "faults" / "shim.so"
+    if not shim.exists():
+        raise SuiteError(f"{shim} is missing: `make out/faults/shim.so` makes it")
     findings = Findings()
 
     def one(name: str) -> None:

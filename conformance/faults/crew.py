@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from faro_conformance.child import Child
-from faro_conformance.protocol import Outcome, Protocol, SuiteError
+from faro_conformance.protocol import Outcome, Protocol
 from faro_conformance.testees import Testee
 from faults.control import Control, Fault
 
@@ -33,8 +33,6 @@ class Member:
         self.testee = testee
         self.folder = root / "files"
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not shim.exists():
-            raise SuiteError(f"{shim}: missing; `make shim` makes it")
         control = root / f"{testee.name}-{next(_NUMBERS)}.control"
         self.control = Control(control)
         environment = {

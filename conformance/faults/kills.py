@@ -22,6 +22,8 @@ from faults.scripts import OLD_FILE_ID, Script
 
 # Each shortens what comes after it, so that the distribution shows how many regions were there.
 _PARTS = 4
+# A writer that was done before the kill is tried again, so many times in the mean.
+_PATIENCE = 4
 
 
 @dataclass
@@ -69,9 +71,15 @@ class Kills:
         victims = [self.crew.victim(self.member), self.crew.victim(self.member)]
         with concurrent.futures.ThreadPoolExecutor(1) as starter:
             victims[0].start()
-            for at in range(number):
+            struck = at = 0
+            while struck < number:
+                if not self.findings.expect(
+                    at < _PATIENCE * number, f"{self.member.name}: {struck} of {at} were killed"
+                ):
+                    break
                 started = starter.submit(victims[(at + 1) % 2].start)
-                self._kill(targets[at % len(targets)], victims[at % 2], rng)
+                struck += self._kill(targets[at % len(targets)], victims[at % 2], rng)
+                at += 1
                 shutil.rmtree(self.crew.folder)
                 self.crew.folder.mkdir()
                 started.result()
@@ -97,7 +105,8 @@ class Kills:
     def _request(folder: Path, script: Script) -> dict[str, object]:
         return {"path": str(folder / "out"), "options": script.options, "calls": script.calls()}
 
-    def _kill(self, target: Target, victim: Member, rng: random.Random) -> None:
+    def _kill(self, target: Target, victim: Member, rng: random.Random) -> bool:
+        """Kill once and judge; False if the writer was done before."""
         folder, script = self.crew.new_folder(), target.reference.script
         place_old(folder, target.old)
         scene = Scene(target.reference, folder, target.old, "")
@@ -114,6 +123,7 @@ class Kills:
             self.findings.expect(outcome.kind == "ok", f"{what}: {outcome.detail}")
         result = judge_ended(self.judge, Scene(target.reference, folder, target.old, what))
         self.findings.count(self.member.name, f"kill {script.name}", _label(result, target.reference, killed))
+        return killed
 
 
 def _label(result: str, reference: Reference, killed: bool) -> str:

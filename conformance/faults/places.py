@@ -20,7 +20,7 @@ from faults.reference import Reference, make_reference, written
 from faults.scripts import OLD_FILE_ID, Script, output_names
 
 # A reader that waits for a pipe waits for ever.
-_TIMEOUT = 10.0
+_TIMEOUT = 8.0
 
 
 @dataclass(frozen=True)

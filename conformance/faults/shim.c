@@ -103,7 +103,8 @@ static void damage(int descriptor, const char *path) {
     if (file < 0)
         return;
     if (control->action == SHRINK) {
-        syscall(SYS_ftruncate, file, control->amount);
+        if (syscall(SYS_lseek, file, (off_t)0, SEEK_END) > control->amount)
+            syscall(SYS_ftruncate, file, control->amount);
     } else {
         unsigned char byte = 0;
         if (syscall(SYS_pread64, file, &byte, (size_t)1, control->amount) == 1) {

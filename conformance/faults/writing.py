@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from faro_conformance.protocol import Outcome
 from faults import scripts
@@ -53,22 +52,23 @@ def variants() -> list[Script]:
 
 def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
     """Everything that can go wrong in a run with so many calls of each kind."""
+    # Such a script begins with unlinking, so that nothing would come of it where that is refused.
+    replaces = script.followed and script.options.get("overwrite", False)
     for kind in ("open", "write", "sync", "cut", "rename", "unlink", "size", "seek"):
         needed = "either" if kind in ("size", "seek") else "io"
         for number in range(counts[kind]):
-            # Unlinking is what `overwrite` with `follow` begins with, else what removes what is given up.
             yield Trial(Fault("errno", kind, number, error=errno.EIO), f"{kind} EIO", needed)
             if kind in ("write", "open"):
                 yield Trial(Fault("errno", kind, number, error=errno.ENOSPC), f"{kind} ENOSPC", "io")
             if kind in _HARMLESS_KINDS:
                 yield Trial(Fault("errno", kind, number, error=errno.EINTR), f"{kind} EINTR", "same")
-            if kind in ("write", "sync", "rename"):
+            if kind in ("write", "sync", "rename") and not replaces:
                 fault = Fault("errno", kind, number, error=errno.EIO, keep=True)
                 yield Trial(fault, f"{kind} EIO, no unlink", "io")
     for number in range(counts["write"]):
         for amount, name in ((1, "1 byte"), (HALF, "half")):
             yield Trial(Fault("short", "write", number, amount=amount), f"write {name}", "same")
-        fault = Fault("short-then-errno", "write", number, error=errno.ENOSPC, amount=HALF, keep=True)
+        fault = Fault("short-then-errno", "write", number, error=errno.ENOSPC, amount=HALF, keep=not replaces)
         yield Trial(fault, "write half, then ENOSPC", "io")
     if script.name.startswith("large"):
         yield Trial(Fault("short", "write", 0, 1, amount=4096), "every write 4096 bytes", "same")
@@ -118,14 +118,15 @@ class WritingSweep:
                 shutil.rmtree(self.crew.folder)
                 self.crew.folder.mkdir()
 
-    def _request(self, folder: Path, script: Script) -> Json:
-        return {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
+    @staticmethod
+    def _request(folder: Path, script: Script, fault: Fault) -> Json:
+        return {"path": str(folder / "out"), "options": script.options, "calls": calls_of(script, fault)}
 
     def _undisturbed(self, reference: Reference, old: Files) -> dict[str, int]:
         """The calls of a run in which nothing goes wrong; the shim must have seen them."""
         folder = self.crew.new_folder()
         place_old(folder, old)
-        outcome = self.member.ask("write", self._request(folder, reference.script), Fault())
+        outcome = self.member.ask("write", self._request(folder, reference.script, Fault()), Fault())
         counts = self.member.control.counts
         what = f"{self.member.name} {reference.script.name}"
         scene = Scene(reference, folder, old, what)
@@ -142,7 +143,7 @@ class WritingSweep:
         moved = folder.with_name(f"{folder.name}-moved")
         if fault.action == "vanish":
             fault = Fault(fault.action, fault.kind, fault.number, move=(folder, moved))
-        outcome = self.member.ask("write", self._request(folder, reference.script), fault)
+        outcome = self.member.ask("write", self._request(folder, reference.script, fault), fault)
         what = f"{self.member.name} {reference.script.name}: {trial.fault}"
         fired = self.member.control.fired
         if not self.findings.expect(fired > 0, f"{what}: no call was struck"):
@@ -163,7 +164,7 @@ class WritingSweep:
 
     def _same(self, scene: Scene, outcome: Outcome) -> None:
         """Nothing failed but the calls after `finish`, and the files are what they are."""
-        wanted = {"errors": errors_after(scene.reference.script, None), "finished": True}
+        wanted = {"errors": errors_after(scene.reference.script.calls_and_more(), None), "finished": True}
         self.findings.expect(outcome.value == wanted, f"{scene.what}: {outcome.detail}, expected {wanted}")
         self.findings.expect(set(states(scene).values()) == {"new"}, f"{scene.what}: files differ: {states(scene)}")
         self._only(scene, set(scene.final.values()))
@@ -178,7 +179,7 @@ class WritingSweep:
             # Nothing was needed of what was refused: then all is there.
             allowed = trial.outcome == "either" or trial.fault.kind == "unlink"
             self.findings.expect(allowed, f"{scene.what}: it finished: {outcome.detail}")
-            wanted = {"errors": errors_after(script, None), "finished": True}
+            wanted = {"errors": errors_after(script.calls_and_more(), None), "finished": True}
             self.findings.expect(outcome.value == wanted, f"{scene.what}: {outcome.detail}, expected {wanted}")
             self.judge.whole(scene.reference, scene.final, scene.what)
             return "finished all the same"
@@ -188,7 +189,7 @@ class WritingSweep:
         elif self.findings.expect(outcome.kind == "ok", f"{scene.what}: {outcome.detail}"):
             errors = outcome.value["errors"]
             first = errors[0]["call"] if errors else None
-            wanted_errors = errors_after(script, first)
+            wanted_errors = errors_after(calls_of(script, trial.fault), first)
             found = f"{_short(errors)}, expected {_short(wanted_errors)}"
             self.findings.expect(errors == wanted_errors, f"{scene.what}: {found}")
             result = "io, and the same ever after"
@@ -197,8 +198,9 @@ class WritingSweep:
         moved = trial.fault.action == "vanish" and scene.folder.name.endswith("-moved")
         if trial.fault.keep or moved:
             left = judge_ended(self.judge, scene)
-            # WRT-6: the tail is cut off again. (Files that were renamed are whole, and only the folder is not synced.)
-            looks = script.followed and left == "finished"
+            # WRT-6: the tail is cut off again. Files that were renamed are whole, only the folder is not synced; and so
+            # are those in a folder that went away, where no name leads to them any more.
+            looks = script.followed and not moved and left == "finished"
             self.findings.expect(not looks, f"{scene.what}: it failed, and the output looks finished")
         else:
             self._removed(scene)
@@ -214,15 +216,19 @@ class WritingSweep:
             judge_ended(self.judge, scene)
 
 
-def _short(errors: list[dict[str, Any]]) -> str:
+def calls_of(script: Script, fault: Fault) -> list[Json]:
+    """All calls. To see what a followed output was when the writer failed, it is not aborted, which may empty it."""
+    return script.calls_and_more(abort=not (fault.keep and script.followed))
+
+
+def _short(errors: list[Json]) -> str:
     return " ".join(f"{error['call']}:{error['code']}" for error in errors)
 
 
-def errors_after(script: Script, failed: int | None) -> list[dict[str, Any]]:
-    """The errors of a run of `calls_and_more` whose call `failed` fails with `io`; None: nothing fails."""
-    calls = script.calls_and_more()
+def errors_after(calls: list[Json], failed: int | None) -> list[Json]:
+    """The errors of `calls_and_more` when call `failed` fails with `io`; None: nothing fails."""
     finish = calls.index({"call": "finish"})
-    abort = calls.index({"call": "abort"})
+    abort = calls.index({"call": "abort"}) if {"call": "abort"} in calls else len(calls)
     errors = []
     for at, call in enumerate(calls):
         if call["call"] == "abort":

@@ -1,0 +1,78 @@
+"""The Python testee with one thing broken, which its argument names: to see whether the faults find it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+_REPO = Path(__file__).parents[2]
+sys.path.insert(0, str(_REPO / "python"))
+
+# Not by an import statement: the library is no part of what is checked here.
+faro: Any = importlib.import_module("faro")
+
+_append = faro.output.OutputFile.append
+_held: list[tuple[Any, list[bytes]]] = []
+
+
+def message_first(file: Any, parts: Sequence[Any]) -> None:
+    """Data is written behind the message that commits it."""
+    if file.place.role == "data":
+        _held.append((file, [bytes(part) for part in parts]))
+        return
+    _append(file, parts)
+    for held, pieces in _held:
+        _append(held, pieces)
+    _held.clear()
+
+
+class CarelessSystem:
+    """Takes for written what was not."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    @staticmethod
+    def writev(descriptor: int, parts: Sequence[Any]) -> int:
+        os.writev(descriptor, parts)
+        return sum(map(len, parts))
+
+
+def forgetful(writer: Any, action: Any) -> None:
+    """The writer goes on after an error."""
+    action()
+
+
+def trusting(*arguments: Any, **options: Any) -> Any:
+    """A reader that takes blocks as they are."""
+    return _reader(*arguments, **{**options, "verify": False})
+
+
+_reader = faro.reader.Reader
+
+
+def main() -> None:
+    """Break it, and be the testee."""
+    kind = sys.argv[1]
+    if kind == "message-first":
+        faro.output.OutputFile.append = message_first
+    elif kind == "short-writes":
+        faro.output.os = CarelessSystem()
+    elif kind == "forgetful":
+        faro.writer.Writer._guarded = forgetful
+    elif kind == "leftovers":
+        faro.output.OutputFile.discard = lambda self: None
+    elif kind == "trusting":
+        faro.Reader = trusting
+    else:
+        raise ValueError(kind)
+    runpy.run_path(str(_REPO / "conformance" / "testees" / "python_testee.py"), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
