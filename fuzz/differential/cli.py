@@ -18,11 +18,13 @@ from faro_conformance.protocol import Protocol, SuiteError
 from faro_conformance.testees import find_testees
 
 from differential.asking import Panel
-from differential.corpus import ask_entry, entries, in_turn, probe_of
+from differential.corpus import ask_entries, entries, in_turn, probe_of
 from differential.findings import Findings, replay, stored
 from differential.seeds import load
 from differential.stream import Stream, Totals, show_all
 
+# Inputs of a corpus that are asked about at once.
+_TOGETHER = 32
 OK, FOUND, USAGE, NOT_STARTED = 0, 1, 2, 3
 _REPO = Path(__file__).resolve().parents[2]
 _EPILOG = """\
@@ -127,13 +129,16 @@ def _corpus(options: argparse.Namespace, seed: int, panel: Panel, work: Path) ->
     known = entries(options.corpus)
     findings = Findings(options.findings / f"corpus-{seed}")
     begin, done, bad = time.monotonic(), 0, 0
-    for target, path in in_turn(known, seed):
-        if time.monotonic() - begin > 60 * options.corpus_minutes:
-            break
-        data = path.read_bytes()
-        found = ask_entry(target, data, panel, work / "corpus")
-        done += 1
-        if found:
+    waiting = list(in_turn(known, seed))
+    while waiting and time.monotonic() - begin <= 60 * options.corpus_minutes:
+        batch, waiting = waiting[:_TOGETHER], waiting[_TOGETHER:]
+        inputs = [(target, path.read_bytes()) for target, path in batch]
+        done += len(batch)
+        for (target, path), (_, data), found in zip(
+            batch, inputs, ask_entries(inputs, panel, work / "corpus"), strict=True
+        ):
+            if not found:
+                continue
             bad += 1
             print(f"{target}/{path.name}")
             show_all(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,22 @@ def entries(folder: Path) -> list[tuple[str, Path]]:
     ]
 
 
-def ask_entry(target: str, data: bytes, panel: Panel, work: Path) -> list[Disagreement]:
-    """Where the testees disagree about one input."""
-    if target == "script":
-        return run_script(script_of(data), panel, work).disagreements
-    probe = probe_of(target, data, work)
-    if probe is None:
-        return []
-    panel.run([probe])
-    mend([probe], panel)
-    return probe.disagreements()
+def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -> list[list[Disagreement]]:
+    """Where the testees disagree about each of some inputs, which are asked about together."""
+    probes: dict[int, Probe] = {}
+    found: list[list[Disagreement]] = [[] for _ in inputs]
+    for number, (target, data) in enumerate(inputs):
+        if target == "script":
+            found[number] = run_script(script_of(data), panel, work / str(number)).disagreements
+            continue
+        probe = probe_of(target, data, work / str(number))
+        if probe is not None:
+            probes[number] = probe
+    panel.run(list(probes.values()))
+    mend(list(probes.values()), panel)
+    for number, probe in probes.items():
+        found[number] = probe.disagreements()
+    return found
 
 
 def probe_of(target: str, data: bytes, work: Path) -> Probe | None:
