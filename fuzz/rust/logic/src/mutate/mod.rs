@@ -236,3 +236,73 @@ fn change_message(file: &mut File, rng: &mut Rng) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch;
+    use faro::{Code, Layout, Level, Writer, WriterOptions, check};
+    use std::collections::BTreeMap;
+
+    fn written(layout: Layout) -> Container {
+        let name = scratch::path("mutated");
+        let options = WriterOptions::new(4).layout(layout).overwrite(true);
+        let mut writer = Writer::create(&name, options).unwrap();
+        for partition in [1, 3, 0] {
+            writer.write(partition, b"abcdefgh").unwrap();
+            writer.broadcast(b"for all").unwrap();
+        }
+        let mut contents = scratch::contents(&writer.finish().unwrap().files);
+        Container {
+            flags: if layout == Layout::Paired { Container::PAIR } else { 0 },
+            mode: 0,
+            growth: [0; 4],
+            index: contents.pop().unwrap(),
+            data: contents.pop(),
+        }
+    }
+
+    /// What a check says of many mutations of an output.
+    fn verdicts(layout: Layout) -> BTreeMap<String, usize> {
+        let input = written(layout).encode();
+        let mut verdicts = BTreeMap::new();
+        for seed in 0..1500 {
+            let mut data = input.clone();
+            data.resize(8192, 0);
+            let size = files(&mut data, input.len(), 8192, seed, |data, size, _| {
+                data[size / 2] ^= 1;
+                size
+            });
+            let container = Container::sealed(&data[..size]);
+            let said = check(&scratch::put(&container), Level::Decode, &container.options().limits);
+            let said = said.map_or_else(|error| error.code.as_str().into(), |_| "whole".into());
+            *verdicts.entry(said).or_default() += 1;
+        }
+        verdicts
+    }
+
+    #[test]
+    fn mutations_reach_what_is_behind_the_checksums() {
+        for layout in [Layout::Single, Layout::Paired] {
+            let verdicts = verdicts(layout);
+            let count = |code: Code| verdicts.get(code.as_str()).copied().unwrap_or(0);
+            assert!(count(Code::Checksum) < 300, "{verdicts:?}");
+            for code in [Code::MalformedBlock, Code::MalformedMessage, Code::InconsistentIndex] {
+                assert!(count(code) > 15, "{code}: {verdicts:?}");
+            }
+            assert!(verdicts["whole"] > 100, "{verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut() {
+        let input = written(Layout::Single).encode();
+        for seed in 0..500 {
+            let mut data = input.clone();
+            let size = data.len();
+            assert!(files(&mut data, size, size, seed, |_, size, _| size) <= size);
+            assert!(data_file(&mut data, size, size, seed, |_, size, _| size) <= size);
+            assert!(message(&mut data, size, size, seed, |_, size, _| size) <= size);
+        }
+    }
+}
