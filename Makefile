@@ -48,8 +48,8 @@ lint: .venv/stamp ## Check style, lints and types
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate detection tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate detection tests skeleton_testee.py && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate detection faults tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate detection faults tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	cd fuzz/python && $(BIN)/mypy
 
@@ -57,6 +57,14 @@ lint: .venv/stamp ## Check style, lints and types
 test-rust: ## Test the Rust library and programs
 	@mkdir -p out
 	cd rust && $(CARGO) test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
+
+.PHONY: tsan
+tsan: ## Run the Rust tests of many threads under ThreadSanitizer (needs a nightly compiler with its source)
+	scripts/tsan
+
+.PHONY: miri
+miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly compiler with it)
+	scripts/miri
 
 .PHONY: test-java
 test-java: ## Test the Java library
@@ -88,7 +96,8 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)
-	cc -std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC -o $@ $< -ldl
+	cc -std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC -o $@.new $< -ldl
+	mv $@.new $@
 
 .PHONY: faults
 faults: testees out/faults/shim.so ## Kills and a sample of the other faults, with all implementations
@@ -125,6 +134,11 @@ test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stabl
 	cd fuzz/rust && $(CARGO) fmt --package faro-fuzz --package faro-fuzz-logic --check
 	cd fuzz/rust && $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
 	cd fuzz/rust && $(CARGO) test --locked --package faro-fuzz-logic
+
+.PHONY: verdicts
+verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare what they see
+	cd fuzz/rust && $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
+	fuzz/verdicts
 
 # The fuzzer's own tools need a nightly compiler; they are pinned, and installed for this project alone.
 CARGO_FUZZ := 0.13.2
@@ -189,5 +203,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust spec-check readme-check conformance fuzz-short ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance fuzz-short ## Everything that has to pass
 	@scripts/totals

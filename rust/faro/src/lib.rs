@@ -6,6 +6,10 @@
 //! [`Follower`] reads while the writer is still at work. [`check`] looks at a whole output, [`repair`] and [`rebuild`]
 //! mend one whose writer died or whose index was lost, and [`Reader::layout`] tells what each byte is.
 //!
+//! Any number of threads may read from one [`Reader`] at once; each iterator belongs to one of them, but may go to another
+//! with what it gave. An iterator that is dropped, or that ended with an error, leaves its reader as it was. A [`Writer`]
+//! and a [`Follower`] are one thread's at a time; many followers may follow one writer, also in other processes.
+//!
 //! The normative text of the format is the folder `spec/` of the project; the documentation here names its clauses.
 //! Every fault is an [`Error`] with one of the codes of [`Code`], the file and the absolute offset.
 //!

@@ -203,3 +203,24 @@ fn a_folder_that_vanishes_fails_the_writer() {
         }
     }
 }
+
+#[test]
+fn a_writer_removes_no_file_but_its_own() {
+    for layout in LAYOUTS {
+        for follow in [false, true] {
+            let place = Place::new();
+            let mut writer = Writer::create(place.name(), options(layout, 2).follow(follow)).unwrap();
+            let folder = place.name().parent().unwrap().to_owned();
+            let names = place.files();
+            for name in &names {
+                std::fs::rename(folder.join(name), folder.join(format!("{name}.kept"))).unwrap();
+                std::fs::write(folder.join(name), "another's").unwrap();
+            }
+            writer.abort().unwrap();
+            for name in &names {
+                assert_eq!(std::fs::read(folder.join(name)).unwrap(), b"another's");
+            }
+            assert_eq!(place.files().len(), 2 * names.len());
+        }
+    }
+}

@@ -133,7 +133,9 @@ fn every_length_but_the_right_one_is_refused() {
 fn mutations_are_parsed_or_refused() {
     for built in [region().build().unwrap(), footer().build().unwrap()] {
         for at in 0..built.len() {
-            for value in 0..=255 {
+            // Miri takes a thousand times as long: fewer values there, those of every bit among them.
+            let values = (0..=255).filter(|value: &u8| !cfg!(miri) || at % 8 == 0 && value.count_ones() == 1);
+            for value in values {
                 let mut bad = built.clone();
                 bad[at] = value;
                 for minor in [0, 1] {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Role};
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a write, and what writes are aligned to as far as commits allow.
@@ -122,15 +122,29 @@ impl AppendFile {
     pub(crate) fn discard(&mut self) {
         self.buffer = Vec::new();
         if !self.discarded {
-            match std::fs::remove_file(&self.path) {
-                // Gone already, or given another name by somebody, who may want it.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // Not when somebody gave the name to another file, or this file another name.
+            if self.has_its_name() && std::fs::remove_file(&self.path).is_err() {
                 // It stays under its name, which may be the final one, but it looks by no means finished (WRT-6).
-                Err(_) => drop(self.file.set_len(0)),
-                Ok(()) => {}
+                let _ = self.file.set_len(0);
             }
             self.discarded = true;
         }
+    }
+
+    /// Whether what has the file's name is the file.
+    #[cfg(unix)]
+    fn has_its_name(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        match (self.file.metadata(), self.path.symlink_metadata()) {
+            (Ok(own), Ok(named)) => (own.dev(), own.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+
+    /// An open file keeps its name here.
+    #[cfg(windows)]
+    fn has_its_name(&self) -> bool {
+        true
     }
 
     /// Takes back what a file that others follow has from `offset` on; removes it when that is refused (WRT-6). Nothing

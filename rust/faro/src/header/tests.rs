@@ -1,0 +1,81 @@
+use super::*;
+
+fn header() -> FileHeader {
+    FileHeader {
+        kind: FileKind::Single,
+        version_minor: 0,
+        framing: Framing::Records,
+        partition_count: 8,
+        reader_features: 0,
+        writer_features: 0,
+        producer: 7,
+        attempt: 1,
+        first_partition: 3,
+        file_id: *b"0123456789abcdef",
+    }
+}
+
+fn resealed(change: impl FnOnce(&mut [u8; 64])) -> [u8; 64] {
+    let mut bytes = header().encode();
+    change(&mut bytes);
+    let checksum = crc32c(&[&bytes[..60]]);
+    bytes[60..].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+fn fault(bytes: &[u8]) -> (Code, u64) {
+    let error = FileHeader::parse(bytes).unwrap_err();
+    (error.code, error.offset.unwrap())
+}
+
+#[test]
+fn what_is_encoded_is_parsed() {
+    assert_eq!(FileHeader::parse(&header().encode()).unwrap(), header());
+}
+
+#[test]
+fn each_check_has_its_code_and_offset() {
+    assert_eq!(fault(&[]), (Code::Truncated, 0));
+    assert_eq!(fault(&MAGIC[..5]), (Code::Truncated, 5));
+    assert_eq!(fault(b"\x89FAR\x00"), (Code::NotFaro, 0));
+    assert_eq!(fault(&resealed(|_| ())[..63]), (Code::Truncated, 63));
+    assert_eq!(fault(&resealed(|b| b[9] = 2)), (Code::UnsupportedVersion, 9));
+    assert_eq!(fault(&resealed(|b| b[16] = 3)), (Code::UnsupportedFeature, 16));
+    assert_eq!(fault(&resealed(|b| b[8] = 4)), (Code::UnsupportedFeature, 8));
+    assert_eq!(fault(&resealed(|b| b[8] = 5)), (Code::MalformedHeader, 8));
+    assert_eq!(fault(&resealed(|b| b[11] = 3)), (Code::MalformedHeader, 11));
+    assert_eq!(fault(&resealed(|b| b[12] = 0)), (Code::MalformedHeader, 12));
+    assert_eq!(fault(&resealed(|b| b[15] = 0x11)), (Code::MalformedHeader, 12));
+    assert_eq!(fault(&resealed(|b| b[39] = 0xFF)), (Code::MalformedHeader, 36));
+    assert_eq!(fault(&resealed(|b| b[59] = 1)), (Code::MalformedHeader, 56));
+    assert!(FileHeader::parse(&resealed(|b| b[16] = 1)).unwrap().is_selective());
+}
+
+#[test]
+fn every_changed_byte_is_reported() {
+    let good = header().encode();
+    for at in 0..good.len() {
+        let mut bad = good;
+        bad[at] ^= 0x20;
+        let expected = if at < 8 { Code::NotFaro } else { Code::Checksum };
+        assert_eq!(fault(&bad), (expected, 0));
+    }
+}
+
+#[test]
+fn text_mode_damage_is_named() {
+    let error = FileHeader::parse(b"\x89FARO\n\x1A\x03").unwrap_err();
+    assert!(error.found.contains("text mode"), "{error}");
+}
+
+#[test]
+fn the_first_field_that_differs_is_named() {
+    let index = header();
+    let data = FileHeader {
+        attempt: 9,
+        version_minor: 3,
+        ..header()
+    };
+    let error = FileHeader::check_pair(&index, &data).unwrap_err();
+    assert_eq!((error.code, error.offset), (Code::MismatchedPair, Some(32)));
+}
