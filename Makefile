@@ -203,5 +203,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance fuzz-short ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance faults fuzz-short ## Everything that has to pass
 	@scripts/totals

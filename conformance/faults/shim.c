@@ -161,9 +161,10 @@ static enum verdict judge(enum kind kind, int descriptor, const char *path) {
     }
 }
 
+/* Half of one byte is that byte: nothing at all would be the end of the file. */
 static size_t less(size_t count) {
     if (control->amount < 0)
-        return count / 2;
+        return count - count / 2;
     return (size_t)control->amount < count ? (size_t)control->amount : count;
 }
 

@@ -6,7 +6,7 @@ import errno
 import random
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faro_conformance.protocol import Outcome
@@ -197,7 +197,7 @@ class WritingSweep:
             return "fault"
         moved = trial.fault.action == "vanish" and scene.folder.name.endswith("-moved")
         if trial.fault.keep or moved:
-            left = judge_ended(self.judge, scene)
+            left = judge_ended(self.judge, replace(scene, failed=True))
             # WRT-6: the tail is cut off again. Files that were renamed are whole, only the folder is not synced; and so
             # are those in a folder that went away, where no name leads to them any more.
             looks = script.followed and not moved and left == "finished"
