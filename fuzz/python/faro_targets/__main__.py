@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 
 from faro_targets.folder import Folder
-from faro_targets.targets import TARGETS, run, run_twice
+from faro_targets.targets import TARGETS, run
 
 
 def entries(corpus: Path, target: str) -> list[Path]:
@@ -18,7 +18,7 @@ def entries(corpus: Path, target: str) -> list[Path]:
 
 def _verdict(target: str, entry: Path, folder: Folder) -> str:
     try:
-        return run_twice(target, entry.read_bytes(), folder).verdict()
+        return run(target, entry.read_bytes(), folder).verdict()
     except Exception:
         print(f"{target} {entry.name}:\n{traceback.format_exc()}", file=sys.stderr)
         return "broken -"

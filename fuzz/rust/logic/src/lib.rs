@@ -10,6 +10,7 @@ mod scratch;
 mod seal;
 mod seen;
 pub mod targets;
+pub mod verdicts;
 
 pub use container::{Container, limits_of};
 pub use cursor::Cursor;

@@ -85,7 +85,7 @@ fn second_opinion(codec: u8, stored: &[u8], plain_size: usize) -> Option<Vec<u8>
 }
 
 /// A single file whose one partition has this block alone.
-fn file(codec: u8, plain_size: u32, stored: &[u8]) -> Vec<u8> {
+pub(crate) fn file(codec: u8, plain_size: u32, stored: &[u8]) -> Vec<u8> {
     let header = FileHeader {
         kind: FileKind::Single,
         version_minor: 0,

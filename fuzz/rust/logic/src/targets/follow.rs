@@ -47,13 +47,13 @@ pub fn follow(input: &[u8]) {
 }
 
 /// The files while they grow.
-struct Growing {
-    files: Files,
+pub(crate) struct Growing {
+    pub files: Files,
     sizes: [usize; 2],
 }
 
 impl Growing {
-    fn new(container: &Container) -> Self {
+    pub fn new(container: &Container) -> Self {
         let empty = Container {
             data: container.data.as_ref().map(|_| Vec::new()),
             index: Vec::new(),
@@ -66,7 +66,7 @@ impl Growing {
     }
 
     /// Steps 0 to 3 let one file grow, step 4 gives all.
-    fn step(&mut self, step: usize, container: &Container) {
+    pub fn step(&mut self, step: usize, container: &Container) {
         let bytes = [container.data.as_deref(), Some(container.index.as_slice())];
         let turn = if container.data.is_some() { step % 2 } else { 1 };
         for (at, bytes) in bytes.into_iter().enumerate() {

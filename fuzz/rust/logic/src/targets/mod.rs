@@ -1,15 +1,15 @@
 //! The targets. What each does and what must hold stands in `fuzz/TARGETS.md`.
 
-mod codec;
-mod follow;
+pub(crate) mod codec;
+pub(crate) mod follow;
 mod header_block;
 mod message;
 mod open;
 mod plain_model;
-mod program;
+pub(crate) mod program;
 mod read_all;
 mod repair;
-mod script;
+pub(crate) mod script;
 
 pub use codec::{codec_lz4, codec_zstd};
 pub use follow::follow;

@@ -55,7 +55,7 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// What each call gave.
-fn carry_out(program: &Program, folder: &Path) -> Vec<Result<(), Code>> {
+pub(crate) fn carry_out(program: &Program, folder: &Path) -> Vec<Result<(), Code>> {
     let mut writer = Writer::create(folder.join("x"), program.options.clone()).expect("options in range");
     let code = |result: faro::Result<()>| result.map_err(|error| error.code);
     let mut said = Vec::new();

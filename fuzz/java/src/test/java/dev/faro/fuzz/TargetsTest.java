@@ -32,8 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TargetsTest {
-    private static final Path CORPUS = Path.of(System.getProperty("faro.corpus", "../corpus"));
-
     @TempDir
     private Path outputs;
     private Folder folder;
@@ -98,18 +96,6 @@ class TargetsTest {
 
     private String run(String target, byte[] input) throws Exception {
         return Targets.runTwice(target, input, folder).toString();
-    }
-
-    @ParameterizedTest
-    @MethodSource("targets")
-    void corpus(String target) throws Exception {
-        for (Path entry : Main.entries(CORPUS, target)) {
-            try {
-                Targets.runTwice(target, Files.readAllBytes(entry), folder);
-            } catch (RuntimeException | Error e) {
-                throw new AssertionError(target + "/" + entry.getFileName(), e);
-            }
-        }
     }
 
     /** No input is too short to be one. */
@@ -188,6 +174,25 @@ class TargetsTest {
         assertEquals(9, handed.items().get(1).partition());
         assertEquals(5, handed.items().get(1).payload().length);
         assertEquals(new Program.Finish(), program.calls.get(4));
+    }
+
+    /** The command that fuzz/verdicts starts. */
+    @Test
+    void verdicts() throws Exception {
+        Files.createDirectories(outputs.resolve("message"));
+        Files.write(outputs.resolve("message/empty"), new byte[0]);
+        java.io.PrintStream before = System.out;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        try {
+            System.setOut(new java.io.PrintStream(printed, true, StandardCharsets.US_ASCII));
+            Main.main(new String[] {"verdicts", outputs.toString()});
+            Main.main(new String[] {"transcript", "message", outputs.resolve("message/empty").toString()});
+        } finally {
+            System.setOut(before);
+        }
+        String[] lines = printed.toString(StandardCharsets.US_ASCII).split("\n");
+        assertTrue(lines[0].startsWith("message empty malformed-message@-:- "), lines[0]);
+        assertEquals("refused", lines[1]);
     }
 
     /** What no bytes explain is never taken for a refusal. */
