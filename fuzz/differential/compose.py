@@ -15,7 +15,7 @@ from generate.output import Output, Region, Shared, arrow_message, build, slots
 from generate.raw import ARROW, KIND_EVENT, NOBODY, OPAQUE, RECORDS, Block, Header
 
 from differential.blocks import Files
-from differential.payloads import block, plain
+from differential.payloads import block, compressed_block, plain
 
 MOST_PARTITIONS = 1 << 28
 # Above it nothing is made that has a value or a bit for each partition.
@@ -26,6 +26,14 @@ _SELECTIVE = 1
 def compose(rng: random.Random) -> Files:
     """The files of such an output."""
     return build(random_output(rng)).files
+
+
+def compose_payloads(rng: random.Random) -> Files:
+    """A file of many partitions with one block each, compressed and often damaged: each is judged by itself."""
+    count = 48
+    header = Header(partition_count=count, framing=rng.choice([OPAQUE, OPAQUE, RECORDS]), file_id=rng.randbytes(16))
+    own = {number: [compressed_block(header.framing, rng)] for number in range(count)}
+    return build(Output(header, [Region(own)], paired=rng.random() < 0.5)).files
 
 
 def random_output(rng: random.Random) -> Output:

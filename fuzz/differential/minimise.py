@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from generate.raw import NOBODY
+
 from differential.asking import Disagreement, Panel, Probe
 from differential.blocks import Files, put_together, put_together_moved, take_apart
 from differential.mending import mend
@@ -66,8 +68,10 @@ class Minimiser:
             for step in now.steps:
                 if len(now.steps) > 1 and step.op != "follow":
                     yield replace(now, steps=[step])
-            for index in range(len(now.steps)):
+            for index, step in enumerate(now.steps):
                 yield replace(now, steps=now.steps[:index] + now.steps[index + 1 :])
+                for fewer in _fewer_partitions(step, now.files):
+                    yield replace(now, steps=[*now.steps[:index], fewer, *now.steps[index + 1 :]])
 
         return self._repeat(probe, signature, candidates)
 
@@ -110,6 +114,16 @@ class Minimiser:
             else:
                 return script
         return script
+
+
+def _fewer_partitions(step: Step, files: Files) -> Iterator[Step]:
+    """The step, with one partition alone to be read."""
+    asked = step.fields.get("partitions")
+    if not step.reads or "range" in step.fields or (asked is not None and len(asked) < 2):
+        return
+    borne = {int.from_bytes(piece.head[8:12], "little") for data in files.values() for piece in take_apart(data).pieces}
+    for number in sorted(borne - {NOBODY} if asked is None else set(asked)):
+        yield replace(step, fields={**step.fields, "partitions": [number]})
 
 
 def _fitting(steps: Sequence[Step], files: Files) -> list[Step]:

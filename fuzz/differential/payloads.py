@@ -40,19 +40,32 @@ def _bytes(rng: random.Random, size: int) -> bytes:
 
 def block(framing: int, rng: random.Random, harm: bool) -> Block:
     """A data block, compressed four times in ten. With `harm` some of these are damaged."""
-    if rng.random() < 0.6:
-        return Block(plain(framing, rng))
-    by_hand = framing not in (ARROW, RECORDS) and rng.random() < 0.5
+    made = _compressed(framing, rng, harm) if rng.random() < 0.4 else None
+    return made or Block(plain(framing, rng))
+
+
+def compressed_block(framing: int, rng: random.Random) -> Block:
+    """A compressed data block, damaged or not; or a plain one where nothing was saved."""
+    for _ in range(8):
+        made = _compressed(framing, rng, True)
+        if made is not None:
+            return made
+    return Block(plain(framing, rng))
+
+
+def _compressed(framing: int, rng: random.Random, harm: bool) -> Block | None:
+    by_hand = framing not in (ARROW, RECORDS) and rng.random() < 0.6
     made = _by_hand(rng) if by_hand else _by_library(framing, rng)
     if made is None:
-        return Block(plain(framing, rng))
+        return None
     codec, stored, content = made
     size = len(content)
     if harm and rng.random() < 0.35:
         stored, size = _damaged(codec, stored, size, rng)
     wrong = by_hand and not harm and judge(codec, stored, size) is not Verdict.TAKE
     if len(stored) >= size or wrong:
-        return Block(plain(framing, rng))
+        # BLK-7, check 8a, would be all that is seen.
+        return None
     return Block(content, codec=codec, stored=stored, plain_size=size)
 
 
@@ -115,7 +128,7 @@ def _zstd_by_hand(rng: random.Random) -> tuple[int, bytes, bytes]:
         else:
             chunks += zstd_chunk(0, byte * size, last=last)
         content += byte * size
-    window = rng.choice([None, 0, 1, 7, 8, 13 << 3, 13 << 3 | 1, rng.randrange(256)])
+    window = rng.choice([None, None, 0, 0, 1, 7, 8, 24, 56, 13 << 3, 13 << 3 | 1, rng.randrange(256)])
     width = rng.randrange(4)
     sized = bool(width) or window is None
     flags = rng.choice([0] * 12 + [1, 2, 4, 8, 16])

@@ -34,6 +34,11 @@ class Step:
         """Whether the request names the files."""
         return self.op != "follow" or self.fields["action"] == "open"
 
+    @property
+    def reads(self) -> bool:
+        """Whether partitions are read."""
+        return self.op == "read" or self.fields.get("action") == "read"
+
     def __str__(self) -> str:
         return " ".join([self.op, *(f"{name}={value}" for name, value in self.fields.items() if name != "handle")])
 

@@ -12,11 +12,13 @@ from faro_conformance.manifest import Suite
 from faro_conformance.protocol import SuiteError
 
 from differential.blocks import Files
-from differential.compose import compose
+from differential.compose import compose, compose_payloads
 
 # Larger files cost time and hold nothing that smaller ones do not.
 LARGEST = 64 << 10
 _WRITTEN_KEPT = 64
+# How the names of files of many payloads begin: they are mostly asked about as they are.
+PAYLOADS = "payloads"
 _ROLE_OF_SUFFIX = {".data": "data", ".index": "index", ".faro": "single"}
 
 
@@ -32,7 +34,10 @@ class Seeds:
         way = rng.random()
         if self.written and way < 0.2:
             return rng.choice(self.written)
-        if way < 0.55:
+        if way < 0.24:
+            seed = rng.getrandbits(32)
+            return f"{PAYLOADS} {seed}", compose_payloads(random.Random(seed))
+        if way < 0.58:
             seed = rng.getrandbits(32)
             return f"composed {seed}", compose(random.Random(seed))
         return rng.choice(self.committed)

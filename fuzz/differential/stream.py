@@ -19,14 +19,15 @@ from differential.minimise import Minimiser, ask
 from differential.mutate import Made, mutate
 from differential.plan import plan, plan_repair
 from differential.scripts import random_script
-from differential.seeds import Seeds
+from differential.seeds import PAYLOADS, Seeds
 from differential.writing import run_script
 
 # A round: so many mutated outputs asked about at once, then so many scripts.
 MUTANTS = 24
 SCRIPTS = 4
-# One output in so many is asked about as it is.
+# Such a share of the outputs is asked about as they are.
 _UNCHANGED = 0.06
+_PAYLOADS_UNCHANGED = 0.8
 _MINIMISE_SECONDS = 20.0
 
 
@@ -89,7 +90,8 @@ class Stream:
         for number in range(MUTANTS):
             name, files = self._seeds.draw(rng)
             _, other = self._seeds.draw(rng)
-            changed, made = mutate(files, other, rng, wanted=0 if rng.random() < _UNCHANGED else None)
+            unchanged = rng.random() < (_PAYLOADS_UNCHANGED if name.startswith(PAYLOADS) else _UNCHANGED)
+            changed, made = mutate(files, other, rng, wanted=0 if unchanged else None)
             asked, lost = plan_repair(changed, rng)
             steps = plan(changed, rng, f"follower-{number}")
             probes.append(Probe(changed, steps, self._work / str(number), asked, lost))
