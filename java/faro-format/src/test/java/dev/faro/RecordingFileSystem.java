@@ -147,7 +147,9 @@ final class RecordingFileSystem extends FileSystem {
         if (reads == interruptedRead) {
             Thread.currentThread().interrupt();
         }
-        if (reads++ == refusedRead) {
+        // Not counted for ever: a read that is asked again and again would be refused at last.
+        reads = Math.min(reads + 1, Integer.MAX_VALUE - 1);
+        if (reads - 1 == refusedRead) {
             throw new IOException("refused");
         }
     }

@@ -106,6 +106,26 @@ class ThreadsTest {
         }
     }
 
+    /** A poll of another thread adds nothing to what a cursor reads, and takes nothing from under it. */
+    @Test
+    void aCursorReadsWhatWasCommittedWhenItBegan() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("begun" + layout);
+            try (Writer writer = Writer.create(name, new WriterOptions(1).layout(layout).follow(true));
+                    Follower follower = Outputs.follow(name, layout)) {
+                writer.write(0, Outputs.bytes("one"));
+                writer.flush();
+                follower.poll();
+                BlockCursor begun = follower.all();
+                writer.write(0, Outputs.bytes("two"));
+                writer.flush();
+                follower.poll();
+                assertEquals(1, Torment.read(begun).size());
+                assertEquals(2, Torment.read(follower.all()).size());
+            }
+        }
+    }
+
     /** Each sees a growing beginning of what the end is, whatever the others do. One of them is shared by two threads. */
     @Test
     void manyFollowersOfOneWriter() throws Exception {
