@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from dataclasses import dataclass
 from typing import Literal
@@ -139,12 +140,16 @@ def _rewrite(file: SourceFile, kept: int, ending: bytes) -> None:
     """Cut a file, append to it, and bring that to the device (REP-10)."""
     try:
         with open(file.place.path, "r+b", buffering=0) as raw:
-            raw.truncate(kept)
+            # Not the file's own truncate(), which is not tried again after a signal.
+            os.ftruncate(raw.fileno(), kept)
             raw.seek(kept)
             rest = memoryview(ending)
             while rest:
                 # A full disk may take a part of it, and says so when it is asked again.
-                rest = rest[raw.write(rest) :]
+                written = raw.write(rest)
+                if not written:
+                    raise OSError(errno.EIO, "nothing is written, and no reason given")
+                rest = rest[written:]
             os.fsync(raw.fileno())
     except OSError as fault:
         raise file.place.io(fault, "to rewrite the end of the file") from fault

@@ -280,3 +280,17 @@ def test_a_repair_goes_on_after_a_short_write(tmp_path: Path) -> None:
         patch.setattr("builtins.open", lambda path, mode, buffering: Short(path, mode.replace("b", "")))
         repair(**made.files)
     assert check(**made.files).regions == 2
+
+
+def test_a_repair_that_a_file_takes_nothing_of(tmp_path: Path) -> None:
+    made = unfinished(tmp_path, "paired")
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            return 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.open", lambda path, mode, buffering: Full(path, mode.replace("b", "")))
+        assert fault_of(lambda: repair(**made.files)).code == Code.IO
+    repair(**made.files)
+    assert check(**made.files).regions == 2
