@@ -36,11 +36,16 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     )
     add_common(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="a few hundred damages of four small outputs, and whether --json is stale"
+        "--quick", action="store_true", help="some damages of four small outputs, and whether --json is stale"
     )
     parser.add_argument("--places", type=int, metavar="N", help="draw so many places of each output, small ones too")
     parser.add_argument("--by", default="rust", help="the testee that all damages are put before; default rust")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures are; written unless --quick")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="where the figures are; written unless --quick, and with --places only when named",
+    )
     options = parser.parse_args(arguments)
     seed = SEED if options.seed is None else options.seed
     suite = Suite(options.suite)
@@ -67,7 +72,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     run.show()
     if options.quick:
         return 1 if run.failed() or stale(figures) else 0
-    if not run.failed() and options.places is None:
+    if not run.failed() and (options.places is None or options.json is not None):
         figures.write_text(run.text(), encoding="utf-8")
         print(f"wrote {figures}")
     return 1 if run.failed() else 0

@@ -17,6 +17,7 @@ from generate.raw import pad8
 from .damage import Damage
 from .outputs import Files, Subject
 
+LIMIT = 64 << 20  # of all sizes, LIM-1
 CONTENT = ("header", "properties", "created_by", "statistics")
 
 
@@ -162,6 +163,8 @@ def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | N
         return None
     old_stored, old_plain = struct.unpack_from("<II", before, at)
     compressed = before[at + 16] < 128 and before[at + 17] != 0
+    if max(stored, plain) > LIMIT:
+        return None
     if stored != old_stored and plain != old_plain and (stored < plain if compressed else stored == plain):
         return "both-sizes"
     if compressed and after[at + 4 : at + 20] == before[at + 4 : at + 20] and old_stored < stored < plain:

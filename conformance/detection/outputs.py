@@ -38,7 +38,7 @@ def _small(codec: str, seed: int, header: Header) -> list[Region]:
     def made(size: int, kind: int = 0) -> Block:
         return block(codec, next(numbers), size, kind)
 
-    first = Region({0: [made(64), made(48)], 2: [made(5, 1), made(64)], 3: [made(80)]},
+    first = Region({0: [made(64), made(48)], 2: [made(5, 1), made(64)], 3: [made(64), made(48)]},
                    [Shared([made(56)]), Shared([made(48)], [0, 1]), Shared([made(48)], [2, 3])])  # fmt: skip
     second = Region({2: [made(61)]})
     third = Region({0: [made(72)], 1: [made(72)], 3: [made(3, 64), made(48)]}, [Shared([made(52), made(50)])])
