@@ -291,6 +291,8 @@ def test_a_repair_that_a_file_takes_nothing_of(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("builtins.open", lambda path, mode, buffering: Full(path, mode.replace("b", "")))
-        assert fault_of(lambda: repair(**made.files)).code == Code.IO
+        fault = fault_of(repair, **made.files)
+    assert fault is not None
+    assert fault.code == Code.IO
     repair(**made.files)
     assert check(**made.files).regions == 2
