@@ -47,6 +47,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     )
     add_common(parser)
     parser.add_argument("part", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all")
+    parser.add_argument("--victim", action="append", metavar="NAME", help="only these go wrong; all testees judge")
     parser.add_argument("--share", type=float, default=DEFAULT_SHARE, help="of the trials; 1 is all of them")
     parser.add_argument("--kills", type=int, default=DEFAULT_KILLS, metavar="N", help="of each testee")
     parser.add_argument("--only", help="scripts with this in their name")
@@ -81,16 +82,19 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
 
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for result in [pool.submit(one, testee.name) for testee in testees]:
+            victims = [testee.name for testee in testees if options.victim is None or testee.name in options.victim]
+            for result in [pool.submit(one, name) for name in victims]:
                 result.result()
     except CannotStartError as error:
         print(f"NOT STARTED {error}")
         return 3
     except NoReferenceError as error:
         findings.fault(str(error))
-    findings.show()
-    if options.json is not None:
-        findings.save(options.json, seed=seed, share=options.share)
+    finally:
+        # What was counted until then counts, whatever ended the run.
+        findings.show()
+        if options.json is not None:
+            findings.save(options.json, seed=seed, share=options.share)
     return 1 if findings.faults else 0
 
 

@@ -79,6 +79,7 @@ def _trials(counts: dict[str, int]) -> Iterator[Trial]:
             if kind in ("read", "write"):
                 for amount in (1, HALF):
                     yield Trial(Fault("short", kind, number, amount=amount), f"repair: {kind} short", "same")
+    yield Trial(Fault("short", "write", 0, 1, amount=0), "repair: every write 0 bytes", "io")
     for number in range(counts[ANY]):
         yield Trial(Fault("kill-before", ANY, number), "repair: killed before a call", "killed")
     for number in range(counts["write"]):
