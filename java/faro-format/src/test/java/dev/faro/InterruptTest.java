@@ -34,6 +34,8 @@ class InterruptTest {
     /** Interrupts that close the file under the others are enough when there are so many, or the time is over. */
     private static final int CLOSED = 300;
     private static final long NANOSECONDS = 1_000_000_000;
+    /** On a busy machine none may have come inside a read by then. */
+    private static final long MOST_NANOSECONDS = 20_000_000_000L;
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -85,7 +87,7 @@ class InterruptTest {
                     });
                 }
                 tasks.add(() -> {
-                    interruptAtRandom(victims, over, closed);
+                    interruptAtRandom(victims, over, closed, finished);
                     return null;
                 });
                 Torment.runAll(tasks);
@@ -115,11 +117,14 @@ class InterruptTest {
     }
 
     private static void interruptAtRandom(
-            AtomicReferenceArray<Thread> victims, AtomicBoolean over, AtomicInteger closed) throws InterruptedException {
+            AtomicReferenceArray<Thread> victims, AtomicBoolean over, AtomicInteger closed, AtomicInteger finished)
+            throws InterruptedException {
         Random random = new Random();
         long begun = System.nanoTime();
         try {
-            while (closed.get() < CLOSED && System.nanoTime() - begun < NANOSECONDS) {
+            long most = NANOSECONDS;
+            while (closed.get() < CLOSED && System.nanoTime() - begun < most) {
+                most = closed.get() == 0 || finished.get() == 0 ? MOST_NANOSECONDS : NANOSECONDS;
                 Thread victim = victims.get(random.nextInt(victims.length()));
                 if (victim != null) {
                     victim.interrupt();
