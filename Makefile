@@ -93,6 +93,7 @@ testees: .venv/stamp ## Build what the conformance runner runs
 conformance: testees ## Run the conformance cases, and a sample of the sweeps, with all implementations
 	conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
 	conformance/run sweep
+	conformance/run detection --quick
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)
