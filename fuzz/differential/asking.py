@@ -14,7 +14,7 @@ from faro_conformance.child import Child
 from faro_conformance.protocol import Outcome
 
 from differential.blocks import Files
-from differential.judge import Payloads, disagreement, signature
+from differential.judge import Payloads, differ, disagreement, signature
 from differential.plan import Step
 
 NAME = "x"
@@ -53,6 +53,7 @@ class Probe:
     lost: bool = False
     answers: list[dict[str, Outcome]] = field(default_factory=list)
     mended: list[Disagreement] = field(default_factory=list)
+    let_pass: int = 0
 
     def disagreements(self) -> list[Disagreement]:
         """Where the answers do not agree."""
@@ -71,6 +72,8 @@ class Probe:
             why = disagreement(answers, payloads.spared(limits))
             if why is not None:
                 found.append(Disagreement(str(step), why, answers))
+            else:
+                self.let_pass += differ(answers)
         return found + self.mended
 
 

@@ -160,6 +160,7 @@ def _fuzz(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> b
     totals = stream.totals
     print(totals.line(panel.requests))
     print("check at level decode: " + ", ".join(f"{code} {number}" for code, number in totals.verdicts.most_common()))
+    print(f"let pass by COD: {totals.let_pass} answers")
     for child in panel.children:
         if child.restarts:
             print(f"{child.testee.name} was started anew {child.restarts} times")
@@ -182,7 +183,8 @@ def _report(options: argparse.Namespace, seed: int, totals: Totals, panel: Panel
     line = {
         "seed": seed, "minutes": round(totals.seconds / 60, 2), "rounds": totals.rounds, "outputs": totals.mutants,
         "repaired": totals.mended, "scripts": totals.scripts, "finished": totals.finished,
-        "requests": panel.requests, "disagreements": totals.found, "cpu_seconds": round(sum(cpu)),
+        "requests": panel.requests, "disagreements": totals.found, "let_pass": totals.let_pass,
+        "cpu_seconds": round(sum(cpu)),
     }  # fmt: skip
     with open(options.report, "a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")

@@ -75,6 +75,11 @@ def disagreement(outcomes: Mapping[str, Outcome], spared: Spared = nothing_spare
     return "; ".join(f"{name}: {outcome}" for name, outcome in answered.items())
 
 
+def differ(outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether the answers are not all the same: when that is no finding, it was let pass."""
+    return len({normalise({item.kind: item.value}) for item in outcomes.values() if item.kind != "unsupported"}) > 1
+
+
 def _agree_but_for_decoders(values: list[dict[str, Any]], spared: Spared) -> bool:
     left = [value for value in values if not spared(value)]
     if len(_distinct(left)) < 2:

@@ -42,6 +42,7 @@ class Totals:
     scripts: int = 0
     finished: int = 0
     found: int = 0
+    let_pass: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -104,6 +105,7 @@ class Stream:
             self.totals.mutants += 1
             self.totals.mended += probe.mend is not None
             self.totals.found += len(found)
+            self.totals.let_pass += probe.let_pass
             decode = next(iter(probe.answers[2].values()))
             self.totals.verdicts[str(decode.value["code"]) if decode.kind == "error" else decode.kind] += 1
             if found:
