@@ -12,7 +12,7 @@ from faro.source import SourceFile, Window
 from faro_targets.broken import require
 from faro_targets.folder import Folder
 from faro_targets.inputs import DATA
-from faro_targets.seal import BLOCK, HEADER, pad8, seal
+from faro_targets.seal import BLOCK, HEADER, block_checksum, pad8
 from faro_targets.transcript import Transcript, sum_of
 
 _MOST_PLAIN = 0x1FFFF
@@ -34,7 +34,10 @@ def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None
     plain_size = int.from_bytes(raw[:3], "little") & _MOST_PLAIN
     stored = raw[3:]
     head = struct.pack("<IIIIBBHI", len(stored), plain_size, 0, 0, 0, codec, 0, 0)
-    path = folder.write(DATA, seal(_HEADER + head + stored.ljust(pad8(len(stored)), b"\0")))
+    file = bytearray(_HEADER + head + stored.ljust(pad8(len(stored)), b"\0"))
+    # Not `seal`: a payload may end as a tail does.
+    struct.pack_into("<I", file, HEADER + 20, block_checksum(file, HEADER, len(stored)))
+    path = folder.write(DATA, bytes(file))
     try:
         plain = _decode(path)
     except FaroError as error:

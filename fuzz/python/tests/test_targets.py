@@ -140,6 +140,11 @@ def test_a_model_that_is_not_met_is_found(
         run("header_block", b"\0" + written[0], folder)
 
 
+def test_a_payload_may_end_as_a_tail_does(folder: Folder) -> None:
+    text = str(run("codec_zstd", b"z\x03\0" + bytes(16) + b"\x76\xb9\xbe\xad\xb0\xf2\xf5\xe5", folder))
+    assert text == "!malformed-block block 24\n"
+
+
 def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "message").mkdir()
     (tmp_path / "message" / "empty").write_bytes(b"")
