@@ -48,8 +48,8 @@ lint: .venv/stamp ## Check style, lints and types
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance generate detection faults tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance generate detection faults tests skeleton_testee.py && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults generate tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	cd fuzz/python && $(BIN)/mypy
 

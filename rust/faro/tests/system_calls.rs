@@ -1,118 +1,19 @@
 //! What the writer asks of the system and in which order, and that it fails when any of it is refused.
-//!
-//! The functions of the C library that the standard library calls are defined here instead: the linker prefers these.
-//! They note the call, or refuse it, on the thread that asked for that, and pass it on to the kernel.
 
 #![cfg(target_os = "linux")]
 
 mod common;
+mod recorder;
 
 use common::{Place, check, options};
-use faro::{Code, Durability, Error, Layout, Limits, Reader, ReaderOptions, Result, Writer, WriterOptions};
-use libc::{c_char, c_int, c_void, size_t, ssize_t};
-use std::cell::RefCell;
-use std::ffi::{CStr, OsStr};
+use faro::{
+    Code, Durability, Error, Layout, Limits, Reader, ReaderOptions, RebuildOptions, Result, Writer, WriterOptions,
+    rebuild, repair,
+};
+use recorder::recorded;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
-
-#[derive(Default)]
-struct Recorder {
-    calls: Vec<String>,
-    /// Which calls are refused, counted from 0.
-    refused: Range<usize>,
-}
-
-thread_local! {
-    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
-}
-
-/// Notes a call; returns whether it is let through.
-fn admit(call: &str, path: &Path) -> bool {
-    let judge = |recorder: &RefCell<Option<Recorder>>| {
-        let mut recorder = recorder.borrow_mut();
-        let Some(recorder) = recorder.as_mut() else {
-            return true;
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        recorder.calls.push(format!("{call} {name}"));
-        !recorder.refused.contains(&(recorder.calls.len() - 1))
-    };
-    // The test harness writes while threads end, too.
-    let admitted = RECORDER.try_with(judge).unwrap_or(true);
-    if !admitted {
-        // SAFETY: the address is the calling thread's own errno.
-        unsafe { *libc::__errno_location() = libc::EIO };
-    }
-    admitted
-}
-
-fn admit_descriptor(call: &str, descriptor: c_int) -> bool {
-    let recording = RECORDER.try_with(|recorder| recorder.borrow().is_some());
-    let path = match recording {
-        Ok(true) => std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default(),
-        _ => return true,
-    };
-    admit(call, &path)
-}
-
-// SAFETY: the name and the signature of the C library's function, and it does the same.
-#[unsafe(no_mangle)]
-extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
-    if !admit_descriptor("write", descriptor) {
-        return -1;
-    }
-    // SAFETY: the caller's arguments, as they came.
-    unsafe { libc::syscall(libc::SYS_write, descriptor, bytes, count) as ssize_t }
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-extern "C" fn fdatasync(descriptor: c_int) -> c_int {
-    // The device itself is not asked, which would take a while: this is about whether it would be.
-    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-extern "C" fn fsync(descriptor: c_int) -> c_int {
-    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-extern "C" fn ftruncate64(descriptor: c_int, length: i64) -> c_int {
-    if !admit_descriptor("cut", descriptor) {
-        return -1;
-    }
-    // SAFETY: the caller's arguments, as they came.
-    unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, length) as c_int }
-}
-
-// SAFETY: as above; both are texts that end with a zero, as `rename` demands of its caller.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
-    // SAFETY: see above.
-    let path = unsafe { CStr::from_ptr(to) };
-    if !admit("rename to", Path::new(OsStr::from_bytes(path.to_bytes()))) {
-        return -1;
-    }
-    // SAFETY: the caller's arguments, as they came.
-    unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0) as c_int }
-}
-
-/// Does something while this thread's calls are noted.
-fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let recorder = Recorder {
-        calls: Vec::new(),
-        refused,
-    };
-    RECORDER.set(Some(recorder));
-    let result = act();
-    (result, RECORDER.take().unwrap().calls)
-}
 
 /// Two regions, one of them closed by hand.
 fn write_two_regions(writer: &mut Writer) -> Result<()> {
@@ -344,4 +245,67 @@ fn the_first_cause_counts() {
         assert_eq!(writer.flush().unwrap_err().code, Code::InvalidArgument);
         assert!(place.files().is_empty());
     }
+}
+
+/// The calls of a repair, without those that write.
+fn mending<T>(refused: Range<usize>, act: impl FnOnce() -> Result<T>) -> (Result<T>, Vec<String>) {
+    let (result, mut calls) = recorded(refused, act);
+    calls.retain(|call| !call.starts_with("write"));
+    (result, calls)
+}
+
+/// An output whose writer died, behind the last commit in both files.
+fn torn(place: &Place) {
+    let mut writer = Writer::create(place.name(), options(Layout::Paired, 2).follow(true)).unwrap();
+    writer.write(0, b"one").unwrap();
+    writer.flush().unwrap();
+    std::mem::forget(writer);
+    for file in ["out.data", "out.index"] {
+        let path = place.name().with_file_name(file);
+        let bytes = [std::fs::read(&path).unwrap(), vec![7; 8]].concat();
+        std::fs::write(&path, bytes).unwrap();
+    }
+}
+
+/// REP-10: data before index, everything before the call returns; and a rebuild that is refused anywhere can be run again.
+#[test]
+fn what_a_repair_did_is_on_the_device() {
+    let files = |place: &Place| place.output(Layout::Paired);
+    let place = Place::new();
+    torn(&place);
+    let (result, calls) = mending(0..0, || repair(&files(&place), &Limits::default(), false));
+    result.unwrap();
+    assert_eq!(
+        calls,
+        ["cut out.data", "sync out.data", "cut out.index", "sync out.index"]
+    );
+    check(&files(&place)).unwrap();
+
+    let rebuilt = |place: &Place| rebuild(&files(place), &Limits::default(), RebuildOptions::default());
+    let mut refusals = 0;
+    loop {
+        let place = Place::new();
+        torn(&place);
+        std::fs::write(
+            place.name().with_file_name("out.index.rebuild.tmp"),
+            b"an earlier rebuild's",
+        )
+        .unwrap();
+        let (result, calls) = mending(refusals..refusals + 1, || rebuilt(&place));
+        assert_eq!(place.files(), ["out.data", "out.index"]);
+        if result.is_ok() {
+            let synced: Vec<_> = calls.iter().filter(|call| !call.starts_with("cut")).collect();
+            assert_eq!(
+                synced[..3],
+                ["sync out.index.rebuild.tmp", "sync out.data", "rename to out.index"]
+            );
+            assert_eq!(synced.len(), 4);
+            break;
+        }
+        assert_eq!(result.unwrap_err().code, Code::Io);
+        rebuilt(&place).unwrap();
+        check(&files(&place)).unwrap();
+        refusals += 1;
+    }
+    assert!(refusals >= 5, "{refusals}");
 }

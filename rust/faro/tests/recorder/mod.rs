@@ -1,0 +1,105 @@
+//! The functions of the C library that the standard library calls are defined here instead: the linker prefers these.
+//! They note the call, or refuse it, on the thread that asked for that, and pass it on to the kernel.
+
+use libc::{c_char, c_int, c_void, size_t, ssize_t};
+use std::cell::RefCell;
+use std::ffi::{CStr, OsStr};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+#[derive(Default)]
+struct Recorder {
+    calls: Vec<String>,
+    /// Which calls are refused, counted from 0.
+    refused: Range<usize>,
+}
+
+thread_local! {
+    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+}
+
+/// Notes a call; returns whether it is let through.
+fn admit(call: &str, path: &Path) -> bool {
+    let judge = |recorder: &RefCell<Option<Recorder>>| {
+        let mut recorder = recorder.borrow_mut();
+        let Some(recorder) = recorder.as_mut() else {
+            return true;
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        recorder.calls.push(format!("{call} {name}"));
+        !recorder.refused.contains(&(recorder.calls.len() - 1))
+    };
+    // The test harness writes while threads end, too.
+    let admitted = RECORDER.try_with(judge).unwrap_or(true);
+    if !admitted {
+        // SAFETY: the address is the calling thread's own errno.
+        unsafe { *libc::__errno_location() = libc::EIO };
+    }
+    admitted
+}
+
+fn admit_descriptor(call: &str, descriptor: c_int) -> bool {
+    let recording = RECORDER.try_with(|recorder| recorder.borrow().is_some());
+    let path = match recording {
+        Ok(true) => std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default(),
+        _ => return true,
+    };
+    admit(call, &path)
+}
+
+// SAFETY: the name and the signature of the C library's function, and it does the same.
+#[unsafe(no_mangle)]
+extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
+    if !admit_descriptor("write", descriptor) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_write, descriptor, bytes, count) as ssize_t }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn fdatasync(descriptor: c_int) -> c_int {
+    // The device itself is not asked, which would take a while: this is about whether it would be.
+    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn fsync(descriptor: c_int) -> c_int {
+    if admit_descriptor("sync", descriptor) { 0 } else { -1 }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn ftruncate64(descriptor: c_int, length: i64) -> c_int {
+    if !admit_descriptor("cut", descriptor) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, length) as c_int }
+}
+
+// SAFETY: as above; both are texts that end with a zero, as `rename` demands of its caller.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
+    // SAFETY: see above.
+    let path = unsafe { CStr::from_ptr(to) };
+    if !admit("rename to", Path::new(OsStr::from_bytes(path.to_bytes()))) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0) as c_int }
+}
+
+/// Does something while this thread's calls are noted.
+pub fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let recorder = Recorder {
+        calls: Vec::new(),
+        refused,
+    };
+    RECORDER.set(Some(recorder));
+    let result = act();
+    (result, RECORDER.take().unwrap().calls)
+}
