@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from faro_conformance.child import Child
-from faro_conformance.protocol import Json, Outcome, Protocol, answer_key, normalise
+from faro_conformance.protocol import Json, Outcome, Protocol, SuiteError, answer_key, normalise
 
 from .damage import Damage
 from .judge import Seen, explain, of_check, of_follow, of_read, of_repair, whose
@@ -145,6 +145,8 @@ def measure(
     places = [Place(subject, folder, number) for number in range(SLOTS)]
     source = iter(damages)
     try:
+        for child in children:
+            _whole(subject, places[0], child, unverified)
         while batch := list(islice(source, SLOTS)):
             answers: Answers = []
             work = []
@@ -169,6 +171,16 @@ def measure(
     finally:
         for place in places:
             place.close()
+
+
+def _whole(subject: Subject, place: Place, child: Child, unverified: bool) -> None:
+    """Damage of a file that is refused anyway would all be detected."""
+    for owner in (subject, subject.twin):
+        none = Damage("none", "none", dict(owner.files))
+        place.put(none)
+        for asked, seen in judge(none, owner, place, ask(child, place.requests(unverified))):
+            if seen.verdict not in ("unchanged", "passed"):
+                raise SuiteError(f"{child.testee.name}: {asked} of {subject.name} undamaged: {seen}")
 
 
 def _compare(subject: Subject, work: list[Damage], children: list[Child], answers: Answers, differ: list[str]) -> None:

@@ -26,10 +26,12 @@ def block(codec: str, seed: int, size: int, kind: int = 0) -> Block:
     unit = random_bytes(seed, 32)
     if codec == "lz4":
         plain, stored = lz4_repeat(unit, size - 12, random_bytes(seed + 1, 12))
-        return Block(plain, codec=LZ4, stored=stored)
-    run = unit[:1] * (size - 32)
-    frame = zstd_frame(zstd_chunk(0, unit, last=False) + zstd_chunk(1, run[:1], len(run)))
-    return Block(unit + run, codec=ZSTD, stored=frame)
+    else:
+        plain = unit + unit[:1] * (size - 32)
+        stored = zstd_frame(zstd_chunk(0, unit, last=False) + zstd_chunk(1, unit[:1], size - 32))
+    if len(stored) >= size:
+        return Block(plain)  # BLK-6
+    return Block(plain, codec=LZ4 if codec == "lz4" else ZSTD, stored=stored)
 
 
 def _small(codec: str, seed: int, header: Header) -> list[Region]:

@@ -15,7 +15,7 @@ from detection.damage import Damage, flipped
 from detection.judge import Seen, contents, explain, of_repair, whose
 from detection.measure import Tally, measure
 from detection.outputs import Subject
-from faro_conformance.protocol import Outcome
+from faro_conformance.protocol import Outcome, SuiteError
 
 FINISHED = Subject("small", "paired", "none", "finished")
 SINGLE = Subject("small", "single", "lz4", "unfinished")
@@ -44,6 +44,17 @@ def with_part(subject: Subject, part: Any) -> dict[str, Any]:
     return {**subject.reads, "partitions": {**subject.reads["partitions"], "0": part}}
 
 
+class Starter(Reader):
+    """A reader that is right about the undamaged files of both producers, and then says what it is told."""
+
+    def ask_lines(self, lines: Sequence[bytes], numbers: Sequence[int], keys: Sequence[str]) -> list[Outcome]:
+        said = super().ask_lines(lines, numbers, keys)
+        if self.number > 8:
+            return said
+        subject = FINISHED if self.number == 4 else FINISHED.twin
+        return [Outcome("ok", subject.reads), *[Outcome("ok", {"regions": 3, "blocks": 9})] * 3]
+
+
 def run(reader: Reader, folder: Path) -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     differ: list[str] = []
@@ -55,7 +66,7 @@ def run(reader: Reader, folder: Path) -> dict[str, Tally]:
 def test_what_a_reader_delivers_wrongly_is_seen(tmp_path: Path) -> None:
     part = {**FINISHED.reads["partitions"]["0"], "sha256": "00" * 32}
     answers = {"read": Outcome("ok", with_part(FINISHED, part)), "check": Outcome("error", {"code": "checksum"})}
-    tally = run(Reader(**answers), tmp_path)["1 bit"]
+    tally = run(Starter(**answers), tmp_path)["1 bit"]
     assert tally.undetected == {"read": 40}
     assert tally.detected["check decode"] == {"checksum": 40}
     assert tally.examples
@@ -63,7 +74,7 @@ def test_what_a_reader_delivers_wrongly_is_seen(tmp_path: Path) -> None:
 
 def test_a_check_that_finds_nothing_is_seen(tmp_path: Path) -> None:
     answers = {"read": Outcome("error", {"code": "checksum"}), "check": Outcome("ok", {"regions": 3, "blocks": 1})}
-    tally = run(Reader(**answers), tmp_path)["1 bit"]
+    tally = run(Starter(**answers), tmp_path)["1 bit"]
     assert tally.undetected["check decode"] == 40
     assert tally.undetected["check checksums"] == 40
     assert 0 < tally.explained["check structure"]["structure"] < 40
@@ -149,3 +160,9 @@ def test_every_damage_changes_something_and_says_what() -> None:
         changed = [item for item in made if any(large.files[role] != after for role, after in item.after.items())]
         assert 2 * len(changed) > len(made), make.__name__
         assert all(item.what for item in made)
+
+
+def test_what_is_refused_undamaged_is_not_measured(tmp_path: Path) -> None:
+    error = Outcome("error", {"code": "checksum"})
+    with pytest.raises(SuiteError, match="undamaged"):
+        run(Reader(read=error, check=error), tmp_path)
