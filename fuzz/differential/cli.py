@@ -55,6 +55,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--corpus-minutes", type=float, default=60.0, metavar="N", help="at most so long; default 60")
     parser.add_argument("--report", type=Path, metavar="FILE", help="append a line of JSON that says what the run did")
+    parser.add_argument(
+        "--minimise", type=float, default=20.0, metavar="SECONDS", help="at most, for each finding; default 20"
+    )
     parser.add_argument("--first", action="store_true", help="end after the round in which something was found")
     parser.add_argument(
         "--findings", type=Path, default=_REPO / "out" / "fuzz", metavar="FOLDER", help="where to; default out/fuzz"
@@ -155,7 +158,7 @@ def _fuzz(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> b
     print(f"{names}; {len(seeds.committed)} seeds; --seed {seed}", flush=True)
     folder = options.findings / str(seed)
     findings = Findings(folder)
-    stream = Stream(seed, seeds, panel, work, findings)
+    stream = Stream(seed, seeds, panel, work, findings, options.minimise)
     stream.run(1.0 if options.minutes is None else options.minutes, options.rounds, options.first)
     totals = stream.totals
     print(totals.line(panel.requests))

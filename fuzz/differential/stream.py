@@ -28,7 +28,6 @@ SCRIPTS = 4
 # Such a share of the outputs is asked about as they are.
 _UNCHANGED = 0.06
 _PAYLOADS_UNCHANGED = 0.8
-_MINIMISE_SECONDS = 20.0
 
 
 @dataclass
@@ -61,13 +60,16 @@ class Totals:
 class Stream:
     """All that one seed draws."""
 
-    def __init__(self, seed: int, seeds: Seeds, panel: Panel, work: Path, findings: Findings) -> None:
+    def __init__(
+        self, seed: int, seeds: Seeds, panel: Panel, work: Path, findings: Findings, minimise_seconds: float
+    ) -> None:
         self.totals = Totals()
         self._seed = seed
         self._seeds = seeds
         self._panel = panel
         self._work = work
         self._findings = findings
+        self._minimise_seconds = minimise_seconds
 
     def run(self, minutes: float, rounds: int | None, first: bool = False) -> None:
         """Go on until the time or the rounds are over, or with `first` until something was found."""
@@ -123,7 +125,7 @@ class Stream:
             return
         print(f"{origin['from']}: {'; '.join(origin['changes'])}")
         show_all(found)
-        small = Minimiser(self._panel, self._work / "small", _MINIMISE_SECONDS).probe(probe, signature, recipe)
+        small = Minimiser(self._panel, self._work / "small", self._minimise_seconds).probe(probe, signature, recipe)
         again = ask(replace(small, folder=self._work / "small"), self._panel)
         # What is not found again is kept with what was said at first.
         print(f"  kept: {self._findings.add_probe(small if again else probe, again or found, origin)}", flush=True)
@@ -148,7 +150,7 @@ class Stream:
             return
         print(f"script {number} of round {self.totals.rounds}")
         show_all(found)
-        small = Minimiser(self._panel, self._work / "small", _MINIMISE_SECONDS).script(script, signature)
+        small = Minimiser(self._panel, self._work / "small", self._minimise_seconds).script(script, signature)
         written = run_script(small, self._panel, self._work / "small")
         if not written.disagreements:
             written.disagreements = found

@@ -37,9 +37,9 @@ def refuse(request: dict[str, Any], fault: str) -> dict[str, Any]:
     code, offset = "checksum", digest[0]
     if fault == "minor" and len(data) > 10 and data[10]:
         code = "truncated"
-    if fault == "offset" and digest[1] < 16:
+    if fault == "offset" and digest[1] < 64:
         offset += 1
-    if fault == "crash" and digest[1] < 6:
+    if fault == "crash" and digest[2] < 28:
         os._exit(7)
     return {"error": {"code": code, "file": roles[0], "offset": offset, "expected": "", "found": fault}}
 

@@ -20,7 +20,7 @@ def fake(fault: str = "good") -> str:
 
 def run(folder: Path, *faults: str, rounds: int = 2, seed: int = 7) -> int:
     testees = [argument for fault in faults for argument in ("--testee", fake(fault))]
-    return main([*testees, "--rounds", str(rounds), "--seed", str(seed), "--findings", str(folder)])
+    return main([*testees, "--rounds", str(rounds), "--seed", str(seed), "--minimise", "2", "--findings", str(folder)])
 
 
 def test_two_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +33,7 @@ def test_two_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("fault", "rounds"), [("minor", 3), ("offset", 1), ("crash", 1), ("mend", 1)])
+@pytest.mark.parametrize(("fault", "rounds"), [("minor", 3), ("offset", 2), ("crash", 2), ("mend", 2)])
 def test_one_that_disagrees_is_found_and_found_again(tmp_path: Path, fault: str, rounds: int) -> None:
     assert run(tmp_path, "good", fault, rounds=rounds) == FOUND
     finding, members = next(
@@ -42,7 +42,6 @@ def test_one_that_disagrees_is_found_and_found_again(tmp_path: Path, fault: str,
         if (members := json.loads(path.read_text(encoding="utf-8")))["type"] == "files"
     )
     assert members["seed"] == 7
-    assert members["changes"]
     assert any(fault in item["why"] for item in members["found"])
     # It was made smaller: one request is left, or the repair.
     assert len(members["steps"]) + (members["mend"] is not None) == 1
