@@ -175,6 +175,10 @@ detection: testees ## Measure what damage is detected: makes spec/detection.json
 	conformance/run detection
 	$(MAKE) spec
 
+.PHONY: bounds-short
+bounds-short: testees ## Hostile files in their small sizes
+	conformance/run bounds
+
 .PHONY: bounds
 bounds: testees ## Put hostile files before all implementations, under an address-space limit
 	conformance/run bounds --all
@@ -204,5 +208,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance faults fuzz-short ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults fuzz-short ## Everything that has to pass
 	@scripts/totals

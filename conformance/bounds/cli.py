@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import tempfile
 import time
 from collections import defaultdict
@@ -96,7 +97,7 @@ def _run_kind(
         place = folder / kind.name / str(size)
         place.mkdir(parents=True)
         made = kind.make(place, size)
-        answers = {testee.name: _ask_all(testee, made, protocol, place, options.timeout, report) for testee in testees}
+        answers = _ask_testees(testees, made, protocol, place, options.timeout, report)
         _compare(kind, size, made, answers, report)
         took.append(
             {
@@ -125,13 +126,23 @@ def _sums(asked: list[Asked]) -> dict[str, float]:
     return sums
 
 
+def _ask_testees(
+    testees: list[Testee], made: Made, protocol: Protocol, folder: Path, timeout: float, report: Report
+) -> dict[str, list[Asked]]:
+    """What each testee answers. Processor time is taken of each by itself, so they may be asked at the same time."""
+    # A file that grows grows for one.
+    with concurrent.futures.ThreadPoolExecutor(1 if made.grow else len(testees)) as executor:
+        asked = executor.map(lambda one: _ask_all(one, made, protocol, folder, timeout, report), testees)
+        return {testee.name: answers for testee, answers in zip(testees, asked, strict=True)}
+
+
 def _ask_all(
     testee: Testee, made: Made, protocol: Protocol, folder: Path, timeout: float, report: Report
 ) -> list[Asked]:
     bounded = Bounded(testee, protocol, folder, allowance(made.limits), timeout)
     asked: list[Asked] = []
     try:
-        bounded.start(_warm(folder))
+        bounded.start(_warm(folder, testee.name))
         for name, op, fields in requests(made, folder, testee.name):
             asked.append(bounded.ask(name, op, fields))
             report.asked += 1
@@ -143,11 +154,11 @@ def _ask_all(
     return asked
 
 
-def _warm(folder: Path) -> list[tuple[str, dict[str, object]]]:
+def _warm(folder: Path, name: str) -> list[tuple[str, dict[str, object]]]:
     """Requests on a good file, by which a testee loads what it needs."""
     out = regions(3)
     out.finish()
-    place = folder / "warm"
+    place = folder / f"warm-{name}"
     place.mkdir(exist_ok=True)
     files: dict[str, object] = {role: str(path) for role, path in out.save(place).items()}
     return [
