@@ -19,6 +19,7 @@ TESTS = {
     "conformance": r"^def {name}\(",
 }
 """How a test looks, by the language and the folder of its library."""
+LIBRARIES = [language for language in TESTS if language != "conformance"]
 
 
 def clauses(spec: Path = SPEC) -> dict[str, str]:
@@ -75,7 +76,7 @@ def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
         for test in together:
             if not is_test("conformance", test):
                 yield f"{clause}: there is no test {test} in conformance/"
-        for language in TESTS.keys() - {"conformance"} if not together else ():
+        for language in LIBRARIES if not together else ():
             tests = entry["tests"].get(language)
             if not tests:
                 yield f"{clause}: elsewhere.json names no test for {language}"
