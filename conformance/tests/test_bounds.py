@@ -42,7 +42,9 @@ def test_disagreement(suite: SmallSuite, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_time_that_grows_faster_than_the_file(suite: SmallSuite, capsys: pytest.CaptureFixture[str]) -> None:
     read = {"op": "check", "do": {"ok": {"regions": 1, "blocks": 1}}}
-    slow = suite.script(read, {"op": "repair", "contains": '"rebuild", "dry_run"', "do": {"spin": 400_000}}, name="slow")
+    slow = suite.script(
+        read, {"op": "repair", "contains": '"rebuild", "dry_run"', "do": {"spin": 400_000}}, name="slow"
+    )
     assert run(suite, slow, kind="records-empty", whole=True) == 1
     out = capsys.readouterr().out
     assert "FAULT slow: repair rebuild, dry" in out
