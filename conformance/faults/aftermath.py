@@ -20,8 +20,6 @@ class Scene:
     folder: Path
     old: Files
     what: str
-    # The writer failed and could not remove its files: it may have emptied them, so that nothing looks finished.
-    failed: bool = False
 
     @property
     def old_id(self) -> str:
@@ -47,7 +45,7 @@ def place_old(folder: Path, old: Files) -> None:
 
 
 def states(scene: Scene) -> dict[str, str]:
-    """Of each final name: `none`, `old`, `new` (whole), `part`, or of a writer that failed `emptied`."""
+    """Of each final name: `none`, `old`, `new` (whole) or `part`."""
     found = {}
     for role, name in scene.final.items():
         path = Path(name)
@@ -59,8 +57,6 @@ def states(scene: Scene) -> dict[str, str]:
             found[role] = "old"
         else:
             found[role] = "new" if raw == scene.reference.files[role] else "part"
-            if scene.failed and not raw and not scene.reference.script.followed:
-                found[role] = "emptied"
     return found
 
 
@@ -90,8 +86,6 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
         return "finished"
     if script.followed:
         return _progress(judge, scene, scene.final)
-    if "emptied" in found.values():
-        return "emptied"
     names = {role: scene.final[role] if state == "new" else scene.temporary[role] for role, state in found.items()}
     for member in judge.crew:
         # Nothing looks finished: what its name says is not there is not there.

@@ -19,7 +19,7 @@ from faults.findings import Findings
 from faults.judge import Judge, left_in
 from faults.reference import HEADER, Reference, make_reference
 from faults.scripts import Script
-from faults.writing import calls_of, errors_after
+from faults.writing import errors_after
 
 # File systems that hold nothing but a header, a region, all but the end, everything; and that lack room for a name.
 _TMPFS = (
@@ -102,7 +102,7 @@ class Limits:
         self, reference: Reference, folder: Path, keep: bool, limit: str, kind: str, size: int | None = None
     ) -> None:
         script = reference.script
-        request = {"path": str(folder / "out"), "options": script.options, "calls": calls_of(script, Fault(keep=keep))}
+        request = {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
         with self._file_size(size):
             outcome = self.member.ask("write", request, Fault(keep=keep))
         what = f"{self.member.name} {script.name}: {limit}{', no unlink' if keep else ''}"
@@ -110,7 +110,7 @@ class Limits:
 
     def _judge(self, scene: Scene, outcome: Outcome, keep: bool) -> str:
         script, findings = scene.reference.script, self.findings
-        calls = calls_of(script, Fault(keep=keep))
+        calls = script.calls_and_more()
         if outcome.kind == "error":
             findings.expect(outcome.value["code"] == "io", f"{scene.what}: {outcome.detail}")
             result = "io when made"

@@ -58,9 +58,9 @@ class Script:
             {"call": "finish"},
         ]
 
-    def calls_and_more(self, abort: bool = True) -> list[Call]:
+    def calls_and_more(self) -> list[Call]:
         """All calls, and then what a caller does who has not noticed that the writer failed or finished."""
-        return self.calls() + _AFTER + (_ABORTS + _ENDED if abort else [])
+        return self.calls() + _AFTER + _ABORTS + _ENDED
 
     def variant(self, **options: Any) -> Script:
         """The same with other options; they are part of the name."""

@@ -6,7 +6,7 @@ import errno
 import random
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from faro_conformance.protocol import Outcome
@@ -120,7 +120,7 @@ class WritingSweep:
 
     @staticmethod
     def _request(folder: Path, script: Script, fault: Fault) -> Json:
-        return {"path": str(folder / "out"), "options": script.options, "calls": calls_of(script, fault)}
+        return {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
 
     def _undisturbed(self, reference: Reference, old: Files) -> dict[str, int]:
         """The calls of a run in which nothing goes wrong; the shim must have seen them."""
@@ -189,7 +189,7 @@ class WritingSweep:
         elif self.findings.expect(outcome.kind == "ok", f"{scene.what}: {outcome.detail}"):
             errors = outcome.value["errors"]
             first = errors[0]["call"] if errors else None
-            wanted_errors = errors_after(calls_of(script, trial.fault), first)
+            wanted_errors = errors_after(script.calls_and_more(), first)
             found = f"{_short(errors)}, expected {_short(wanted_errors)}"
             self.findings.expect(errors == wanted_errors, f"{scene.what}: {found}")
             result = "io, and the same ever after"
@@ -197,7 +197,7 @@ class WritingSweep:
             return "fault"
         moved = trial.fault.action == "vanish" and scene.folder.name.endswith("-moved")
         if trial.fault.keep or moved:
-            left = judge_ended(self.judge, replace(scene, failed=True))
+            left = judge_ended(self.judge, scene)
             # WRT-6: the tail is cut off again. Files that were renamed are whole, only the folder is not synced; and so
             # are those in a folder that went away, where no name leads to them any more.
             looks = script.followed and not moved and left == "finished"
@@ -216,11 +216,6 @@ class WritingSweep:
             judge_ended(self.judge, scene)
 
 
-def calls_of(script: Script, fault: Fault) -> list[Json]:
-    """All calls. To see what a followed output was when the writer failed, it is not aborted, which may empty it."""
-    return script.calls_and_more(abort=not (fault.keep and script.followed))
-
-
 def _short(errors: list[Json]) -> str:
     return " ".join(f"{error['call']}:{error['code']}" for error in errors)
 
@@ -228,7 +223,7 @@ def _short(errors: list[Json]) -> str:
 def errors_after(calls: list[Json], failed: int | None) -> list[Json]:
     """The errors of `calls_and_more` when call `failed` fails with `io`; None: nothing fails."""
     finish = calls.index({"call": "finish"})
-    abort = calls.index({"call": "abort"}) if {"call": "abort"} in calls else len(calls)
+    abort = calls.index({"call": "abort"})
     errors = []
     for at, call in enumerate(calls):
         if call["call"] == "abort":

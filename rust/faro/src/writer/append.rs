@@ -123,9 +123,9 @@ impl AppendFile {
         self.buffer = Vec::new();
         if !self.discarded {
             // Not when somebody gave the name to another file, or this file another name.
-            if self.has_its_name() && std::fs::remove_file(&self.path).is_err() {
-                // It stays under its name, which may be the final one, but it looks by no means finished (WRT-6).
-                let _ = self.file.set_len(0);
+            if self.has_its_name() {
+                // Where that is refused, it stays as it is (WRT-6).
+                let _ = std::fs::remove_file(&self.path);
             }
             self.discarded = true;
         }
