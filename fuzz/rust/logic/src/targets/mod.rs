@@ -8,7 +8,7 @@ mod open;
 mod plain_model;
 pub(crate) mod program;
 mod read_all;
-mod repair;
+pub(crate) mod repair;
 pub(crate) mod script;
 
 pub use codec::{codec_lz4, codec_zstd};

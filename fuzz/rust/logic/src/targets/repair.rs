@@ -55,9 +55,15 @@ pub fn repair(input: &[u8]) {
     );
 }
 
-fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport, Fault> {
+/// The repair that an input asks for.
+pub(crate) fn asked(
+    container: &Container,
+    files: &Files,
+    limits: &Limits,
+    dry_run: bool,
+) -> faro::Result<RepairReport> {
     if container.mode & 1 == 0 {
-        return verdict(last_commit(files, limits, dry_run), files);
+        return last_commit(files, limits, dry_run);
     }
     let shared = if container.mode & 2 == 0 {
         SharedPolicy::None
@@ -69,8 +75,12 @@ fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) ->
         dry_run,
         ..RebuildOptions::default()
     };
-    match rebuild(files, limits, options) {
-        Err(error) if error.code == Code::InvalidArgument => {
+    rebuild(files, limits, options)
+}
+
+fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport, Fault> {
+    match asked(container, files, limits, dry_run) {
+        Err(error) if container.mode & 1 != 0 && error.code == Code::InvalidArgument => {
             let framing = container.data.as_ref().and_then(|data| data.get(11));
             assert!(framing.is_none_or(|framing| *framing == 2), "{error}");
             Err(Fault::from(&error))

@@ -5,10 +5,8 @@ use crate::container::Container;
 use crate::scratch;
 use crate::seen::every;
 use crate::targets::follow::Growing;
-use faro::{
-    Code, Files, Follower, Level, Limits, Reader, RebuildOptions, RepairReport, Result, SharedPolicy, check, rebuild,
-    repair as last_commit,
-};
+use crate::targets::repair::asked;
+use faro::{Code, Files, Follower, Level, Reader, check};
 
 pub(super) fn open(input: &[u8], lines: &mut Transcript) {
     let container = Container::sealed(input);
@@ -81,7 +79,7 @@ pub(super) fn repair(input: &[u8], lines: &mut Transcript) {
             lines.fails(word, Code::InvalidArgument, None, None);
             continue;
         }
-        let report = mend(&container, &files, &container.options().limits, dry_run);
+        let report = asked(&container, &files, &container.options().limits, dry_run);
         lines.result(word, report, |report| {
             let cut = format!("{} {}", report.data_cut, report.index_cut);
             format!(
@@ -93,23 +91,6 @@ pub(super) fn repair(input: &[u8], lines: &mut Transcript) {
         });
     }
     state(&files, lines);
-}
-
-fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport> {
-    if container.mode & 1 == 0 {
-        return last_commit(files, limits, dry_run);
-    }
-    let shared = if container.mode & 2 == 0 {
-        SharedPolicy::None
-    } else {
-        SharedPolicy::All
-    };
-    let options = RebuildOptions {
-        shared,
-        dry_run,
-        ..RebuildOptions::default()
-    };
-    rebuild(files, limits, options)
 }
 
 /// A line for each file as it is now.
