@@ -57,7 +57,8 @@ def blocks_tiny(folder: Path, size: int) -> Made:
     return Made(out.save(folder), "ok")
 
 
-@kind(16, 48)
+# Both more than a reader keeps of them, as what is kept costs nothing.
+@kind(32, 96)
 def messages_large(folder: Path, size: int) -> Made:
     """Region messages of 1 MiB, of which one partition needs a few bytes each."""
     count = 250_000

@@ -39,10 +39,9 @@ class Asked:
 
 def prepare(testee: Testee, limit: int) -> Testee:
     """The testee with what makes a bound on its address space mean something."""
-    environment = {**testee.environment, "MALLOC_ARENA_MAX": "1"}
-    if "java" in testee.name:
-        # A JVM reserves its heap at once; the bound has to be on what it fills.
-        environment["_JAVA_OPTIONS"] = f"-Xmx{max(limit >> 20, 64)}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    # A JVM, if it is one, reserves its heap at once; the bound has to be on what it fills.
+    java = f"-Xmx{max(limit >> 20, 64)}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    environment = {**testee.environment, "MALLOC_ARENA_MAX": "1", "_JAVA_OPTIONS": java}
     return replace(testee, environment=environment, memory_limit=None)
 
 
