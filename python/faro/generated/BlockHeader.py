@@ -31,14 +31,14 @@ class BlockHeader(object):
     # BlockHeader
     def Codec(self): return self._tab.Get(flatbuffers.number_types.Uint8Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(17))
     # BlockHeader
-    def Reserved(self): return self._tab.Get(flatbuffers.number_types.Uint16Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(18))
+    def Dictionary(self): return self._tab.Get(flatbuffers.number_types.Uint16Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(18))
     # BlockHeader
     def Checksum(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(20))
 
-def CreateBlockHeader(builder, storedSize, plainSize, partition, sequence, kind, codec, reserved, checksum):
+def CreateBlockHeader(builder, storedSize, plainSize, partition, sequence, kind, codec, dictionary, checksum):
     builder.Prep(4, 24)
     builder.PrependUint32(checksum)
-    builder.PrependUint16(reserved)
+    builder.PrependUint16(dictionary)
     builder.PrependUint8(codec)
     builder.PrependUint8(kind)
     builder.PrependUint32(sequence)

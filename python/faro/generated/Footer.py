@@ -5,6 +5,7 @@
 import flatbuffers
 from flatbuffers.compat import import_numpy
 from typing import Any
+from faro.generated.DictionaryEntry import DictionaryEntry
 from faro.generated.Property import Property
 from faro.generated.RegionEntry import RegionEntry
 from faro.generated.Statistics import Statistics
@@ -101,8 +102,31 @@ class Footer(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
+    # Footer
+    def Dictionaries(self, j: int) -> Optional[DictionaryEntry]:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
+            obj = DictionaryEntry()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Footer
+    def DictionariesLength(self) -> int:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Footer
+    def DictionariesIsNone(self) -> bool:
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        return o == 0
+
 def FooterStart(builder: flatbuffers.Builder):
-    builder.StartObject(5)
+    builder.StartObject(6)
 
 def Start(builder: flatbuffers.Builder):
     FooterStart(builder)
@@ -164,6 +188,28 @@ def FooterAddCreatedBy(builder: flatbuffers.Builder, createdBy: int):
 
 def AddCreatedBy(builder: flatbuffers.Builder, createdBy: int):
     FooterAddCreatedBy(builder, createdBy)
+
+def FooterAddDictionaries(builder: flatbuffers.Builder, dictionaries: int):
+    builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(dictionaries), 0)
+
+def AddDictionaries(builder: flatbuffers.Builder, dictionaries: int):
+    FooterAddDictionaries(builder, dictionaries)
+
+def FooterStartDictionariesVector(builder, numElems: int) -> int:
+    return builder.StartVector(16, numElems, 8)
+
+def StartDictionariesVector(builder, numElems: int) -> int:
+    return FooterStartDictionariesVector(builder, numElems)
+
+def FooterCreateDictionariesVector(builder: flatbuffers.Builder, data: Iterable[Any]) -> int:
+    data = list(data)
+    builder.StartVector(16, len(data), 8)
+    for item in reversed(data):
+        item.Pack(builder)
+    return builder.EndVector()
+
+def CreateDictionariesVector(builder: flatbuffers.Builder, data: Iterable[Any]) -> int:
+    FooterCreateDictionariesVector(builder, data)
 
 def FooterEnd(builder: flatbuffers.Builder) -> int:
     return builder.EndObject()

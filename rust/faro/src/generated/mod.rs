@@ -514,7 +514,7 @@ impl ::core::fmt::Debug for BlockHeader {
       .field("sequence", &self.sequence())
       .field("kind", &self.kind())
       .field("codec", &self.codec())
-      .field("reserved", &self.reserved())
+      .field("dictionary", &self.dictionary())
       .field("checksum", &self.checksum())
       .finish()
   }
@@ -566,7 +566,7 @@ impl<'a> BlockHeader {
     sequence: u32,
     kind: u8,
     codec: u8,
-    reserved: u16,
+    dictionary: u16,
     checksum: u32,
   ) -> Self {
     let mut s = Self([0; 24]);
@@ -576,7 +576,7 @@ impl<'a> BlockHeader {
     s.set_sequence(sequence);
     s.set_kind(kind);
     s.set_codec(codec);
-    s.set_reserved(reserved);
+    s.set_dictionary(dictionary);
     s.set_checksum(checksum);
     s
   }
@@ -755,7 +755,7 @@ impl<'a> BlockHeader {
     }
   }
 
-  pub fn reserved(&self) -> u16 {
+  pub fn dictionary(&self) -> u16 {
     let mut mem = ::core::mem::MaybeUninit::<<u16 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
     // Safety:
     // Created from a valid Table for this object
@@ -770,7 +770,7 @@ impl<'a> BlockHeader {
     })
   }
 
-  pub fn set_reserved(&mut self, x: u16) {
+  pub fn set_dictionary(&mut self, x: u16) {
     let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
     // Safety:
     // Created from a valid Table for this object
@@ -1368,6 +1368,165 @@ impl<'a> RegionEntry {
         &x_le as *const _ as *const u8,
         self.0[24..].as_mut_ptr(),
         ::core::mem::size_of::<<u64 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+    }
+  }
+
+}
+
+// struct DictionaryEntry, aligned to 8
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq)]
+pub struct DictionaryEntry(pub [u8; 16]);
+impl Default for DictionaryEntry { 
+  fn default() -> Self { 
+    Self([0; 16])
+  }
+}
+impl ::core::fmt::Debug for DictionaryEntry {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+    f.debug_struct("DictionaryEntry")
+      .field("offset", &self.offset())
+      .field("size", &self.size())
+      .field("reserved", &self.reserved())
+      .finish()
+  }
+}
+
+impl ::flatbuffers::SimpleToVerifyInSlice for DictionaryEntry {}
+impl<'a> ::flatbuffers::Follow<'a> for DictionaryEntry {
+  type Inner = &'a DictionaryEntry;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    unsafe { <&'a DictionaryEntry>::follow(buf, loc) }
+  }
+}
+impl<'a> ::flatbuffers::Follow<'a> for &'a DictionaryEntry {
+  type Inner = &'a DictionaryEntry;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    unsafe { ::flatbuffers::follow_cast_ref::<DictionaryEntry>(buf, loc) }
+  }
+}
+impl<'b> ::flatbuffers::Push for DictionaryEntry {
+    type Output = DictionaryEntry;
+    #[inline]
+    unsafe fn push(&self, dst: &mut [u8], _written_len: usize) {
+        let src = unsafe { ::core::slice::from_raw_parts(self as *const DictionaryEntry as *const u8, <Self as ::flatbuffers::Push>::size()) };
+        dst.copy_from_slice(src);
+    }
+    #[inline]
+    fn alignment() -> ::flatbuffers::PushAlignment {
+        ::flatbuffers::PushAlignment::new(8)
+    }
+}
+
+impl<'a> ::flatbuffers::Verifiable for DictionaryEntry {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.in_buffer::<Self>(pos)
+  }
+}
+
+impl<'a> DictionaryEntry {
+  #[allow(clippy::too_many_arguments)]
+  pub fn new(
+    offset: u64,
+    size: u32,
+    reserved: u32,
+  ) -> Self {
+    let mut s = Self([0; 16]);
+    s.set_offset(offset);
+    s.set_size(size);
+    s.set_reserved(reserved);
+    s
+  }
+
+  pub fn offset(&self) -> u64 {
+    let mut mem = ::core::mem::MaybeUninit::<<u64 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    ::flatbuffers::EndianScalar::from_little_endian(unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        self.0[0..].as_ptr(),
+        mem.as_mut_ptr() as *mut u8,
+        ::core::mem::size_of::<<u64 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+      mem.assume_init()
+    })
+  }
+
+  pub fn set_offset(&mut self, x: u64) {
+    let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        &x_le as *const _ as *const u8,
+        self.0[0..].as_mut_ptr(),
+        ::core::mem::size_of::<<u64 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+    }
+  }
+
+  pub fn size(&self) -> u32 {
+    let mut mem = ::core::mem::MaybeUninit::<<u32 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    ::flatbuffers::EndianScalar::from_little_endian(unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        self.0[8..].as_ptr(),
+        mem.as_mut_ptr() as *mut u8,
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+      mem.assume_init()
+    })
+  }
+
+  pub fn set_size(&mut self, x: u32) {
+    let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        &x_le as *const _ as *const u8,
+        self.0[8..].as_mut_ptr(),
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+    }
+  }
+
+  pub fn reserved(&self) -> u32 {
+    let mut mem = ::core::mem::MaybeUninit::<<u32 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    ::flatbuffers::EndianScalar::from_little_endian(unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        self.0[12..].as_ptr(),
+        mem.as_mut_ptr() as *mut u8,
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+      mem.assume_init()
+    })
+  }
+
+  pub fn set_reserved(&mut self, x: u32) {
+    let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        &x_le as *const _ as *const u8,
+        self.0[12..].as_mut_ptr(),
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
       );
     }
   }
@@ -2054,6 +2213,7 @@ impl<'a> Footer<'a> {
   pub const VT_STATISTICS: ::flatbuffers::VOffsetT = 8;
   pub const VT_PROPERTIES: ::flatbuffers::VOffsetT = 10;
   pub const VT_CREATED_BY: ::flatbuffers::VOffsetT = 12;
+  pub const VT_DICTIONARIES: ::flatbuffers::VOffsetT = 14;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -2066,6 +2226,7 @@ impl<'a> Footer<'a> {
   ) -> ::flatbuffers::WIPOffset<Footer<'bldr>> {
     let mut builder = FooterBuilder::new(_fbb);
     builder.add_data_size(args.data_size);
+    if let Some(x) = args.dictionaries { builder.add_dictionaries(x); }
     if let Some(x) = args.created_by { builder.add_created_by(x); }
     if let Some(x) = args.properties { builder.add_properties(x); }
     if let Some(x) = args.statistics { builder.add_statistics(x); }
@@ -2109,6 +2270,13 @@ impl<'a> Footer<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Footer::VT_CREATED_BY, None)}
   }
+  #[inline]
+  pub fn dictionaries(&self) -> Option<::flatbuffers::Vector<'a, DictionaryEntry>> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, DictionaryEntry>>>(Footer::VT_DICTIONARIES, None)}
+  }
 }
 
 impl ::flatbuffers::Verifiable for Footer<'_> {
@@ -2122,6 +2290,7 @@ impl ::flatbuffers::Verifiable for Footer<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<Statistics>>("statistics", Self::VT_STATISTICS, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Property>>>>("properties", Self::VT_PROPERTIES, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("created_by", Self::VT_CREATED_BY, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, DictionaryEntry>>>("dictionaries", Self::VT_DICTIONARIES, false)?
      .finish();
     Ok(())
   }
@@ -2132,6 +2301,7 @@ pub struct FooterArgs<'a> {
     pub statistics: Option<::flatbuffers::WIPOffset<Statistics<'a>>>,
     pub properties: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Property<'a>>>>>,
     pub created_by: Option<::flatbuffers::WIPOffset<&'a str>>,
+    pub dictionaries: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, DictionaryEntry>>>,
 }
 impl<'a> Default for FooterArgs<'a> {
   #[inline]
@@ -2142,6 +2312,7 @@ impl<'a> Default for FooterArgs<'a> {
       statistics: None,
       properties: None,
       created_by: None,
+      dictionaries: None,
     }
   }
 }
@@ -2172,6 +2343,10 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> FooterBuilder<'a, 'b, A> {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Footer::VT_CREATED_BY, created_by);
   }
   #[inline]
+  pub fn add_dictionaries(&mut self, dictionaries: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , DictionaryEntry>>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Footer::VT_DICTIONARIES, dictionaries);
+  }
+  #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> FooterBuilder<'a, 'b, A> {
     let start = _fbb.start_table();
     FooterBuilder {
@@ -2194,6 +2369,7 @@ impl ::core::fmt::Debug for Footer<'_> {
       ds.field("statistics", &self.statistics());
       ds.field("properties", &self.properties());
       ds.field("created_by", &self.created_by());
+      ds.field("dictionaries", &self.dictionaries());
       ds.finish()
   }
 }

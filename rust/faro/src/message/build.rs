@@ -165,6 +165,7 @@ impl Footer {
                 statistics,
                 properties,
                 created_by,
+                dictionaries: None,
             },
         );
         to.finish(root, Some(FOOTER_IDENTIFIER));

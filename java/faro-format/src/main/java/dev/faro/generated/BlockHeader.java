@@ -29,13 +29,13 @@ public final class BlockHeader extends Struct {
   public long sequence() { return (long)bb.getInt(bb_pos + 12) & 0xFFFFFFFFL; }
   public int kind() { return bb.get(bb_pos + 16) & 0xFF; }
   public int codec() { return bb.get(bb_pos + 17) & 0xFF; }
-  public int reserved() { return bb.getShort(bb_pos + 18) & 0xFFFF; }
+  public int dictionary() { return bb.getShort(bb_pos + 18) & 0xFFFF; }
   public long checksum() { return (long)bb.getInt(bb_pos + 20) & 0xFFFFFFFFL; }
 
-  public static int createBlockHeader(FlatBufferBuilder builder, long storedSize, long plainSize, long partition, long sequence, int kind, int codec, int reserved, long checksum) {
+  public static int createBlockHeader(FlatBufferBuilder builder, long storedSize, long plainSize, long partition, long sequence, int kind, int codec, int dictionary, long checksum) {
     builder.prep(4, 24);
     builder.putInt((int) checksum);
-    builder.putShort((short) reserved);
+    builder.putShort((short) dictionary);
     builder.putByte((byte) codec);
     builder.putByte((byte) kind);
     builder.putInt((int) sequence);

@@ -42,15 +42,22 @@ public final class Footer extends com.google.flatbuffers.Table {
   public String createdBy() { int o = __offset(12); return o != 0 ? __string(o + bb_pos) : null; }
   public ByteBuffer createdByAsByteBuffer() { return __vector_as_bytebuffer(12, 1); }
   public ByteBuffer createdByInByteBuffer(ByteBuffer _bb) { return __vector_in_bytebuffer(_bb, 12, 1); }
+  public dev.faro.generated.DictionaryEntry dictionaries(int j) { return dictionaries(new dev.faro.generated.DictionaryEntry(), j); }
+  public dev.faro.generated.DictionaryEntry dictionaries(dev.faro.generated.DictionaryEntry obj, int j) { int o = __offset(14); return o != 0 ? obj.__assign(__vector(o) + j * 16, bb) : null; }
+  public int dictionariesLength() { int o = __offset(14); return o != 0 ? __vector_len(o) : 0; }
+  public dev.faro.generated.DictionaryEntry.Vector dictionariesVector() { return dictionariesVector(new dev.faro.generated.DictionaryEntry.Vector()); }
+  public dev.faro.generated.DictionaryEntry.Vector dictionariesVector(dev.faro.generated.DictionaryEntry.Vector obj) { int o = __offset(14); return o != 0 ? obj.__assign(__vector(o), 16, bb) : null; }
 
   public static int createFooter(FlatBufferBuilder builder,
       int regionsOffset,
       long dataSize,
       int statisticsOffset,
       int propertiesOffset,
-      int createdByOffset) {
-    builder.startTable(5);
+      int createdByOffset,
+      int dictionariesOffset) {
+    builder.startTable(6);
     Footer.addDataSize(builder, dataSize);
+    Footer.addDictionaries(builder, dictionariesOffset);
     Footer.addCreatedBy(builder, createdByOffset);
     Footer.addProperties(builder, propertiesOffset);
     Footer.addStatistics(builder, statisticsOffset);
@@ -58,7 +65,7 @@ public final class Footer extends com.google.flatbuffers.Table {
     return Footer.endFooter(builder);
   }
 
-  public static void startFooter(FlatBufferBuilder builder) { builder.startTable(5); }
+  public static void startFooter(FlatBufferBuilder builder) { builder.startTable(6); }
   public static void addRegions(FlatBufferBuilder builder, int regionsOffset) { builder.addOffset(0, regionsOffset, 0); }
   public static void startRegionsVector(FlatBufferBuilder builder, int numElems) { builder.startVector(32, numElems, 8); }
   public static void addDataSize(FlatBufferBuilder builder, long dataSize) { builder.addLong(1, dataSize, 0L); }
@@ -67,6 +74,8 @@ public final class Footer extends com.google.flatbuffers.Table {
   public static int createPropertiesVector(FlatBufferBuilder builder, int[] data) { builder.startVector(4, data.length, 4); for (int i = data.length - 1; i >= 0; i--) builder.addOffset(data[i]); return builder.endVector(); }
   public static void startPropertiesVector(FlatBufferBuilder builder, int numElems) { builder.startVector(4, numElems, 4); }
   public static void addCreatedBy(FlatBufferBuilder builder, int createdByOffset) { builder.addOffset(4, createdByOffset, 0); }
+  public static void addDictionaries(FlatBufferBuilder builder, int dictionariesOffset) { builder.addOffset(5, dictionariesOffset, 0); }
+  public static void startDictionariesVector(FlatBufferBuilder builder, int numElems) { builder.startVector(16, numElems, 8); }
   public static int endFooter(FlatBufferBuilder builder) {
     int o = builder.endTable();
     return o;
