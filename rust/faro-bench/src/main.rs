@@ -1,0 +1,41 @@
+//! Measures the Rust library beside its peers and the limits of the machine; bench/README.md says on what data, and what
+//! is handed over. A module is a subcommand or what several of them share.
+//!
+//! Whole passes of all subjects take turns, so that neighbours in time meet the same machine: tools for micro benchmarks
+//! measure one subject after the other.
+
+mod data;
+mod outcome;
+mod results;
+mod rounds;
+mod write;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Benchmarks of the Rust library.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Writing, against files by hash and the limits of the machine
+    Write(write::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Write(args) => write::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("faro-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Repetitions in turns: in every round each subject runs once, another one first each time.
+
+use crate::outcome::{Outcome, Run};
+use crate::results::{Case, Results};
+
+/// Something to measure.
+pub struct Subject<'a> {
+    /// Its name in the results.
+    pub name: String,
+    /// One repetition.
+    pub run: Box<dyn FnMut() -> Outcome<Run> + 'a>,
+}
+
+impl<'a> Subject<'a> {
+    /// A subject of that name.
+    pub fn new(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
+        Subject {
+            name: name.into(),
+            run: Box::new(run),
+        }
+    }
+}
+
+/// Runs all subjects of a case `rounds` times behind one pass that is not measured, and hands over what was found.
+pub fn run(
+    subjects: &mut [Subject<'_>],
+    rounds: usize,
+    case: &Case,
+    plain_bytes: u64,
+    results: &mut Results,
+) -> Outcome<()> {
+    let mut runs: Vec<Vec<Run>> = subjects.iter().map(|_| Vec::new()).collect();
+    for round in 0..=rounds {
+        for turn in 0..subjects.len() {
+            let at = (turn + round) % subjects.len();
+            let subject = &mut subjects[at];
+            let run = (subject.run)().map_err(|error| format!("{}: {error}", subject.name))?;
+            // The first pass meets memory and a page cache that nobody has touched.
+            if round > 0 {
+                runs[at].push(run);
+            }
+        }
+    }
+    for (subject, runs) in subjects.iter().zip(&runs) {
+        results.add(&subject.name, case, plain_bytes, runs)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn subjects_take_turns_behind_a_pass_that_is_not_measured() {
+        let order = RefCell::new(String::new());
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.json");
+        let mut results = Results::new("write", Some(&out)).unwrap();
+        let subject = |name: &'static str| {
+            let order = &order;
+            Subject::new(name, move || {
+                order.borrow_mut().push_str(name);
+                Ok(Run::timed(order.borrow().len() as f64))
+            })
+        };
+        run(&mut [subject("a"), subject("b")], 3, &Case::new(), 10, &mut results).unwrap();
+        assert_eq!(order.borrow().as_str(), "abbaabba");
+        let lines = std::fs::read_to_string(out).unwrap();
+        let seconds: Vec<serde_json::Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["seconds"].clone())
+            .collect();
+        assert_eq!(
+            seconds,
+            [serde_json::json!([4.0, 5.0, 8.0]), serde_json::json!([3.0, 6.0, 7.0])]
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! `write`: records in, files out.
+
+mod faro;
+mod limits;
+
+use crate::data::{Kind, Partitions, Records};
+use crate::outcome::Outcome;
+use crate::results::{Case, Results};
+use crate::rounds::{self, Subject};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// What is written, and by whom.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Counts of partitions
+    #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000])]
+    partitions: Vec<u32>,
+    /// Sizes of the sort buffer in MiB
+    #[arg(long, value_delimiter = ',', default_values_t = [16, 128])]
+    buffer_mib: Vec<u64>,
+    /// Codecs: none, lz4, zstd
+    #[arg(long, value_delimiter = ',', value_parser = codec, default_value = "none,lz4,zstd")]
+    codec: Vec<::faro::Codec>,
+    /// Lengths of the records
+    #[arg(long, value_delimiter = ',', default_values_t = [100])]
+    record_bytes: Vec<usize>,
+    /// Data: text, skewed, lineitem
+    #[arg(long, value_delimiter = ',', default_value = "text")]
+    data: Vec<Kind>,
+    /// Plain bytes of each repetition
+    #[arg(long, default_value_t = 1 << 30)]
+    bytes: u64,
+    /// Repetitions behind the first, which is not measured
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// An existing folder for what is written; it is removed again
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+    /// The file that results are appended to
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Subjects to run in place of all
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+fn codec(text: &str) -> Result<::faro::Codec, String> {
+    use ::faro::Codec;
+    [Codec::None, Codec::Lz4, Codec::Zstd]
+        .into_iter()
+        .find(|codec| codec.as_str() == text)
+        .ok_or_else(|| format!("no codec is called {text}: none, lz4 or zstd"))
+}
+
+/// One case: the same work for every subject.
+pub struct Task<'a> {
+    records: &'a Records,
+    kind: Kind,
+    partitions: u32,
+    buffer_mib: u64,
+    codec: ::faro::Codec,
+    /// How many records, and their plain bytes.
+    count: usize,
+    plain_bytes: u64,
+    folder: PathBuf,
+}
+
+impl Task<'_> {
+    /// Gives each record and its partition to something.
+    #[inline]
+    fn feed(&self, mut take: impl FnMut(u32, &[u8]) -> Outcome<()>) -> Outcome<()> {
+        let mut partitions = Partitions::new(self.kind, self.partitions);
+        let mut left = self.count;
+        // By rounds: finding the place of a record modulo their count would be measured too.
+        while left > 0 {
+            let now = left.min(self.records.len());
+            for at in 0..now {
+                take(partitions.next(), self.records.get_in_round(at))?;
+            }
+            left -= now;
+        }
+        Ok(())
+    }
+
+    fn case(&self, record_bytes: usize) -> Case {
+        let case = json!({
+            "data": self.kind.as_str(),
+            "record_bytes": record_bytes,
+            "partitions": self.partitions,
+            "buffer_mib": self.buffer_mib,
+            "codec": self.codec.as_str(),
+            "plain_bytes": self.plain_bytes,
+        });
+        case.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Outcome<()> {
+    let mut results = Results::new("write", args.out.as_deref())?;
+    for kind in &args.data {
+        for length in &args.record_bytes {
+            let records = Records::make(*kind, *length)?;
+            run_cases(args, *kind, &records, &mut results)?;
+        }
+    }
+    Ok(())
+}
+
+fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) -> Outcome<()> {
+    let (count, plain_bytes) = records.enough_for(args.bytes);
+    for codec in &args.codec {
+        for partitions in &args.partitions {
+            for buffer_mib in &args.buffer_mib {
+                let scratch = tempfile::tempdir_in(&args.dir)?;
+                let task = Task {
+                    records,
+                    kind,
+                    partitions: *partitions,
+                    buffer_mib: *buffer_mib,
+                    codec: *codec,
+                    count,
+                    plain_bytes,
+                    folder: scratch.path().to_path_buf(),
+                };
+                let mut subjects = subjects(&task);
+                if !args.only.is_empty() {
+                    subjects.retain(|subject| args.only.contains(&subject.name));
+                }
+                let case = task.case(records.mean_length());
+                rounds::run(&mut subjects, args.rounds, &case, plain_bytes, results)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
+    let mut subjects = vec![Subject::new("faro", || faro::write(task))];
+    subjects.push(Subject::new("raw-write", || limits::raw_write(task)));
+    subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
+    subjects
+}
