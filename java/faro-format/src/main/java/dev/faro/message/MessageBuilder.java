@@ -109,7 +109,7 @@ public final class MessageBuilder {
         int statistics = counts == null ? 0 : statistics(builder, counts);
         int propertiesAt = properties.isEmpty() ? 0 : properties(builder, properties);
         int createdByAt = createdBy == null ? 0 : builder.createString(ByteBuffer.wrap(createdBy));
-        int root = Footer.createFooter(builder, entries, dataSize, statistics, propertiesAt, createdByAt);
+        int root = Footer.createFooter(builder, entries, dataSize, statistics, propertiesAt, createdByAt, 0);
         return finish(builder, root, MessageKind.FOOTER);
     }
 
