@@ -1,0 +1,75 @@
+package dev.faro.bench;
+
+import dev.faro.FaroException;
+import dev.faro.codec.Encoder;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The limit of a compressing writer: its codec on the same blocks, one after another, and nothing else. */
+public final class CodecAlone implements WriteSubject {
+    /** Plain bytes that are kept at most. */
+    private static final long MOST = 64 << 20;
+
+    private final List<ByteBuffer> blocks = new ArrayList<>();
+    private final ByteBuffer target;
+    private final Encoder encoder;
+    private long plainBytes;
+
+    /** Takes the first blocks of what Faro makes of a case. */
+    public CodecAlone(WriteCase which, Path folder) throws FaroException, IOException {
+        Path own = Files.createDirectories(folder.resolve("codec"));
+        FaroWrite faro = new FaroWrite(which, own);
+        faro.write();
+        ReaderOptions options = ReaderOptions.DEFAULT;
+        try (Reader reader = Reader.openPair(own.resolve("faro.data"), own.resolve("faro.index"), options);
+                BlockCursor cursor = reader.all()) {
+            while (plainBytes < MOST && cursor.next()) {
+                ByteBuffer payload = cursor.payload();
+                blocks.add(ByteBuffer.allocateDirect(payload.remaining()).put(payload).clear());
+                plainBytes += cursor.plainSize();
+            }
+        }
+        faro.clear();
+        Files.delete(own);
+        encoder = new Encoder(which.codec().number(), 1);
+        int largest = blocks.stream().mapToInt(ByteBuffer::capacity).max().orElse(0);
+        target = ByteBuffer.allocateDirect((int) encoder.bound(largest));
+    }
+
+    @Override
+    public String name() {
+        return "codec";
+    }
+
+    @Override
+    public long plainBytes() {
+        return plainBytes;
+    }
+
+    @Override
+    public Outcome write() {
+        long begin = System.nanoTime();
+        long stored = 0;
+        for (ByteBuffer block : blocks) {
+            stored += encoder.encode(block, block.capacity(), target, 0);
+        }
+        return new Outcome(System.nanoTime() - begin, stored, 0, 0);
+    }
+
+    @Override
+    public void clear() {
+        // Nothing is left of it.
+    }
+
+    @Override
+    public void close() {
+        encoder.close();
+    }
+}

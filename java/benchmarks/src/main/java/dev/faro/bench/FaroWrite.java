@@ -1,0 +1,73 @@
+package dev.faro.bench;
+
+import dev.faro.FaroException;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Faro's writer, with its defaults but for what the case says. */
+public final class FaroWrite implements WriteSubject {
+    private final WriteCase which;
+    private final Path name;
+
+    /** Writes {@code faro.data} and {@code faro.index} into a folder. */
+    public FaroWrite(WriteCase which, Path folder) {
+        this.which = which;
+        this.name = folder.resolve("faro");
+    }
+
+    @Override
+    public String name() {
+        return "faro";
+    }
+
+    @Override
+    public long plainBytes() {
+        return which.plainBytes();
+    }
+
+    /** The options of a case. */
+    static WriterOptions options(WriteCase which) {
+        return new WriterOptions(which.partitions())
+                .bufferSize((long) which.bufferMib() << 20)
+                .codec(which.codec());
+    }
+
+    @Override
+    public Outcome write() throws FaroException, IOException {
+        try (Writer writer = Writer.create(name, options(which))) {
+            long begin = System.nanoTime();
+            records(which, writer);
+            writer.finish();
+            long nanos = System.nanoTime() - begin;
+            return new Outcome(nanos, Files.size(path(".data")), Files.size(path(".index")), 2);
+        }
+    }
+
+    /** Hands the records of a case over. */
+    static void records(WriteCase which, Writer writer) throws FaroException {
+        Records source = which.source();
+        SplitMix numbers = WriteCase.partitionNumbers();
+        ByteBuffer bytes = ByteBuffer.wrap(source.array());
+        int next = 0;
+        for (long i = 0; i < which.records(); i++) {
+            int start = source.start(next);
+            bytes.limit(start + source.length(next)).position(start);
+            writer.write(which.partition(numbers), bytes);
+            next = next + 1 == source.count() ? 0 : next + 1;
+        }
+    }
+
+    private Path path(String extension) {
+        return name.resolveSibling("faro" + extension);
+    }
+
+    @Override
+    public void clear() throws IOException {
+        Files.deleteIfExists(path(".data"));
+        Files.deleteIfExists(path(".index"));
+    }
+}

@@ -1,0 +1,57 @@
+package dev.faro.bench;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Repetitions of a case: each round lets every subject write once, beginning with another each time. */
+public final class Rounds {
+    private final List<WriteSubject> subjects;
+    private final List<List<Long>> nanos = new ArrayList<>();
+    private final Outcome[] last;
+    private int round;
+
+    /** Rounds of some subjects. */
+    public Rounds(List<WriteSubject> subjects) {
+        this.subjects = subjects;
+        this.last = new Outcome[subjects.size()];
+        subjects.forEach(subject -> nanos.add(new ArrayList<>()));
+    }
+
+    /** Lets everybody write once. */
+    public void run(boolean measured) throws Exception {
+        for (int i = 0; i < subjects.size(); i++) {
+            int which = (i + round) % subjects.size();
+            WriteSubject subject = subjects.get(which);
+            try {
+                last[which] = subject.write();
+            } finally {
+                subject.clear();
+            }
+            if (measured) {
+                nanos.get(which).add(last[which].nanos());
+            }
+        }
+        round++;
+    }
+
+    /** Appends the results of all measured rounds. */
+    public void report(String part, ObjectNode which, Results results) throws IOException {
+        for (int i = 0; i < subjects.size(); i++) {
+            WriteSubject subject = subjects.get(i);
+            if (nanos.get(i).isEmpty()) {
+                continue;
+            }
+            ObjectNode line = Results.line(part, subject.name(), which, nanos.get(i), subject.plainBytes())
+                    .put("stored_bytes", last[i].storedBytes());
+            if (last[i].indexBytes() > 0) {
+                line.put("index_bytes", last[i].indexBytes());
+            }
+            if (last[i].files() > 0) {
+                line.put("files", last[i].files());
+            }
+            results.append(line);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package dev.faro.bench;
+
+import dev.faro.codec.Codec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.runner.IterationType;
+
+/**
+ * Writes a case. One shot is a whole round of all subjects, each with its own clock: JMH, which knows one subject at a
+ * time, would let minutes go by between those that are compared. It gives a fresh JVM for each case, and warms it up.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+public class WriteBenchmark {
+    /** The part that results belong to. */
+    @Param("write")
+    public String part;
+
+    /** See {@link WriteCase}; for {@code lineitem} the file follows behind a colon. */
+    @Param("text")
+    public String data;
+
+    /** Bytes of a record. */
+    @Param("100")
+    public int recordBytes;
+
+    /** Count of the partitions. */
+    @Param({"64", "1000", "10000"})
+    public int partitions;
+
+    /** Size of the sort buffer in MiB. */
+    @Param({"16", "128"})
+    public int bufferMib;
+
+    /** The codec. */
+    @Param({"NONE", "LZ4", "ZSTD"})
+    public String codec;
+
+    /** Plain data of a repetition in MiB. */
+    @Param("64")
+    public int plainMib;
+
+    /** Names of the subjects, with commas between. */
+    @Param("faro")
+    public String subjects;
+
+    /** Where files are made. */
+    @Param("out/bench")
+    public String folder;
+
+    /** Where results go, or empty. */
+    @Param("")
+    public String out;
+
+    private WriteCase which;
+    private Rounds rounds;
+    private final List<WriteSubject> opened = new ArrayList<>();
+    private boolean measured;
+
+    /** Makes the records and the subjects. */
+    @Setup(Level.Trial)
+    public void open() throws Exception {
+        which = make(data, recordBytes, partitions, bufferMib, codec, plainMib);
+        Path at = Files.createDirectories(Path.of(folder));
+        for (String name : subjects.split(",")) {
+            opened.add(subject(name, which, at));
+        }
+        rounds = new Rounds(opened);
+    }
+
+    /** The case of some parameters. */
+    static WriteCase make(
+            String data, int recordBytes, int partitions, int bufferMib, String codec, int plainMib)
+            throws IOException {
+        String[] named = data.split(":", 2);
+        boolean lines = named.length > 1;
+        Records source = lines ? Records.lines(Path.of(named[1])) : Records.text(recordBytes);
+        long plain = (long) plainMib << 20;
+        return new WriteCase(named[0], lines ? 0 : recordBytes, partitions, bufferMib,
+                Codec.valueOf(codec.toUpperCase(Locale.ROOT)), source, source.countFor(plain));
+    }
+
+    /** Somebody who writes a case into a folder. */
+    static WriteSubject subject(String name, WriteCase which, Path folder) throws Exception {
+        return switch (name) {
+            case "faro" -> new FaroWrite(which, folder);
+            case "flink" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 0, folder);
+            // Flink takes up to 8 MiB of its buffer for writing; here that comes on top.
+            case "flink-8-more" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 8 << 20, folder);
+            case "flink-hash" -> new FlinkWrite(name, FlinkPeer.Kind.HASH, which, 0, folder);
+            case "codec" -> new CodecAlone(which, folder);
+            case "raw-write" -> new RawWrite(which.plainBytes(), folder);
+            default -> throw new IllegalArgumentException("no subject " + name);
+        };
+    }
+
+    /** Notes whether the next round counts. */
+    @Setup(Level.Iteration)
+    public void iteration(IterationParams params) {
+        measured(params.getType() == IterationType.MEASUREMENT);
+        System.gc();
+    }
+
+    void measured(boolean value) {
+        measured = value;
+    }
+
+    /** A round. */
+    @Benchmark
+    public void round() throws Exception {
+        rounds.run(measured);
+    }
+
+    /** Hands the results over. */
+    @TearDown(Level.Trial)
+    public void close() throws IOException {
+        rounds.report(part, which.json(), new Results(out.isEmpty() ? null : Path.of(out)));
+        opened.forEach(WriteSubject::close);
+    }
+}
