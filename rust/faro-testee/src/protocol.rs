@@ -102,6 +102,8 @@ pub struct LimitFields {
     max_plain_size: Option<u64>,
     max_message_size: Option<u64>,
     max_regions: Option<u64>,
+    max_dictionary_size: Option<u64>,
+    max_dictionaries: Option<u64>,
     max_window_size: Option<u64>,
 }
 
@@ -114,6 +116,8 @@ impl LimitFields {
             max_plain_size: self.max_plain_size.unwrap_or(default.max_plain_size),
             max_message_size: self.max_message_size.unwrap_or(default.max_message_size),
             max_regions: self.max_regions.unwrap_or(default.max_regions),
+            max_dictionary_size: self.max_dictionary_size.unwrap_or(default.max_dictionary_size),
+            max_dictionaries: self.max_dictionaries.unwrap_or(default.max_dictionaries),
             max_window_size: self.max_window_size.unwrap_or(default.max_window_size),
         }
     }

@@ -2,9 +2,12 @@
 
 use crate::block::{BlockHeader, CODEC_NONE};
 use crate::error::{Code, Error, Result};
+pub(crate) use crate::zstd_decoder::Digest;
+use crate::zstd_decoder::ZstdDecoder;
 use crate::zstd_frame;
 use bytes::Bytes;
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective};
+use std::sync::Arc;
+use zstd_safe::{CCtx, CParameter, FrameFormat};
 
 /// How a writer compresses data blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,31 +105,37 @@ fn zstd_compressor(level: i32) -> Result<CCtx<'static>> {
 /// Decompresses block after block.
 #[derive(Default)]
 pub(crate) struct Decompressor {
-    zstd: Option<DCtx<'static>>,
+    zstd: Option<ZstdDecoder>,
 }
 
 impl Decompressor {
     /// Check 12 of BLK-7: the plain payload of a block at `offset` whose other checks were passed. An uncompressed
-    /// payload is not copied.
+    /// payload is not copied. `dictionary` gives the dictionary of a number that was not the last one's (DIC-6).
     pub(crate) fn decode(
         &mut self,
         header: &BlockHeader,
         stored: Bytes,
         offset: u64,
         max_window_size: u64,
+        dictionary: impl FnOnce(u16) -> Result<Arc<Digest>>,
     ) -> Result<Bytes> {
         if header.codec == CODEC_NONE {
             return Ok(stored);
         }
         let payload_offset = offset + BlockHeader::SIZE as u64;
         let is_zstd = header.codec == Codec::Zstd as u8;
-        if is_zstd {
-            zstd_frame::check(&stored, header.plain_size, max_window_size, payload_offset)?;
-        }
-        let mut plain = vec![0; header.plain_size as usize];
+        let mut plain;
         let decoded = if is_zstd {
-            self.unfold_zstd(&stored, &mut plain, max_window_size)?
+            let decoder = match &mut self.zstd {
+                Some(decoder) => decoder,
+                empty => empty.insert(ZstdDecoder::new(max_window_size)?),
+            };
+            decoder.choose(header.dictionary, dictionary)?;
+            zstd_frame::check(&stored, header.plain_size, max_window_size, payload_offset)?;
+            plain = vec![0; header.plain_size as usize];
+            decoder.decode(&stored, &mut plain)?
         } else {
+            plain = vec![0; header.plain_size as usize];
             unfold_lz4(&stored, &mut plain)
         };
         match decoded {
@@ -142,53 +151,6 @@ impl Decompressor {
             )),
         }
     }
-
-    /// Decodes as a stream: a decoder that is given everything at once takes blocks that a stream refuses (COD-4).
-    fn unfold_zstd(
-        &mut self,
-        stored: &[u8],
-        plain: &mut [u8],
-        max_window_size: u64,
-    ) -> Result<std::result::Result<usize, String>> {
-        let failed = |code| Error::bare(Code::Io, "a Zstandard decompressor", zstd_safe::get_error_name(code));
-        let context = match &mut self.zstd {
-            Some(context) => context,
-            empty => {
-                let none = || Error::bare(Code::Io, "a Zstandard decompressor", "no memory for one");
-                let mut context = DCtx::try_create().ok_or_else(none)?;
-                context
-                    .set_parameter(DParameter::Format(FrameFormat::Magicless))
-                    .map_err(failed)?;
-                context
-                    .set_parameter(DParameter::WindowLogMax(window_log(max_window_size)))
-                    .map_err(failed)?;
-                empty.insert(context)
-            }
-        };
-        // What a failed call left behind must not meet the next block.
-        context.reset(ResetDirective::SessionOnly).map_err(failed)?;
-        let (mut from, mut to) = (InBuffer::around(stored), OutBuffer::around(plain));
-        loop {
-            let before = (from.pos(), to.pos());
-            match context.decompress_stream(&mut to, &mut from) {
-                Err(code) => return Ok(Err(zstd_safe::get_error_name(code).to_string())),
-                Ok(0) if from.pos() == stored.len() => return Ok(Ok(to.pos())),
-                Ok(_) if (from.pos(), to.pos()) == before => {
-                    return Ok(Err(format!(
-                        "it stops at byte {} after {} plain bytes",
-                        from.pos(),
-                        to.pos()
-                    )));
-                }
-                Ok(_) => {}
-            }
-        }
-    }
-}
-
-/// The logarithm of the least window of the decoder's that holds `max_window_size`, within what the decoder takes.
-fn window_log(max_window_size: u64) -> u32 {
-    max_window_size.clamp(1 << 10, 1 << 30).next_power_of_two().ilog2()
 }
 
 fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
@@ -211,14 +173,18 @@ mod tests {
             sequence: 0,
             kind: 0,
             codec,
-            reserved: 0,
+            dictionary: 0,
             checksum: 0,
         }
     }
 
+    fn none(number: u16) -> Result<Arc<Digest>> {
+        panic!("dictionary {number} is asked for")
+    }
+
     fn decode(codec: u8, stored: &[u8], plain: usize) -> Result<Bytes> {
         let stored = Bytes::copy_from_slice(stored);
-        Decompressor::default().decode(&header(codec, stored.len(), plain), stored, 1000, 8 << 20)
+        Decompressor::default().decode(&header(codec, stored.len(), plain), stored, 1000, 8 << 20, none)
     }
 
     #[test]
@@ -253,10 +219,10 @@ mod tests {
         let mut decoder = Decompressor::default();
         for _ in 0..3 {
             let header = header(2, stored.len(), plain.len());
-            let _ = decoder.decode(&header, Bytes::from(bad.clone()), 0, 8 << 20);
+            let _ = decoder.decode(&header, Bytes::from(bad.clone()), 0, 8 << 20, none);
             assert_eq!(
                 decoder
-                    .decode(&header, Bytes::from(stored.clone()), 0, 8 << 20)
+                    .decode(&header, Bytes::from(stored.clone()), 0, 8 << 20, none)
                     .unwrap(),
                 plain
             );

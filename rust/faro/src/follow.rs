@@ -65,12 +65,13 @@ impl Follower {
         if !self.finished {
             let core = self.view.core.clone();
             let size = core.files.index.size()?;
-            let seen = self.walk.regions.len();
+            let seen = (self.walk.regions.len(), self.walk.dictionaries.len());
             let step = self.walk.run(&core.files, &core.options.limits, size);
             // Regions before a fault are committed all the same.
-            if self.walk.regions.len() > seen {
+            if (self.walk.regions.len(), self.walk.dictionaries.len()) != seen {
                 self.view.footer = Arc::new(Footer {
                     regions: self.walk.regions.clone(),
+                    dictionaries: self.walk.dictionaries.clone(),
                     ..Footer::default()
                 });
             }

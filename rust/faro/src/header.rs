@@ -10,8 +10,10 @@ pub const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
 pub const MAX_PARTITIONS: u32 = 1 << 28;
 /// Reader feature `selective`: sequences may have gaps, region messages have `first_block` (VER-3).
 pub const FEATURE_SELECTIVE: u32 = 1;
+/// Reader feature `dictionaries`: blocks may be compressed with dictionaries, which stand in the file (VER-3).
+pub const FEATURE_DICTIONARIES: u32 = 2;
 /// The reader features that this library knows.
-pub const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE;
+pub const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE | FEATURE_DICTIONARIES;
 /// The writer features that this library knows: none are registered yet (VER-4).
 pub const KNOWN_WRITER_FEATURES: u32 = 0;
 
@@ -217,6 +219,11 @@ impl FileHeader {
     /// Whether the file has the reader feature `selective`.
     pub fn is_selective(&self) -> bool {
         self.reader_features & FEATURE_SELECTIVE != 0
+    }
+
+    /// Whether the file has the reader feature `dictionaries`.
+    pub fn has_dictionaries(&self) -> bool {
+        self.reader_features & FEATURE_DICTIONARIES != 0
     }
 
     /// Whether messages of the file may have fields that this library does not know (MSG-12).

@@ -1,6 +1,7 @@
 //! What each byte of an output is.
 
-use crate::block::{self, BlockHeader, Kinds};
+use crate::block::{self, BlockHeader, Dictionaries, Kinds};
+use crate::dictionary;
 use crate::error::{Error, Result, Role};
 use crate::header::FileHeader;
 use crate::index::{Extent, RegionIndex};
@@ -28,6 +29,8 @@ pub struct Piece {
     /// Sequence of the extent's first block, where the index says it: of shared extents (REG-11), and with the
     /// reader feature `selective` of own ones (REG-9).
     pub first_block: Option<u32>,
+    /// The number of a dictionary.
+    pub dictionary: Option<u16>,
     /// The blocks of an extent, or the one of a message.
     pub blocks: BlockSums,
 }
@@ -47,6 +50,8 @@ pub enum PieceKind {
     SchemaMessage,
     /// A block of metadata that readers skip.
     OtherMetadata,
+    /// The block of a dictionary.
+    Dictionary,
     /// The block of the footer.
     FooterMessage,
     /// The tail.
@@ -65,6 +70,7 @@ impl PieceKind {
             PieceKind::RegionMessage => "region message",
             PieceKind::SchemaMessage => "schema message",
             PieceKind::OtherMetadata => "other metadata",
+            PieceKind::Dictionary => "dictionary",
             PieceKind::FooterMessage => "footer message",
             PieceKind::Tail => "tail",
             PieceKind::Uncommitted => "uncommitted",
@@ -111,6 +117,7 @@ const METADATA: Kinds = Kinds {
     region: true,
     footer: false,
     schema: true,
+    dictionary: false,
     skippable: true,
 };
 
@@ -119,21 +126,31 @@ const FOOTER: Kinds = Kinds {
     region: false,
     footer: true,
     schema: false,
+    dictionary: false,
     skippable: false,
 };
 
 /// All pieces of an output, whose metadata blocks but for the footer end at `metadata_end`.
 pub(crate) fn layout(view: &View, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
+    let dictionaries = view.dictionaries_before(0);
     if let Some(data) = &view.core.files.data {
-        let mut file = Pieces::of(data, &mut pieces);
+        let mut file = Pieces::of(data, dictionaries, &mut pieces);
         for number in 0..view.region_count() {
-            file.region(&*view.region(number)?)?;
+            let region = view.region(number)?;
+            while file.end < region.extent().offset {
+                file.message(region.extent().offset, dictionary::KINDS)?;
+            }
+            file.region(&region)?;
         }
         file.rest()?;
     }
     let single = view.core.files.data.is_none();
-    let mut file = Pieces::of(view.index_source(), &mut pieces);
+    let kinds = Kinds {
+        dictionary: single && dictionaries.is_some(),
+        ..METADATA
+    };
+    let mut file = Pieces::of(view.index_source(), dictionaries, &mut pieces);
     let mut regions = 0;
     while file.end < metadata_end {
         let entry = view.footer.regions.get(regions);
@@ -141,7 +158,7 @@ pub(crate) fn layout(view: &View, metadata_end: u64, ending: Ending) -> Result<V
             file.region(&*view.region(regions)?)?;
         }
         let is_region = entry.is_some_and(|entry| entry.message_offset == file.end);
-        let piece = file.message(metadata_end, METADATA)?;
+        let piece = file.message(metadata_end, kinds)?;
         if is_region {
             // At most 2^32 regions, as their messages number them.
             piece.region = Some(regions as u32);
@@ -161,13 +178,20 @@ pub(crate) fn layout(view: &View, metadata_end: u64, ending: Ending) -> Result<V
 /// The pieces of one file, from its beginning to `end`.
 struct Pieces<'a> {
     source: &'a Source,
+    /// Whether the file may have dictionaries.
+    dictionaries: Dictionaries,
     all: &'a mut Vec<Piece>,
     end: u64,
 }
 
 impl<'a> Pieces<'a> {
-    fn of(source: &'a Source, all: &'a mut Vec<Piece>) -> Self {
-        let mut pieces = Pieces { source, all, end: 0 };
+    fn of(source: &'a Source, dictionaries: Dictionaries, all: &'a mut Vec<Piece>) -> Self {
+        let mut pieces = Pieces {
+            source,
+            dictionaries,
+            all,
+            end: 0,
+        };
         pieces.add(PieceKind::FileHeader, FileHeader::SIZE as u64);
         pieces
     }
@@ -183,6 +207,7 @@ impl<'a> Pieces<'a> {
             partition: None,
             members: None,
             first_block: None,
+            dictionary: None,
             blocks: BlockSums::default(),
         };
         self.end += length;
@@ -224,9 +249,11 @@ impl<'a> Pieces<'a> {
             block::REGION => PieceKind::RegionMessage,
             block::SCHEMA => PieceKind::SchemaMessage,
             block::FOOTER => PieceKind::FooterMessage,
+            block::DICTIONARY => PieceKind::Dictionary,
             _ => PieceKind::OtherMetadata,
         };
         let piece = self.add(what, header.size_in_file());
+        piece.dictionary = (header.kind == block::DICTIONARY).then_some(header.dictionary);
         piece.blocks.add(&header);
         Ok(piece)
     }
@@ -239,7 +266,7 @@ impl<'a> Pieces<'a> {
         self.source.read_exact(offset, &mut bytes)?;
         let header = BlockHeader::parse(&bytes);
         block::check_fits(&header, offset, end).map_err(blame)?;
-        block::check_kind(&header, offset, kinds).map_err(blame)?;
+        block::check_kind(&header, offset, kinds, self.dictionaries).map_err(blame)?;
         Ok(header)
     }
 

@@ -48,6 +48,7 @@ pub mod block;
 mod check;
 mod checksum;
 mod codec;
+mod dictionary;
 mod error;
 mod follow;
 mod framing;
@@ -65,6 +66,7 @@ mod source;
 mod tail;
 mod walk;
 mod writer;
+mod zstd_decoder;
 mod zstd_frame;
 
 #[cfg(feature = "arrow")]

@@ -17,6 +17,10 @@ pub struct Limits {
     pub max_message_size: u64,
     /// Most regions of a file.
     pub max_regions: u64,
+    /// Largest stored size of a dictionary block.
+    pub max_dictionary_size: u64,
+    /// Most dictionaries of a file.
+    pub max_dictionaries: u64,
     /// Largest window of a Zstandard frame.
     pub max_window_size: u64,
 }
@@ -28,6 +32,8 @@ impl Default for Limits {
             max_plain_size: 64 << 20,
             max_message_size: 64 << 20,
             max_regions: 1 << 20,
+            max_dictionary_size: 1 << 20,
+            max_dictionaries: 1024,
             max_window_size: 8 << 20,
         }
     }

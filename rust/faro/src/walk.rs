@@ -1,11 +1,12 @@
 //! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5): what following and repairing share.
 
 use crate::block::{self, BlockHeader, Kinds, Partition, Place, Seal, Sequence};
+use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::{DataPlace, RegionIndex};
 use crate::limits::Limits;
-use crate::message::{Footer, Region, RegionEntry};
+use crate::message::{DictionaryEntry, Footer, Region, RegionEntry};
 use crate::metadata::read_metadata;
 use crate::reader::{OpenFiles, check_data_size, parse_footer, parse_schema};
 use crate::source::Source;
@@ -48,6 +49,8 @@ pub(crate) struct Walk {
     data_end: u64,
     /// The committed regions.
     pub regions: Vec<RegionEntry>,
+    /// The dictionaries of those regions, in a single file those behind them too.
+    pub dictionaries: Vec<DictionaryEntry>,
     /// The footer, and where its block begins.
     pub footer: Option<(Footer, Tail)>,
 }
@@ -62,6 +65,7 @@ impl Walk {
             metadata_end: start,
             data_end: start,
             regions: Vec::new(),
+            dictionaries: Vec::new(),
             footer: None,
         }
     }
@@ -139,10 +143,19 @@ impl Walk {
             region: !single || behind_blocks,
             footer: !behind_blocks,
             schema: first && header.framing == Framing::Arrow,
+            dictionary: single && !behind_blocks && header.has_dictionaries(),
             skippable: !behind_blocks,
         };
+        // At most 65,535: each bore its number.
+        let dictionaries = header.has_dictionaries().then_some(self.dictionaries.len() as u32);
         if metadata {
-            return Place::metadata(limits, files.seal, kinds, Sequence::Is(self.metadata_blocks));
+            return Place::metadata(
+                limits,
+                files.seal,
+                kinds,
+                Sequence::Is(self.metadata_blocks),
+                dictionaries,
+            );
         }
         Place {
             limits,
@@ -152,6 +165,7 @@ impl Walk {
             kinds,
             partition: Partition::Unknown,
             sequence: Sequence::Unknown,
+            dictionaries,
         }
     }
 
@@ -159,6 +173,15 @@ impl Walk {
         let blame = |error| files.index.blame(error);
         match header.kind {
             block::REGION => self.region(files, limits, message),
+            block::DICTIONARY => {
+                dictionary::check(message, self.offset).map_err(blame)?;
+                self.dictionaries.push(DictionaryEntry {
+                    offset: self.offset,
+                    size: header.stored_size,
+                    reserved: 0,
+                });
+                Ok(())
+            }
             block::SCHEMA => parse_schema(message, &files.header).map(|_| ()).map_err(blame),
             block::FOOTER => {
                 let footer = parse_footer(message, &files.header, self.offset, limits).map_err(blame)?;
@@ -168,6 +191,14 @@ impl Walk {
                         self.offset + BlockHeader::SIZE as u64,
                         format!("a directory of the {} regions before it", self.regions.len()),
                         format!("another one, of {}", footer.regions.len()),
+                    )));
+                }
+                if footer.dictionaries != self.dictionaries {
+                    return Err(blame(Error::at(
+                        Code::InconsistentIndex,
+                        self.offset + BlockHeader::SIZE as u64,
+                        format!("the {} dictionaries before it", self.dictionaries.len()),
+                        format!("others, {} of them", footer.dictionaries.len()),
                     )));
                 }
                 let tail = Tail {
@@ -197,10 +228,13 @@ impl Walk {
         let place = match files.data {
             Some(_) => DataPlace {
                 offset: self.data_end,
+                // Dictionaries may stand between (DIC-5).
+                later: header.has_dictionaries(),
                 end: None,
             },
             None => DataPlace {
                 offset: self.metadata_end,
+                later: false,
                 end: Some(offset),
             },
         };
@@ -218,6 +252,8 @@ impl Walk {
                     format!("a file of {size} bytes"),
                 )));
             }
+            let between = self.dictionaries_between(files, data, limits, extent.offset)?;
+            self.dictionaries.extend(between);
             self.data_end = extent.end();
         }
         self.regions.push(RegionEntry {
@@ -228,6 +264,29 @@ impl Walk {
             data_length: extent.length,
         });
         Ok(())
+    }
+
+    /// DIC-5: the dictionaries between the last region of a pair and the next one, which begins at `end`.
+    fn dictionaries_between(
+        &self,
+        files: &OpenFiles,
+        data: &Source,
+        limits: &Limits,
+        end: u64,
+    ) -> Result<Vec<DictionaryEntry>> {
+        let mut found = Vec::new();
+        let mut offset = self.data_end;
+        while offset < end {
+            let before = self.dictionaries.len() + found.len();
+            if before as u64 >= limits.max_dictionaries {
+                return Err(data.blame(dictionary::too_many(limits, offset)));
+            }
+            // One that bears a number of more than 16 bits is not found.
+            let entry = dictionary::find(data, limits, files.seal, before as u32 + 1, offset, end)?;
+            offset = dictionary::end_of(&entry);
+            found.push(entry);
+        }
+        Ok(found)
     }
 
     /// FOL-5, behind a footer: whether the file is finished.
@@ -283,6 +342,7 @@ pub(crate) fn present<'a>(
     }
     let header = BlockHeader::parse(&bytes);
     let place = place(&header);
+    block::check_count(&header, offset, &place).map_err(|error| source.blame(error))?;
     // Checks 3 and 5 to 10 of BLK-7: a size is believed only in a header that makes sense.
     let could_stand = || {
         block::check_limit(&header, offset, &place)

@@ -47,7 +47,15 @@ pub fn file_header(section: &mut Section) {
             ),
             "kind" => named(value, &[(1, "data"), (2, "index"), (3, "single"), (4, "manifest")]),
             "framing" => named(value, &[(0, "opaque"), (1, "records"), (2, "arrow")]),
-            "reader_features" => named(value, &[(0, "none"), (1, "selective")]),
+            "reader_features" => named(
+                value,
+                &[
+                    (0, "none"),
+                    (1, "selective"),
+                    (2, "dictionaries"),
+                    (3, "selective, dictionaries"),
+                ],
+            ),
             "writer_features" => named(value, &[(0, "none")]),
             "producer" if value == u64::MAX => "all ones: a merged file".to_owned(),
             "file_id" => {
@@ -79,7 +87,7 @@ pub fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
         "codec",
         named(u64::from(bytes[17]), &[(0, "none"), (1, "LZ4"), (2, "Zstandard")]),
     );
-    section.note(18, 2, "reserved", number(&bytes, 18, 2).to_string());
+    section.note(18, 2, "dictionary", number(&bytes, 18, 2).to_string());
     section.note(20, 4, "checksum", checksum(number(&bytes, 20, 4), computed));
 }
 
@@ -111,8 +119,9 @@ pub fn kind_name(kind: u8) -> String {
         128 => "region message",
         129 => "footer message",
         130 => "schema message",
+        131 => "dictionary",
         2..=63 => "reserved",
-        131..=191 => "reserved metadata",
+        132..=191 => "reserved metadata",
         192.. => "metadata that may be skipped",
     };
     format!("{kind}: {name}")

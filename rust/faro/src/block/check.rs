@@ -1,7 +1,11 @@
 //! The order in which a block is checked (spec, BLK-7), and what its place says about it.
 
-use super::{ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, FOOTER, REGION, SCHEMA, is_partition_kind};
+use super::{
+    ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, is_partition_kind,
+};
 use crate::checksum::Seal;
+use crate::codec::Codec;
+use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use std::ops::Range;
@@ -17,6 +21,8 @@ pub(crate) struct Kinds {
     pub footer: bool,
     /// The schema.
     pub schema: bool,
+    /// Dictionaries.
+    pub dictionary: bool,
     /// Metadata that a reader may skip, 192 to 255.
     pub skippable: bool,
 }
@@ -27,6 +33,7 @@ impl Kinds {
         region: false,
         footer: false,
         schema: false,
+        dictionary: false,
         skippable: false,
     };
 
@@ -35,13 +42,14 @@ impl Kinds {
             REGION => self.region,
             FOOTER => self.footer,
             SCHEMA => self.schema,
+            DICTIONARY => self.dictionary,
             192.. => self.skippable,
             _ => self.partition && is_partition_kind(kind),
         }
     }
 
     fn is_for_metadata(self) -> bool {
-        self.region || self.footer || self.schema || self.skippable
+        self.region || self.footer || self.schema || self.dictionary || self.skippable
     }
 
     fn text(self) -> String {
@@ -51,6 +59,7 @@ impl Kinds {
             (self.region, "128 (region)"),
             (self.footer, "129 (footer)"),
             (self.schema, "130 (schema)"),
+            (self.dictionary, "131 (dictionary)"),
             (self.skippable, "192 to 255"),
         ] {
             if has {
@@ -85,6 +94,9 @@ pub(crate) enum Sequence {
     Unknown,
 }
 
+/// How many dictionaries stand before a place; nothing in a file without the reader feature `dictionaries` (DIC-3).
+pub(crate) type Dictionaries = Option<u32>;
+
 /// What the context of a block says about it (BLK-7).
 pub(crate) struct Place<'a> {
     pub limits: &'a Limits,
@@ -97,11 +109,18 @@ pub(crate) struct Place<'a> {
     pub kinds: Kinds,
     pub partition: Partition,
     pub sequence: Sequence,
+    pub dictionaries: Dictionaries,
 }
 
 impl<'a> Place<'a> {
     /// A place where metadata of these kinds stands.
-    pub(crate) fn metadata(limits: &'a Limits, seal: Seal, kinds: Kinds, sequence: Sequence) -> Self {
+    pub(crate) fn metadata(
+        limits: &'a Limits,
+        seal: Seal,
+        kinds: Kinds,
+        sequence: Sequence,
+        dictionaries: Dictionaries,
+    ) -> Self {
         Place {
             limits,
             seal,
@@ -110,6 +129,7 @@ impl<'a> Place<'a> {
             kinds,
             partition: Partition::Is(ANY_PARTITION),
             sequence,
+            dictionaries,
         }
     }
 }
@@ -142,7 +162,9 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 
 /// Check 3 of BLK-7: the stored size is within its limit.
 pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
-    let (name, limit) = if place.metadata {
+    let (name, limit) = if header.kind == DICTIONARY && place.kinds.dictionary {
+        ("max_dictionary_size", place.limits.max_dictionary_size)
+    } else if place.metadata {
         ("max_message_size", place.limits.max_message_size)
     } else {
         ("max_block_size", place.limits.max_block_size)
@@ -154,6 +176,16 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Place<'_>) 
             format!("a stored size of at most {limit} bytes ({name})"),
             format!("{} bytes", header.stored_size),
         ));
+    }
+    Ok(())
+}
+
+/// DIC-5: before a dictionary block is checked, the file has room for one more.
+pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
+    let is_one = header.kind == DICTIONARY && place.kinds.dictionary;
+    let most = place.limits.max_dictionaries;
+    if is_one && place.dictionaries.is_some_and(|count| u64::from(count) >= most) {
+        return Err(dictionary::too_many(place.limits, offset));
     }
     Ok(())
 }
@@ -172,9 +204,10 @@ pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -
 }
 
 /// Check 6 of BLK-7: the kind is known and allowed.
-pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds) -> Result<()> {
+pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictionaries: Dictionaries) -> Result<()> {
     let kind = header.kind;
-    let (code, expected) = if kinds.is_for_metadata() && (131..=191).contains(&kind) {
+    let first_unknown = if dictionaries.is_some() { 132 } else { 131 };
+    let (code, expected) = if kinds.is_for_metadata() && (first_unknown..=191).contains(&kind) {
         (Code::UnsupportedFeature, "metadata that this library knows".to_string())
     } else if kinds.has(kind) {
         return Ok(());
@@ -188,15 +221,15 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds) -> Res
 pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
-    if header.reserved != 0 {
+    if header.dictionary != 0 && place.dictionaries.is_none() {
         return fault(
             Code::MalformedBlock,
             18,
-            "zero in the reserved field".into(),
-            header.reserved.to_string(),
+            "no dictionary in a file without the reader feature dictionaries".into(),
+            format!("dictionary {}", header.dictionary),
         );
     }
-    check_kind(header, offset, place.kinds)?;
+    check_kind(header, offset, place.kinds, place.dictionaries)?;
     if header.codec > CODEC_LAST {
         return fault(
             Code::UnsupportedCodec,
@@ -211,6 +244,14 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
             17,
             format!("codec 0 in a block of kind {kind}"),
             format!("codec {}", header.codec),
+        );
+    }
+    if header.dictionary != 0 && header.codec != Codec::Zstd as u8 && kind != DICTIONARY {
+        return fault(
+            Code::MalformedBlock,
+            18,
+            format!("no dictionary in a block of kind {kind} with codec {}", header.codec),
+            format!("dictionary {}", header.dictionary),
         );
     }
     let (stored, plain) = (header.stored_size, header.plain_size);
@@ -265,9 +306,24 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>)
             format!("a sequence from {least} on, by the blocks before it")
         }
         Sequence::Above(number) if header.sequence <= number => format!("a sequence above {number}"),
+        _ => String::new(),
+    };
+    if !expected.is_empty() {
+        return fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string());
+    }
+    let (before, dictionary) = (place.dictionaries.unwrap_or(0), u32::from(header.dictionary));
+    let expected = match kind {
+        DICTIONARY if dictionary != before + 1 => format!("a dictionary of number {}", before + 1),
+        DICTIONARY => return Ok(()),
+        _ if dictionary > before => format!("one of the {before} dictionaries before the block, or none"),
         _ => return Ok(()),
     };
-    fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string())
+    fault(
+        Code::InconsistentIndex,
+        18,
+        expected,
+        format!("dictionary {dictionary}"),
+    )
 }
 
 /// Check 11 of BLK-7: the padding is zero. `padding` begins directly behind the payload.

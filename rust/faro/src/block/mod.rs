@@ -5,8 +5,8 @@ mod check;
 mod tests;
 
 pub(crate) use check::{
-    Kinds, Partition, Place, Sequence, check_checksum, check_fields, check_fits, check_header_space, check_kind,
-    check_limit, check_padding, check_whole,
+    Dictionaries, Kinds, Partition, Place, Sequence, check_checksum, check_count, check_fields, check_fits,
+    check_header_space, check_kind, check_limit, check_padding, check_whole,
 };
 
 pub use crate::checksum::Seal;
@@ -23,6 +23,8 @@ pub const REGION: u8 = 128;
 pub const FOOTER: u8 = 129;
 /// Kind of a block that carries the schema message.
 pub const SCHEMA: u8 = 130;
+/// Kind of a block that carries a dictionary.
+pub const DICTIONARY: u8 = 131;
 
 /// Codec number of uncompressed payloads.
 pub(crate) const CODEC_NONE: u8 = 0;
@@ -59,8 +61,8 @@ pub struct BlockHeader {
     pub kind: u8,
     /// How it is compressed.
     pub codec: u8,
-    /// Zero in this version.
-    pub reserved: u16,
+    /// Number of the dictionary that the payload is compressed with, 0 without one; in a dictionary block its own (DIC).
+    pub dictionary: u16,
     /// CRC-32C of the file's id, the first 20 bytes and the stored payload (BLK-9).
     pub checksum: u32,
 }
@@ -79,7 +81,7 @@ impl BlockHeader {
             sequence: u32_at(12),
             kind: bytes[16],
             codec: bytes[17],
-            reserved: u16::from_le_bytes([bytes[18], bytes[19]]),
+            dictionary: u16::from_le_bytes([bytes[18], bytes[19]]),
             checksum: u32_at(20),
         }
     }
@@ -102,7 +104,7 @@ impl BlockHeader {
         bytes[12..16].copy_from_slice(&self.sequence.to_le_bytes());
         bytes[16] = self.kind;
         bytes[17] = self.codec;
-        bytes[18..20].copy_from_slice(&self.reserved.to_le_bytes());
+        bytes[18..20].copy_from_slice(&self.dictionary.to_le_bytes());
         bytes
     }
 

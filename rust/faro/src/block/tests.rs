@@ -16,7 +16,7 @@ fn data(stored: &[u8]) -> BlockHeader {
         sequence: 2,
         kind: DATA,
         codec: 0,
-        reserved: 0,
+        dictionary: 0,
         checksum: 0,
     };
     header = BlockHeader::parse(&header.encode(seal(), stored));
@@ -32,6 +32,7 @@ fn place(limits: &Limits) -> Place<'_> {
         kinds: Kinds::EXTENT,
         partition: Partition::Is(5),
         sequence: Sequence::Is(2),
+        dictionaries: None,
     }
 }
 
@@ -50,7 +51,7 @@ fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
 #[test]
 fn each_field_has_its_code_and_offset() {
     assert_eq!(fault(|_| ()), None);
-    assert_eq!(fault(|h| h.reserved = 1), Some((Code::MalformedBlock, 1018)));
+    assert_eq!(fault(|h| h.dictionary = 1), Some((Code::MalformedBlock, 1018)));
     assert_eq!(fault(|h| h.kind = 2), Some((Code::MalformedBlock, 1016)));
     assert_eq!(fault(|h| h.kind = 140), Some((Code::MalformedBlock, 1016)));
     assert_eq!(fault(|h| h.codec = 3), Some((Code::UnsupportedCodec, 1017)));
@@ -81,7 +82,7 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
     };
     let place = Place {
         partition: Partition::Unknown,
-        ..Place::metadata(&limits, seal(), kinds, Sequence::Unknown)
+        ..Place::metadata(&limits, seal(), kinds, Sequence::Unknown, None)
     };
     let mut header = data(b"abc");
     header.kind = 131;
@@ -93,6 +94,46 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
     assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
     header.kind = REGION;
     assert!(check_fields(&header, 0, &place).is_ok());
+}
+
+#[test]
+fn dictionaries_are_named_by_those_who_may() {
+    let limits = Limits::default();
+    let fault = |kind: u8, codec: u8, dictionary: u16, before: Option<u32>, dictionaries: bool| {
+        let place = Place {
+            dictionaries: before,
+            kinds: Kinds {
+                dictionary: dictionaries,
+                ..Kinds::EXTENT
+            },
+            ..place(&limits)
+        };
+        let mut header = data(b"abc");
+        (header.kind, header.codec, header.dictionary) = (kind, codec, dictionary);
+        header.plain_size += u32::from(codec != 0);
+        check_fields(&header, 1000, &place)
+            .err()
+            .map(|e| (e.code, e.offset.unwrap()))
+    };
+    let number = Some((Code::InconsistentIndex, 1018));
+    assert_eq!(fault(DATA, 2, 1, None, false), Some((Code::MalformedBlock, 1018)));
+    assert_eq!(fault(DATA, 2, 2, Some(2), false), None);
+    assert_eq!(fault(DATA, 2, 3, Some(2), false), number);
+    // Only Zstandard has them.
+    assert_eq!(fault(DATA, 1, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
+    assert_eq!(fault(EVENT, 0, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
+    // A dictionary bears the next number.
+    assert_eq!(fault(DICTIONARY, 0, 3, Some(2), true), None);
+    assert_eq!(fault(DICTIONARY, 0, 2, Some(2), true), number);
+    assert_eq!(fault(DICTIONARY, 0, 0, Some(2), true), number);
+    assert_eq!(
+        fault(DICTIONARY, 0, 0, None, true),
+        Some((Code::UnsupportedFeature, 1016))
+    );
+    assert_eq!(
+        fault(DICTIONARY, 0, 3, Some(2), false),
+        Some((Code::MalformedBlock, 1016))
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::statistics::Counter;
 use crate::block::{self, BlockHeader, Kinds, Place, Sequence};
+use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::RegionIndex;
@@ -14,9 +15,11 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     let blame = |code, offset, expected: String, found: String| source.blame(Error::at(code, offset, expected, found));
     let (header, directory, end) = (reader.header(), &reader.footer().regions, reader.footer_offset());
     let single = header.kind == FileKind::Single;
-    let limits = reader.view().limits();
+    let (limits, seal) = (reader.view().limits(), reader.view().core.files.seal);
     let start = FileHeader::SIZE as u64;
     let (mut offset, mut count, mut next) = (start, 0u64, 0usize);
+    let dictionaries = &reader.footer().dictionaries;
+    let mut dictionaries_found = 0;
     while offset < end {
         let entry = directory.get(next);
         let mut place_end = end;
@@ -24,6 +27,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
             region: true,
             skippable: true,
             schema: offset == start && header.framing == Framing::Arrow,
+            dictionary: single && header.has_dictionaries(),
             ..Kinds::default()
         };
         if let Some(entry) = entry.filter(|_| single) {
@@ -38,7 +42,9 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 kinds.region = false;
             }
         }
-        let place = Place::metadata(limits, reader.view().core.files.seal, kinds, Sequence::Is(count));
+        // At most as many as the footer has, which were counted.
+        let before = header.has_dictionaries().then_some(dictionaries_found as u32);
+        let place = Place::metadata(limits, seal, kinds, Sequence::Is(count), before);
         let (found, message) = read_metadata(source, offset, place_end, &place)?;
         if found.kind == block::REGION {
             let entry = entry
@@ -58,8 +64,33 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
             }
             next += 1;
         }
+        if found.kind == block::DICTIONARY {
+            dictionaries
+                .get(dictionaries_found)
+                .filter(|entry| entry.offset == offset && entry.size == found.stored_size)
+                .ok_or_else(|| {
+                    let expected = "a dictionary where the footer has one of its number".to_string();
+                    let found = format!("one of {} bytes that it does not have", found.stored_size);
+                    blame(Code::InconsistentIndex, offset, expected, found)
+                })?;
+            dictionary::check(&message, offset).map_err(|error| source.blame(error))?;
+            dictionaries_found += 1;
+        }
         count += 1;
         offset += found.size_in_file();
+    }
+    if !single {
+        for (at, entry) in dictionaries.iter().enumerate() {
+            let data = reader.view().data_source();
+            dictionary::read(data, limits, seal, at as u32 + 1, entry, true)?;
+        }
+        dictionaries_found = dictionaries.len();
+    }
+    if dictionaries_found < dictionaries.len() {
+        let expected = format!("{} dictionaries, as the footer says", dictionaries.len());
+        let found = dictionaries_found.to_string();
+        let offset = end + BlockHeader::SIZE as u64;
+        return Err(blame(Code::InconsistentIndex, offset, expected, found));
     }
     if next < directory.len() {
         let expected = format!("{} region messages, as the directory says", directory.len());

@@ -40,7 +40,7 @@ fn each_check_has_its_code_and_offset() {
     assert_eq!(fault(b"\x89FAR\x00"), (Code::NotFaro, 0));
     assert_eq!(fault(&resealed(|_| ())[..63]), (Code::Truncated, 63));
     assert_eq!(fault(&resealed(|b| b[9] = 2)), (Code::UnsupportedVersion, 9));
-    assert_eq!(fault(&resealed(|b| b[16] = 3)), (Code::UnsupportedFeature, 16));
+    assert_eq!(fault(&resealed(|b| b[16] = 4)), (Code::UnsupportedFeature, 16));
     assert_eq!(fault(&resealed(|b| b[8] = 4)), (Code::UnsupportedFeature, 8));
     assert_eq!(fault(&resealed(|b| b[8] = 5)), (Code::MalformedHeader, 8));
     assert_eq!(fault(&resealed(|b| b[11] = 3)), (Code::MalformedHeader, 11));

@@ -2,6 +2,7 @@
 
 use super::{LARGEST_REGION, LEAST_REGION};
 use crate::block::{BlockHeader, pad8};
+use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind};
 use crate::message::{Footer, RegionEntry};
@@ -18,7 +19,8 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
             previous = check_entry(entry, &previous, footer_offset, single)
                 .map_err(|found| format!("entry {number} with {found}"))?;
         }
-        let expected_size = if single { footer_offset } else { previous.data_end };
+        let data_end = check_dictionaries(footer, header, footer_offset)?;
+        let expected_size = if single { footer_offset } else { data_end };
         if footer.data_size != expected_size {
             return Err(format!(
                 "a data size of {} in place of {expected_size}",
@@ -87,11 +89,80 @@ fn check_entry(
     let begins_well = if single {
         data_offset % 8 == 0 && data_offset >= previous.message_end && data_end == Some(message_offset)
     } else {
-        data_offset == previous.data_end
+        // What lies between, only dictionaries can be; they are tiled with the regions below.
+        data_offset >= previous.data_end
     };
     match data_end.filter(|_| begins_well) {
         Some(data_end) => Ok(Previous { message_end, data_end }),
         None => Err(format!("data of {data_length} bytes at {data_offset}")),
+    }
+}
+
+/// FTR-7, and that regions and dictionaries tile the data file of a pair (FTR-3): where that ends.
+fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) -> std::result::Result<u64, String> {
+    let single = header.kind == FileKind::Single;
+    let entries = &footer.dictionaries;
+    if !entries.is_empty() && !header.has_dictionaries() {
+        return Err("dictionaries, without the reader feature".into());
+    }
+    if entries.len() > dictionary::MOST {
+        return Err(format!("{} dictionaries", entries.len()));
+    }
+    let mut regions = footer.regions.iter().peekable();
+    let mut end = FileHeader::SIZE as u64;
+    for (at, entry) in entries.iter().enumerate() {
+        let fault = |found: &str| {
+            format!(
+                "dictionary {} of {} bytes at {}{found}",
+                at + 1,
+                entry.size,
+                entry.offset
+            )
+        };
+        // The regions before it: those of a pair must tile, those of a single file only lie apart.
+        while let Some(region) = regions.next_if(|region| region.data_offset < entry.offset) {
+            end = region_end(region, end, single)?;
+        }
+        let block_end = entry
+            .offset
+            .checked_add(BlockHeader::SIZE as u64 + pad8(entry.size))
+            .ok_or_else(|| fault(""))?;
+        if entry.reserved != 0 || entry.size < dictionary::LEAST {
+            return Err(fault(" that cannot be one"));
+        }
+        let begins_well = if single {
+            entry.offset >= end
+        } else {
+            entry.offset == end
+        };
+        if entry.offset % 8 != 0 || !begins_well {
+            return Err(fault(&format!(", where {end} is expected")));
+        }
+        let next = regions.peek().map(|region| region.data_offset);
+        let most = match next {
+            Some(next) => next,
+            None if single => footer_offset,
+            None => return Err(fault(" behind the last region")),
+        };
+        if block_end > most {
+            return Err(fault(&format!(", which ends behind {most}")));
+        }
+        end = block_end;
+    }
+    for region in regions {
+        end = region_end(region, end, single)?;
+    }
+    Ok(end)
+}
+
+/// Where a region ends that must begin at `end` in a pair, and in a single file not before it.
+fn region_end(region: &RegionEntry, end: u64, single: bool) -> std::result::Result<u64, String> {
+    if single {
+        return Ok(region.message_offset + BlockHeader::SIZE as u64 + pad8(region.message_size));
+    }
+    match region.data_offset == end {
+        true => Ok(end + region.data_length),
+        false => Err(format!("a region at {} in place of {end}", region.data_offset)),
     }
 }
 

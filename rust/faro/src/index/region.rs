@@ -49,6 +49,8 @@ pub struct SharedSlot {
 pub(crate) struct DataPlace {
     /// Where they begin.
     pub offset: u64,
+    /// Whether they may begin later, behind dictionaries (DIC-5).
+    pub later: bool,
     /// Where they end, unless only the message knows.
     pub end: Option<u64>,
 }

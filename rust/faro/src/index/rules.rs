@@ -36,7 +36,7 @@ fn check_place(region: &Region, place: &DataPlace) -> Verdict {
     if length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&length) {
         return Err(format!("a data length of {length}"));
     }
-    if offset != place.offset {
+    if offset != place.offset && !(place.later && offset > place.offset) {
         return Err(format!("data at {offset} in place of {}", place.offset));
     }
     match (offset.checked_add(length), place.end) {

@@ -52,7 +52,17 @@ fn sparse() -> Region {
 }
 
 fn indexed(region: Region) -> Result<RegionIndex, crate::Error> {
-    RegionIndex::new(region, &header(), 1, &DataPlace { offset: 64, end: None }, 88)
+    RegionIndex::new(
+        region,
+        &header(),
+        1,
+        &DataPlace {
+            offset: 64,
+            later: false,
+            end: None,
+        },
+        88,
+    )
 }
 
 #[test]
@@ -204,6 +214,7 @@ fn selective_files_have_first_blocks() {
             &selective,
             1,
             &DataPlace {
+                later: false,
                 offset: 64,
                 end: Some(192),
             },
@@ -264,6 +275,7 @@ fn paired_footer() -> Footer {
             },
         ],
         created_by: None,
+        dictionaries: Vec::new(),
     }
 }
 

@@ -3,7 +3,9 @@
 //! Children are made in the order of the schema's declaration; the generated `create` functions add the fields of a
 //! table by size and then in reverse order, as the clauses ask.
 
-use super::{FOOTER_IDENTIFIER, Footer, REGION_IDENTIFIER, Region, SCHEMA_IDENTIFIER, Schema, Statistics};
+use super::{
+    DictionaryEntry, FOOTER_IDENTIFIER, Footer, REGION_IDENTIFIER, Region, SCHEMA_IDENTIFIER, Schema, Statistics,
+};
 use crate::error::{Code, Error, Result};
 use crate::generated;
 use flatbuffers::{FlatBufferBuilder, Push, Vector, WIPOffset};
@@ -130,7 +132,8 @@ impl Footer {
         let property = |p: &super::Property| p.key.len() as u64 + p.value.len() as u64 + TABLE_ROOM;
         let text =
             self.properties.iter().map(property).sum::<u64>() + self.created_by.as_ref().map_or(0, |s| s.len() as u64);
-        let mut to = builder(4 * TABLE_ROOM + 32 * self.regions.len() as u64 + 8 * counted + text)?;
+        let entries = 32 * self.regions.len() as u64 + 16 * self.dictionaries.len() as u64;
+        let mut to = builder(4 * TABLE_ROOM + entries + 8 * counted + text)?;
         let entries: Vec<_> = self
             .regions
             .iter()
@@ -157,6 +160,10 @@ impl Footer {
         }
         let properties = vector(&mut to, &properties);
         let created_by = self.created_by.as_ref().map(|text| to.create_string(text));
+        let dictionary =
+            |entry: &DictionaryEntry| generated::DictionaryEntry::new(entry.offset, entry.size, entry.reserved);
+        let dictionaries: Vec<_> = self.dictionaries.iter().map(dictionary).collect();
+        let dictionaries = vector(&mut to, &dictionaries);
         let root = generated::Footer::create(
             &mut to,
             &generated::FooterArgs {
@@ -165,7 +172,7 @@ impl Footer {
                 statistics,
                 properties,
                 created_by,
-                dictionaries: None,
+                dictionaries,
             },
         );
         to.finish(root, Some(FOOTER_IDENTIFIER));

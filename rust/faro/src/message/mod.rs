@@ -80,6 +80,17 @@ pub struct RegionEntry {
     pub data_length: u64,
 }
 
+/// One dictionary in the footer's directory of dictionaries (FTR-7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DictionaryEntry {
+    /// Where the dictionary's block begins, in bytes of the data (or single) file.
+    pub offset: u64,
+    /// Bytes of the dictionary.
+    pub size: u32,
+    /// Reserved, zero.
+    pub reserved: u32,
+}
+
 /// What a scheduler wants to know without touching the data (FTR-4). Partition p has `stored[p] + stored_to_all`, and
 /// so on, where p counts from the file's first partition; an absent vector is all zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,6 +131,8 @@ pub struct Footer {
     pub properties: Vec<Property>,
     /// The writing program, as its caller named it.
     pub created_by: Option<String>,
+    /// Where the dictionaries stand, number 1 first; only with the reader feature `dictionaries`.
+    pub dictionaries: Vec<DictionaryEntry>,
 }
 
 /// The schema of a file with Arrow framing (SCH-1).
@@ -191,6 +204,14 @@ impl Footer {
             plain_to_all: statistics.plain_to_all(),
             records_to_all: statistics.records_to_all(),
         });
+        let dictionaries = root.dictionaries().map(|entries| {
+            let entry = |entry: &generated::DictionaryEntry| DictionaryEntry {
+                offset: entry.offset(),
+                size: entry.size(),
+                reserved: entry.reserved(),
+            };
+            entries.iter().map(entry).collect()
+        });
         let properties = root.properties().map(|properties| {
             let property = |property: generated::Property<'_>| Property {
                 key: property.key().to_string(),
@@ -204,6 +225,7 @@ impl Footer {
             statistics,
             properties: properties.unwrap_or_default(),
             created_by: root.created_by().map(str::to_string),
+            dictionaries: dictionaries.unwrap_or_default(),
         })
     }
 }

@@ -61,6 +61,7 @@ pub(super) static FOOTER: TableType = TableType {
         optional(Type::Table(&STATISTICS)),
         optional(Type::Tables(&PROPERTY)),
         optional(Type::String),
+        optional(Type::Vector(16, 8)),
     ],
 };
 

@@ -64,6 +64,11 @@ fn footer() -> Footer {
             },
         ],
         created_by: Some("test".into()),
+        dictionaries: vec![DictionaryEntry {
+            offset: 64,
+            size: 9,
+            reserved: 0,
+        }],
     }
 }
 

@@ -262,6 +262,8 @@ fn read_block(
         kinds: Kinds::EXTENT,
         partition: Partition::Is(extent.partition.unwrap_or(ANY_PARTITION)),
         sequence: sequences.expected(extent.partition, extent.is_first, extent.first_block),
+        // No dictionary stands inside a region.
+        dictionaries: view.dictionaries_before(offset),
     };
     block::check_limit(&header, offset, &place).map_err(blame)?;
     // At most the limit and the extent, both just checked.
@@ -271,7 +273,9 @@ fn read_block(
     drop(whole);
     let payload = match decoder {
         Some(decoder) => decoder
-            .decode(&header, stored, offset, limits.max_window_size)
+            .decode(&header, stored, offset, limits.max_window_size, |number| {
+                view.dictionary(number)
+            })
             .map_err(blame)?,
         None => stored,
     };

@@ -1,7 +1,7 @@
 //! Opening: headers, tail, footer, schema, in the order of OPN-1 and OPN-2.
 
 use super::Files;
-use crate::block::{BlockHeader, Kinds, Place, Seal, Sequence, pad8};
+use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Seal, Sequence, pad8};
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
 use crate::header::{FileHeader, FileKind, Framing};
@@ -95,6 +95,11 @@ impl OpenFiles {
         self.data.as_ref().unwrap_or(&self.index)
     }
 
+    /// What a place of a metadata block that has no dictionary says of them.
+    fn no_dictionaries(&self) -> Dictionaries {
+        self.header.has_dictionaries().then_some(0)
+    }
+
     /// Bytes of the data file of a pair now, or of the single file.
     pub(crate) fn data_size(&self) -> Result<u64> {
         self.data_source().size()
@@ -142,7 +147,7 @@ impl OpenFiles {
             footer: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(limits, self.seal, kinds, Sequence::Unknown);
+        let place = Place::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
         let (block, message) = read_metadata(source, offset, at, &place)?;
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
@@ -167,7 +172,7 @@ impl OpenFiles {
             schema: true,
             ..Kinds::default()
         };
-        Place::metadata(limits, self.seal, kinds, Sequence::Is(0))
+        Place::metadata(limits, self.seal, kinds, Sequence::Is(0), self.no_dictionaries())
     }
 
     /// Check 9 of OPN-1: the schema of a file with Arrow framing; `end` is where the schema block must end (SCH-1).
@@ -192,6 +197,14 @@ pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, lim
             message_offset,
             format!("at most {} regions (max_regions)", limits.max_regions),
             footer.regions.len().to_string(),
+        ));
+    }
+    if footer.dictionaries.len() as u64 > limits.max_dictionaries {
+        return Err(Error::at(
+            Code::LimitExceeded,
+            message_offset,
+            format!("at most {} dictionaries (max_dictionaries)", limits.max_dictionaries),
+            footer.dictionaries.len().to_string(),
         ));
     }
     index::check_footer(&footer, header, offset)?;

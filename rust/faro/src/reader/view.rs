@@ -2,7 +2,9 @@
 
 use super::open::OpenFiles;
 use super::{Blocks, Records};
-use crate::block::{BlockHeader, Kinds, Place, Sequence, pad8};
+use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Sequence, pad8};
+use crate::codec::Digest;
+use crate::dictionary::{self, Digests};
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, Framing};
 use crate::index::{DataPlace, RegionCache, RegionIndex};
@@ -41,6 +43,7 @@ pub(crate) struct Core {
     pub schema: Option<Schema>,
     pub options: ReaderOptions,
     pub cache: Mutex<RegionCache>,
+    pub dictionaries: Digests,
 }
 
 /// An open output and its regions: all of a finished file's, or those that a follower has seen.
@@ -59,6 +62,7 @@ impl View {
                 schema,
                 options,
                 cache,
+                dictionaries: Digests::default(),
             }),
             footer: Arc::new(footer),
         }
@@ -119,7 +123,13 @@ impl View {
             region: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(self.limits(), self.core.files.seal, kinds, Sequence::Unknown);
+        let place = Place::metadata(
+            self.limits(),
+            self.core.files.seal,
+            kinds,
+            Sequence::Unknown,
+            self.dictionaries_before(offset),
+        );
         let (block, message) = read_metadata(source, offset, end, &place)?;
         if block.stored_size != entry.message_size {
             return Err(source.blame(Error::at(
@@ -142,9 +152,38 @@ impl View {
         let region = Region::parse(message, self.header().version_minor, offset)?;
         let place = DataPlace {
             offset: entry.data_offset,
+            later: false,
             end: Some(entry.data_offset + entry.data_length),
         };
         RegionIndex::new(region, self.header(), number, &place, offset)
+    }
+
+    /// How many dictionaries stand before an offset of the data (or single) file; nothing when the file cannot have any
+    /// (DIC-3).
+    pub(crate) fn dictionaries_before(&self, offset: u64) -> Dictionaries {
+        let entries = &self.footer.dictionaries;
+        // At most 65,535: the footer's were counted, and those of a walk bear their numbers.
+        let before = || entries.partition_point(|entry| entry.offset < offset) as u32;
+        self.header().has_dictionaries().then(before)
+    }
+
+    /// A dictionary that the file has, by its number: read, checked and digested when it is needed first (DIC-6).
+    pub(crate) fn dictionary(&self, number: u16) -> Result<Arc<Digest>> {
+        self.core.dictionaries.get_or(number, || {
+            let source = self.data_source();
+            let entry = &self.footer.dictionaries[usize::from(number) - 1];
+            let files = &self.core.files;
+            let paired = files.data.is_some();
+            let bytes = dictionary::read(source, self.limits(), files.seal, number.into(), entry, paired)?;
+            Digest::new(&bytes).ok_or_else(|| {
+                source.blame(Error::at(
+                    Code::MalformedBlock,
+                    entry.offset + BlockHeader::SIZE as u64,
+                    "a dictionary that the decoder takes",
+                    "one that it refuses",
+                ))
+            })
+        })
     }
 
     /// Refuses partitions that the file does not have (PRT-2).

@@ -87,7 +87,13 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
     } else {
         index_end
     };
-    let message = footer(walk.regions.clone(), data_size, "last-commit").build()?;
+    let message = footer(
+        walk.regions.clone(),
+        walk.dictionaries.clone(),
+        data_size,
+        "last-commit",
+    )
+    .build()?;
     let sequence = u32::try_from(walk.metadata_blocks())
         .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
     let mut behind = Vec::new();

@@ -7,7 +7,7 @@ pub use last_commit::repair;
 pub use rebuild::{RebuildOptions, SharedPolicy, rebuild};
 
 use crate::error::{Error, Result, Role};
-use crate::message::{Footer, Property, RegionEntry};
+use crate::message::{DictionaryEntry, Footer, Property, RegionEntry};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub struct RepairReport {
 }
 
 /// The footer of a repaired file (REP-3).
-fn footer(regions: Vec<RegionEntry>, data_size: u64, how: &str) -> Footer {
+fn footer(regions: Vec<RegionEntry>, dictionaries: Vec<DictionaryEntry>, data_size: u64, how: &str) -> Footer {
     let property = Property {
         key: "faro.repair".into(),
         value: how.into(),
@@ -69,6 +69,7 @@ fn footer(regions: Vec<RegionEntry>, data_size: u64, how: &str) -> Footer {
         statistics: None,
         properties: vec![property],
         created_by: None,
+        dictionaries,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::{Action, RepairReport, footer, mend};
 use crate::block::{self, ANY_PARTITION, BlockHeader, Kinds, Partition, Place, Seal, Sequence};
+use crate::dictionary;
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
 use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::LARGEST_REGION;
 use crate::limits::Limits;
-use crate::message::{RegionEntry, Schema};
+use crate::message::{DictionaryEntry, RegionEntry, Schema};
 use crate::reader::{Files, Window, check_kind, read_header, with_extension};
 use crate::source::Source;
 use crate::tail::Tail;
@@ -91,7 +92,7 @@ pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Resul
     if options.dry_run {
         return Ok(report);
     }
-    let index = index_bytes(&header, schema.as_deref(), &scan.messages, data_end)?;
+    let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
     let temporary = with_extension(index_path, "rebuild.tmp");
     // What an interrupted rebuild left: nobody else writes under this name.
     let _ = std::fs::remove_file(&temporary);
@@ -124,12 +125,7 @@ fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Optio
 }
 
 /// The whole index file.
-fn index_bytes(
-    header: &FileHeader,
-    schema: Option<&[u8]>,
-    messages: &[(Vec<u8>, u64, u64)],
-    data_size: u64,
-) -> Result<Vec<u8>> {
+fn index_bytes(header: &FileHeader, schema: Option<&[u8]>, scan: &Scan<'_>, data_size: u64) -> Result<Vec<u8>> {
     let mut index = FileHeader {
         kind: FileKind::Index,
         ..header.clone()
@@ -142,8 +138,8 @@ fn index_bytes(
         append_metadata(&mut index, seal, block::SCHEMA, sequence, schema);
         sequence += 1;
     }
-    let mut directory = Vec::with_capacity(messages.len());
-    for (message, data_offset, data_length) in messages {
+    let mut directory = Vec::with_capacity(scan.messages.len());
+    for (message, data_offset, data_length) in &scan.messages {
         directory.push(RegionEntry {
             message_offset: index.len() as u64,
             message_size: message.len() as u32,
@@ -154,7 +150,7 @@ fn index_bytes(
         append_metadata(&mut index, seal, block::REGION, sequence, message);
         sequence += 1;
     }
-    let message = footer(directory, data_size, "rebuilt").build()?;
+    let message = footer(directory, scan.dictionaries.clone(), data_size, "rebuilt").build()?;
     let tail = Tail {
         footer_offset: index.len() as u64,
         footer_size: message.len() as u32,
@@ -180,6 +176,10 @@ struct Scan<'a> {
     own: HashMap<u32, u32>,
     shared: Option<u32>,
     shared_blocks: u64,
+    /// The dictionaries so far.
+    dictionaries: Vec<DictionaryEntry>,
+    /// Where the last partition block ends, and how many dictionaries stand before it.
+    end: (u64, usize),
 }
 
 impl<'a> Scan<'a> {
@@ -206,18 +206,27 @@ impl<'a> Scan<'a> {
             own: HashMap::new(),
             shared: None,
             shared_blocks: 0,
+            dictionaries: Vec::new(),
+            end: (FileHeader::SIZE as u64, 0),
         }
     }
 
-    /// Takes blocks until one fails, and returns where the last good one ends (REP-5).
+    /// Takes blocks until one fails, and returns where the last good partition block ends (REP-5, REP-7).
     fn run(&mut self, data: &Source, size: u64) -> Result<u64> {
         let mut window = Window::default();
         let mut offset = FileHeader::SIZE as u64;
         while offset < size {
             match self.read_block(data, &mut window, offset, size) {
                 Ok(block) => {
-                    self.take(&block, offset).map_err(|error| data.blame(error))?;
+                    let take = match block.kind {
+                        block::DICTIONARY => Scan::take_dictionary,
+                        _ => Scan::take,
+                    };
+                    take(self, &block, offset).map_err(|error| data.blame(error))?;
                     offset += block.size_in_file();
+                    if block.kind != block::DICTIONARY {
+                        self.end = (offset, self.dictionaries.len());
+                    }
                 }
                 Err(error) if matches!(error.code, Code::LimitExceeded | Code::UnsupportedCodec | Code::Io) => {
                     return Err(error);
@@ -226,7 +235,10 @@ impl<'a> Scan<'a> {
             }
         }
         self.end_region(offset).map_err(|error| data.blame(error))?;
-        Ok(offset)
+        // What no region follows is left out (DIC-3).
+        let (end, dictionaries) = self.end;
+        self.dictionaries.truncate(dictionaries);
+        Ok(end)
     }
 
     fn read_block(&self, data: &Source, window: &mut Window, offset: u64, size: u64) -> Result<BlockHeader> {
@@ -237,12 +249,33 @@ impl<'a> Scan<'a> {
         fields.copy_from_slice(&bytes);
         drop(bytes);
         let header = BlockHeader::parse(&fields);
+        let place = self.place(&header);
+        block::check_count(&header, offset, &place).map_err(blame)?;
         block::check_fits(&header, offset, size).map_err(blame)?;
+        block::check_limit(&header, offset, &place).map_err(blame)?;
+        let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
+        let behind = &whole[BlockHeader::SIZE..];
+        block::check_whole(&header, behind, offset, &place).map_err(blame)?;
+        if header.kind == block::DICTIONARY {
+            dictionary::check(&behind[..header.stored_size as usize], offset).map_err(blame)?;
+        }
+        Ok(header)
+    }
+
+    /// What the block behind those that were taken must be, by its header.
+    fn place(&self, header: &BlockHeader) -> Place<'a> {
+        // At most 65,535: each bore its number.
+        let count = self.dictionaries.len() as u32;
+        let dictionaries = self.header.has_dictionaries().then_some(count);
+        if header.kind == block::DICTIONARY && dictionaries.is_some() {
+            let sequence = Sequence::Is(count.into());
+            return Place::metadata(self.limits, self.seal, dictionary::KINDS, sequence, dictionaries);
+        }
         let (last, selective) = match header.partition {
             ANY_PARTITION => (self.shared, self.header.is_selective()),
             partition => (self.own.get(&partition).copied(), self.header.is_selective()),
         };
-        let place = Place {
+        Place {
             limits: self.limits,
             seal: self.seal,
             metadata: false,
@@ -255,11 +288,20 @@ impl<'a> Scan<'a> {
                 Some(last) if selective => Sequence::Above(last),
                 Some(last) => Sequence::Is(u64::from(last) + 1),
             },
-        };
-        block::check_limit(&header, offset, &place).map_err(blame)?;
-        let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
-        block::check_whole(&header, &whole[BlockHeader::SIZE..], offset, &place).map_err(blame)?;
-        Ok(header)
+            dictionaries,
+        }
+    }
+
+    /// Adds a good dictionary: the region before it ends (REP-6).
+    fn take_dictionary(&mut self, block: &BlockHeader, offset: u64) -> Result<()> {
+        self.end_region(offset)?;
+        self.dictionaries.push(DictionaryEntry {
+            offset,
+            size: block.stored_size,
+            reserved: 0,
+        });
+        self.region.data_offset = offset + block.size_in_file();
+        Ok(())
     }
 
     /// Adds a good block to its region.

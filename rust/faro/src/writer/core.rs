@@ -165,7 +165,7 @@ impl Core {
             sequence,
             kind,
             codec,
-            reserved: 0,
+            dictionary: 0,
             checksum: 0,
         };
         append_block(self.output.blocks().buffer(), self.seal, &header, stored);
@@ -215,7 +215,7 @@ impl Core {
             sequence,
             kind: DATA,
             codec,
-            reserved: 0,
+            dictionary: 0,
             checksum: 0,
         };
         let bytes = header.encode(self.seal, &buffer[payload..]);
@@ -309,6 +309,7 @@ impl Core {
             statistics,
             properties,
             created_by,
+            dictionaries: Vec::new(),
         };
         let message = footer.build()?;
         self.directory = footer.regions;
@@ -335,7 +336,7 @@ pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: 
         sequence,
         kind,
         codec: block::CODEC_NONE,
-        reserved: 0,
+        dictionary: 0,
         checksum: 0,
     };
     append_block(to, seal, &header, message);
