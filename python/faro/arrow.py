@@ -13,28 +13,35 @@ from flatbuffers import number_types
 from flatbuffers.table import Table
 
 from faro.arrow_columns import binary_array
+from faro.arrow_rows import Rows, check_rows, cut, messages, one_batch
 from faro.block import BLOCK_HEADER_SIZE, KIND_DATA
 from faro.delivery import PartitionReader
-from faro.error import Code, FaroError, invalid
+from faro.error import Code, invalid
 from faro.framing import check_framing
-from faro.gather import Ints
 from faro.header import FRAMING_ARROW, HEADER_SIZE
 from faro.options import WriterOptions
-from faro.region_writer import RegionWriter
+from faro.region_builder import RegionBuilder, member_bits
 from faro.writer import Writer
 
 Self = TypeVar("Self", bound="ArrowWriter")
 
+BLOCK = 256 << 10
+"""The block_size of tables, in bytes, if none is given."""
+
 
 def unpacked(schema: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
-    """Return a schema without dictionary-encoded columns (FRM-3)."""
+    """Return a schema without dictionary-encoded columns (FRM-3), and without views, of which pyarrow takes no rows."""
     return pa.schema([_unpacked_field(field) for field in schema], schema.metadata)
 
 
 def _unpacked_field(field: Any) -> Any:  # noqa: ANN401
     kind, types = field.type, pa.types
     if types.is_dictionary(kind):
-        kind = kind.value_type
+        kind = _unpacked_field(field.with_type(kind.value_type)).type
+    elif types.is_string_view(kind):
+        kind = pa.string()
+    elif types.is_binary_view(kind):
+        kind = pa.binary()
     elif types.is_struct(kind):
         kind = pa.struct([_unpacked_field(kind.field(i)) for i in range(kind.num_fields)])
     elif types.is_list(kind):
@@ -49,9 +56,10 @@ def _unpacked_field(field: Any) -> Any:  # noqa: ANN401
 class ArrowWriter:
     """Writes rows of tables by partition. Use it in a ``with`` statement, as :class:`faro.Writer`.
 
-    Rows are kept until they reach the option buffer_size, then grouped by partition, stably, and written as a
+    Rows are kept until they reach the option buffer_size, grouped by partition, stably, and then written as a
     region whose blocks are record batches of about block_size bytes. Where batches are cut is not canonical
-    (SRT-10).
+    (SRT-10). The block_size is 256 KiB unless another is given: a batch costs the same whatever its size, and each
+    of its columns again.
     """
 
     def __init__(self, name: str, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
@@ -59,18 +67,24 @@ class ArrowWriter:
 
         Args:
             name: the output's name without extension.
-            schema: a pyarrow Schema; dictionary-encoded columns are unpacked.
+            schema: a pyarrow Schema; dictionary-encoded columns are unpacked, views become text or binary.
             partition_count: how many partitions there are.
             options: those of :class:`faro.WriterOptions`.
+
+        Raises:
+            FaroError: ``invalid-argument`` for a column of a type that pyarrow takes no rows of, or an option.
         """
         self.schema = unpacked(schema)
+        try:
+            self.schema.empty_table().take(pa.array([], pa.uint32()))
+        except pa.ArrowException as fault:
+            raise invalid("columns of types that pyarrow takes rows of", fault) from fault
         message = self.schema.serialize().to_pybytes()
+        options.setdefault("block_size", BLOCK)
         chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
         self.writer = Writer(name, chosen)
         """The writer underneath."""
-        self._tables: list[Any] = []
-        self._partitions: list[Ints] = []
-        self._bytes = 0
+        self._rows = Rows(chosen)
 
     def write(self, table: Any, partitions: npt.NDArray[Any]) -> None:  # noqa: ANN401
         """Write rows.
@@ -87,14 +101,15 @@ class ArrowWriter:
         options = self.writer.options
         if numbers.shape != (rows.num_rows,) or (numbers.size and numbers.dtype.kind not in "iu"):
             raise invalid(f"{rows.num_rows} partitions", numbers.shape)
-        if numbers.size:
-            if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
-                raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}")
-            self._tables.append(rows)
-            self._partitions.append(numbers.astype(np.int64))
-            self._bytes += rows.nbytes
-            if self._bytes >= options.buffer_size:
-                self.flush()
+        if not numbers.size:
+            return
+        if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
+            raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}")
+        check_rows(rows, options.max_plain_size)
+        first = options.first_partition + options.rotation
+        self._rows.push(rows, (numbers.astype(np.int64) - first) % options.partition_count)
+        if self._rows.bytes >= options.buffer_size:
+            self.flush()
 
     def broadcast(self, table: Any) -> None:  # noqa: ANN401
         """Write rows once for every partition."""
@@ -105,10 +120,19 @@ class ArrowWriter:
         self._share(self._table(table), partitions)
 
     def _share(self, rows: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
+        options = self.writer.options
+        members = None if partitions is None else member_bits(partitions, options)
+        check_rows(rows, options.max_plain_size)
         self.flush()
-        with self.writer.region() as region:
-            region.shared(partitions)
-            self._batches(region, None, rows)
+        if not rows.num_rows:
+            return
+        per_block = max(1, rows.num_rows * options.cut_size // max(rows.nbytes, 1))
+
+        def fill(region: RegionBuilder) -> None:
+            region.shared(members)
+            self._blocks(region, [one_batch(rows)], per_block)
+
+        self.writer.stream(fill)
 
     def _table(self, table: Any) -> Any:  # noqa: ANN401
         try:
@@ -119,40 +143,28 @@ class ArrowWriter:
 
     def flush(self) -> None:
         """Write the rows that are kept as a region."""
-        if not self._tables:
+        rows, options = self._rows, self.writer.options
+        rows.sort()
+        slots = rows.present()
+        if not slots.size:
             return
-        options = self.writer.options
-        partitions = np.concatenate(self._partitions)
-        slots = (partitions - options.first_partition - options.rotation) % options.partition_count
-        order = np.argsort(slots, kind="stable")
-        rows = pa.concat_tables(self._tables).combine_chunks().take(pa.array(order))
-        taken = partitions[order]
-        firsts = np.flatnonzero(np.append(True, taken[1:] != taken[:-1])).tolist()
-        with self.writer.region() as region:
-            for first, last in zip(firsts, [*firsts[1:], taken.size], strict=True):
-                self._batches(region, int(taken[first]), rows.slice(first, last - first))
-        self._tables, self._partitions, self._bytes = [], [], 0
+        indices = (slots + options.rotation) % options.partition_count
 
-    def _batches(self, region: RegionWriter, partition: int | None, rows: Any) -> None:  # noqa: ANN401
-        """Write the rows of one extent as batches of about block_size bytes."""
-        if not rows.num_rows:
-            return
-        options = self.writer.options
-        count = max(1, rows.num_rows * options.cut_size // max(rows.nbytes, 1))
-        for batch in rows.combine_chunks().to_batches(max_chunksize=count):
-            self._batch(region, partition, batch)
+        def fill(region: RegionBuilder) -> None:
+            per_block = rows.rows_per_block
+            for index, slices in zip(indices.tolist(), rows.extents(slots), strict=True):
+                region.own(options.first_partition + index)
+                self._blocks(region, slices, per_block)
 
-    def _batch(self, region: RegionWriter, partition: int | None, batch: Any) -> None:  # noqa: ANN401
-        message = batch.serialize().to_pybytes()
+        self.writer.stream(fill, wrapped=bool((indices[1:] < indices[:-1]).any()))
+        rows.clear()
+
+    def _blocks(self, region: RegionBuilder, slices: list[Any], rows_per_block: int) -> None:
+        """Add the rows of the extent that was begun last."""
         most = self.writer.options.max_plain_size
-        if len(message) <= most:
-            region.block(partition, KIND_DATA, message, batch.num_rows)
-        elif batch.num_rows > 1:
-            half = batch.num_rows // 2
-            self._batch(region, partition, batch.slice(0, half))
-            self._batch(region, partition, batch.slice(half))
-        else:
-            raise FaroError(Code.LIMIT_EXCEEDED, f"a row of at most {most} bytes", str(len(message)))
+        for batch in cut(slices, rows_per_block):
+            for message, count in messages(batch, most):
+                region.plain(KIND_DATA, np.frombuffer(message, np.uint8), count)
 
     def property(self, key: str, value: str) -> None:
         """Add a property to the footer; each key once."""
@@ -165,7 +177,7 @@ class ArrowWriter:
 
     def abort(self) -> None:
         """Give up and leave nothing."""
-        self._tables, self._partitions, self._bytes = [], [], 0
+        self._rows.clear()
         self.writer.abort()
 
     def __enter__(self: Self) -> Self:

@@ -298,15 +298,29 @@ class Writer:
 
     def _close_region(self) -> None:
         if self._buffer.count:
-            self._guarded(self._drain)
+            self._guarded(lambda: self._drain(self._empty, wrapped=False))
 
-    def _drain(self) -> None:
+    def _empty(self, builder: RegionBuilder) -> None:
+        self._buffer.drain(builder)
+        self._buffer.clear()
+
+    def stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> None:
+        """Write a region whose blocks go to the file as they are made; for the modules of this package.
+
+        Args:
+            fill: begins extents, in slot order, and adds their blocks; an error of its makes the writer fail.
+            wrapped: whether own extents wrapped around, as rotation asks.
+        """
+        with self._calls:
+            self._close_region()
+            self._guarded(lambda: self._drain(fill, wrapped=wrapped))
+
+    def _drain(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool) -> None:
         begin = self._data.position
         builder = RegionBuilder(self._streams, self._data.append)
-        self._buffer.drain(builder)
+        fill(builder)
         builder.drain()
-        self._buffer.clear()
-        self._commit(builder, begin, wrapped=False)
+        self._commit(builder, begin, wrapped=wrapped)
 
     def _end_region(self, builder: RegionBuilder, wrapped: bool) -> None:
         """Take the region of a region writer."""
