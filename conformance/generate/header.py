@@ -73,7 +73,7 @@ def rows(cat: Catalog) -> None:
                     f"checks {first[0]} and {second[0]} of the header fail: the earlier is reported",
                     with_header(files, "single", replace(head, **fields)),
                     fault(first[3], "single", first[4]))  # fmt: skip
-    for bit in range(1, 32):
+    for bit in range(2, 32):
         cat.refused(f"hdr-1-05-bit-{bit:02}", "HDR-1 VER-3", f"reader feature bit {bit} is not known",
                     with_header(files, "single", replace(head, reader_features=1 << bit)),
                     fault("unsupported-feature", "single", 16))  # fmt: skip

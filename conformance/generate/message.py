@@ -12,7 +12,7 @@ import flatbuffers
 Fields = dict[str, Any]
 
 # What each table has, in the order of declaration. A struct is given as (format, size).
-STRUCTS = {"Run": ("<QII", 16), "RegionEntry": ("<QIIQQ", 32)}
+STRUCTS = {"Run": ("<QII", 16), "RegionEntry": ("<QIIQQ", 32), "DictionaryEntry": ("<QII", 16)}
 TABLES: dict[str, list[tuple[str, str]]] = {
     "SharedExtent": [("length", "u32"), ("members", "[u8]"), ("first_block", "u32")],
     "Region": [("sequence", "u32"), ("data_offset", "u64"), ("data_length", "u64"), ("offsets", "[u32]"),
@@ -22,9 +22,11 @@ TABLES: dict[str, list[tuple[str, str]]] = {
                    ("plain_to_all", "u64"), ("records_to_all", "u64")],
     "Property": [("key", "string"), ("value", "string")],
     "Footer": [("regions", "[RegionEntry]"), ("data_size", "u64"), ("statistics", "Statistics"),
-               ("properties", "[Property]"), ("created_by", "string")],
+               ("properties", "[Property]"), ("created_by", "string"), ("dictionaries", "[DictionaryEntry]")],
     "Schema": [("arrow", "[u8]")],
 }  # fmt: skip
+FIRST = {"SharedExtent": 3, "Region": 9, "Statistics": 6, "Property": 2, "Footer": 5, "Schema": 1}
+"""How many fields each table had at first: vtables laid out here have those, and later ones when they are there."""
 IDENTIFIER = {"Region": b"FRRG", "Footer": b"FRFT", "Schema": b"FRSC"}
 SCALARS = {"u8": 1, "u32": 4, "u64": 8}
 FORMAT = {"u8": "B", "u32": "I", "u64": "Q"}
@@ -160,6 +162,8 @@ class _Layout:
                 refs.append((len(body), f"{path}.{known}", 0))
                 later.append((f"{path}.{known}", kind, value))
                 body += bytes(4)
+        while offsets and not offsets[-1] and len(offsets) > FIRST.get(name, 0):
+            offsets.pop()
         vtable = struct.pack(f"<HH{len(offsets)}H", 4 + 2 * len(offsets), len(body), *offsets)
         self.parts.append(Part(f"{path}:vtable", vtable, align=2))
         wide = any(kind == "u64" and fields.get(known) is not None for known, kind in TABLES[name])

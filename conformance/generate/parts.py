@@ -8,7 +8,7 @@ from dataclasses import replace
 from .catalog import Catalog
 from .message import Part, assemble, edit, positions, rebody, reref
 from .raw import patch, u16, u32
-from .structure import Make, Parts, at_part, put, slot
+from .structure import Make, Parts, at_part, later, put, slot
 
 VECTORS = [("Region", "root.offsets", 4), ("Region", "root.shared", 4), ("Region", "root.shared.1.members", 1),
            ("Region", "root.runs", 16), ("Footer", "root.regions", 32), ("Footer", "root.statistics.stored", 8),
@@ -225,14 +225,18 @@ def owners(cat: Catalog) -> None:
 def newer(cat: Catalog) -> None:
     """MSG-12: what a newer minor relaxes, and what it does not."""
 
-    def grow(path: str, entries: int, present: bool = True) -> Make:
-        """A table with as many more fields, the last of which is there: a uoffset to a vector that is unknown."""
+    def grow(path: str, entries: int, present: bool = True, beyond: str = "") -> Make:
+        """A table with as many more fields, the last of which is there: a uoffset to a vector that is unknown.
+
+        They are more than its vtable has, or with *beyond* more than a table of that name can have.
+        """
 
         def make(parts: Parts) -> bytes:
             table = next(part for part in parts if part.name == path)
             vtable = next(part for part in parts if part.name == f"{path}:vtable")
-            more = u16(0) * (entries - 1) + u16(len(table.body) if present else 0)
-            body = u16(len(vtable.body) + 2 * entries) + vtable.body[2:] + more
+            known = later(beyond, vtable) if beyond else 0
+            more = u16(0) * (known + entries - 1) + u16(len(table.body) if present else 0)
+            body = u16(len(vtable.body) + len(more)) + vtable.body[2:] + more
             parts = edit(parts, f"{path}:vtable", lambda part: replace(part, body=body))
             if not present:
                 return assemble(parts)
@@ -246,13 +250,13 @@ def newer(cat: Catalog) -> None:
     tables = [("Region", "root"), ("Region", "root.shared.1"), ("Footer", "root"), ("Footer", "root.statistics"),
               ("Footer", "root.properties.0"), ("Schema", "root")]  # fmt: skip
     for root, path in tables:
-        name = "root" if path == "root" else short(path)
-        put(cat, root, f"{name}-field-of-minor-1", "MSG-12 VER-2", f"{path} has a field of a newer minor", grow(path, 1),
+        name, beyond = ("root", root) if path == "root" else (short(path), "")
+        put(cat, root, f"{name}-field-of-minor-1", "MSG-12 VER-2", f"{path} has a field of a newer minor", grow(path, 1, beyond=beyond),
             minor=1, good=True)  # fmt: skip
         put(cat, root, f"{name}-absent-of-minor-1", "MSG-12 VER-2", f"{path} has an absent field of a newer minor",
-            grow(path, 3, False), minor=1, good=True)  # fmt: skip
+            grow(path, 3, False, beyond), minor=1, good=True)  # fmt: skip
         put(cat, root, f"{name}-field-of-minor-0", "MSG-4 VER-2", f"{path} has a field that minor 0 does not have",
-            grow(path, 1))  # fmt: skip
+            grow(path, 1, beyond=beyond))  # fmt: skip
     known = {"Region": 9, "Footer": 5, "Schema": 1}
     for root, count in known.items():
         put(cat, root, "vtable-132-of-minor-1", "MSG-12", "a vtable of 132 bytes in a newer minor",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from . import base
 from .catalog import Catalog, fault
-from .message import IDENTIFIER, TABLES, Fields, Part, assemble, edit, layout, positions, rebody
+from .message import FIRST, IDENTIFIER, TABLES, Fields, Part, assemble, edit, layout, positions, rebody
 from .output import Output, Region, Shared, arrow_message, build
 from .raw import ARROW, Block, Header, patch, u16, u32
 
@@ -82,6 +82,11 @@ def gapped(gap: bytes) -> Make:
     return lambda parts: assemble(edit(parts, "root:vtable", lambda part: replace(part, gap=gap)))
 
 
+def later(table: str, vtable: Part) -> int:
+    """How many of a table's fields a vtable is too short to have."""
+    return len(TABLES[table]) - (len(vtable.body) - 4) // 2
+
+
 def any_root(cat: Catalog, root: str) -> None:
     """What can be wrong with the first bytes and the root table of any message."""
     other = IDENTIFIER["Schema" if root != "Schema" else "Region"]
@@ -116,7 +121,7 @@ def any_root(cat: Catalog, root: str) -> None:
         ("vtable-far-back", "MSG-3", at_part("root", 0, struct.pack("<i", (1 << 31) - 1))),
         ("vtable-is-table", "MSG-10", at_part("root", 0, struct.pack("<i", 0))),
     ]  # fmt: skip
-    count = len(TABLES[root])
+    count = FIRST[root]
     for name, value in (("0", 0), ("2", 2), ("odd", 4 + 2 * count - 1), ("3", 3), ("8000", 0x8000), ("fffe", 0xFFFE)):
         heads.append((f"vtable-size-{name}", "MSG-4", at_part("root:vtable", 0, u16(value))))
     for name, value in (("0", 0), ("3", 3), ("8000", 0x8000), ("ffff", 0xFFFF)):
@@ -125,7 +130,8 @@ def any_root(cat: Catalog, root: str) -> None:
 
         def grow(parts: Parts, entry: int = entry) -> bytes:
             def change(part: Part) -> Part:
-                return replace(part, body=u16(len(part.body) + 2) + part.body[2:] + u16(entry))
+                body = part.body[2:] + bytes(2 * later(root, part)) + u16(entry)
+                return replace(part, body=u16(len(body) + 2) + body)
 
             return assemble(edit(parts, "root:vtable", change))
 

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from faro.checksum import extend
-from faro.codec import CODEC_NONE, DecodeError, decompress
+from faro.codec import CODEC_NONE, CODEC_ZSTD, DecodeError, Dictionary, decompress
+from faro.dictionaries import DICTIONARY_MAGIC, MIN_DICTIONARY, DictionaryPlace, is_dictionary
 from faro.error import Code, Place
 from faro.limits import Limits
-from faro.source import Window
+from faro.source import SourceFile, Window
 
 BLOCK_HEADER_SIZE = 24
 NO_PARTITION = 0xFFFFFFFF
@@ -23,13 +24,15 @@ KIND_EVENT = 1
 KIND_REGION = 128
 KIND_FOOTER = 129
 KIND_SCHEMA = 130
+KIND_DICTIONARY = 131
 
 PARTITION_KINDS = frozenset((KIND_DATA, KIND_EVENT, *range(64, 128)))
 """The kinds of blocks in own and shared extents (BLK-7)."""
 SKIPPABLE_KINDS = frozenset(range(192, 256))
 """Metadata that a reader may skip."""
-REFUSED_KINDS = frozenset(range(131, 192))
+REFUSED_KINDS = frozenset(range(132, 192))
 """Metadata that a reader of this version must refuse (BLK-7, check 6a)."""
+_ONLY_DICTIONARY = frozenset((KIND_DICTIONARY,))
 
 _HEADER = struct.Struct("<IIIIBBHI")
 _PREFIX = struct.Struct("<IIIIBBH")
@@ -64,6 +67,8 @@ class Block(NamedTuple):
     """The plain payload; the stored one where it was not asked for."""
     members: npt.NDArray[np.uint32] | None
     """In a range, for a shared block: which partitions of the range read it; else None."""
+    dictionary: int = 0
+    """The number of the dictionary that it is compressed with, 0 without one; a dictionary's own number."""
 
     @property
     def end(self) -> int:
@@ -84,6 +89,7 @@ def encode_header(
     sequence: int,
     kind: int,
     codec: int,
+    dictionary: int = 0,
 ) -> bytes:
     """Return the 24 bytes that stand before a stored payload, checksum included.
 
@@ -95,14 +101,15 @@ def encode_header(
         sequence: the block's number in its stream.
         kind: see BLK.
         codec: 0 plain, 1 LZ4, 2 Zstandard.
+        dictionary: the number of the dictionary that the payload is compressed with, or a dictionary's own.
     """
-    prefix = _PREFIX.pack(len(stored), plain_size, partition, sequence, kind, codec, 0)
+    prefix = _PREFIX.pack(len(stored), plain_size, partition, sequence, kind, codec, dictionary)
     return prefix + extend(extend(seed, prefix), stored).to_bytes(4, "little")
 
 
-def encode_metadata(seed: int, kind: int, sequence: int, message: bytes) -> bytes:
+def encode_metadata(seed: int, kind: int, sequence: int, message: bytes, dictionary: int = 0) -> bytes:
     """Return a whole metadata block, padding included (BLK-5); see :func:`encode_header`."""
-    header = encode_header(seed, message, len(message), NO_PARTITION, sequence, kind, CODEC_NONE)
+    header = encode_header(seed, message, len(message), NO_PARTITION, sequence, kind, CODEC_NONE, dictionary)
     return header + message + PADDING[len(message) & 7]
 
 
@@ -134,11 +141,12 @@ def check_block(
     if end - offset < BLOCK_HEADER_SIZE:
         raise place.error(Code.MALFORMED_BLOCK, offset, "a block header of 24 bytes", f"{end - offset} bytes")
     at = window.locate(offset, BLOCK_HEADER_SIZE)
-    stored_size, plain_size, partition, sequence, kind, codec, reserved, checksum = _HEADER.unpack_from(window.data, at)
+    header = _HEADER.unpack_from(window.data, at)
+    stored_size, plain_size, partition, sequence, kind, codec, dictionary, checksum = header
     size = BLOCK_HEADER_SIZE + pad8(stored_size)
     if size > end - offset:
         raise place.error(Code.MALFORMED_BLOCK, offset, f"a block of at most {end - offset} bytes", size)
-    _check_limit(stored_size, offset, place, limits, metadata=metadata)
+    _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
     at = window.locate(offset, size)
     begin = at + BLOCK_HEADER_SIZE
     if verify or metadata:
@@ -147,8 +155,8 @@ def check_block(
         if actual != checksum:
             raise place.error(Code.CHECKSUM, offset, f"checksum {actual:08x}", f"{checksum:08x}")
     stored = memoryview(window.data)[begin : begin + stored_size]
-    block = Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None)
-    _check_fields(block, stored_size, reserved, place, kinds, limits, metadata=metadata)
+    block = Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None, dictionary)
+    _check_fields(block, stored_size, window.file, kinds, limits, metadata=metadata)
     return block
 
 
@@ -167,16 +175,20 @@ def check_header(window: Window, offset: int, kinds: frozenset[int], limits: Lim
     """
     place = window.file.place
     at = window.locate(offset, BLOCK_HEADER_SIZE)
-    stored_size, plain_size, partition, sequence, kind, codec, reserved, _ = _HEADER.unpack_from(window.data, at)
-    _check_limit(stored_size, offset, place, limits, metadata=metadata)
-    block = Block(offset, partition, sequence, kind, codec, plain_size, _NOTHING, _NOTHING, None)
-    _check_fields(block, stored_size, reserved, place, kinds, limits, metadata=metadata)
+    stored_size, plain_size, partition, sequence, kind, codec, dictionary, _ = _HEADER.unpack_from(window.data, at)
+    _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
+    block = Block(offset, partition, sequence, kind, codec, plain_size, _NOTHING, _NOTHING, None, dictionary)
+    _check_fields(block, stored_size, window.file, kinds, limits, metadata=metadata)
     return block
 
 
-def _check_limit(stored_size: int, offset: int, place: Place, limits: Limits, *, metadata: bool) -> None:
+def _check_limit(
+    stored_size: int, kind: int, offset: int, place: Place, kinds: frozenset[int], limits: Limits, *, metadata: bool
+) -> None:
     """Make check 3."""
     limit = limits.max_message_size if metadata else limits.max_block_size
+    if kind == KIND_DICTIONARY and kind in kinds:
+        limit = limits.max_dictionary_size
     if stored_size > limit:
         raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}", stored_size)
 
@@ -184,25 +196,28 @@ def _check_limit(stored_size: int, offset: int, place: Place, limits: Limits, *,
 def _check_fields(
     block: Block,
     stored_size: int,
-    reserved: int,
-    place: Place,
+    file: SourceFile,
     kinds: frozenset[int],
     limits: Limits,
     *,
     metadata: bool,
 ) -> None:
     """Make the checks 5 to 8."""
+    place, dictionary = file.place, block.dictionary
     offset, kind, codec, plain_size = block.offset, block.kind, block.codec, block.plain_size
-    if reserved:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "zero", reserved)
+    if dictionary and file.dictionaries is None:
+        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "zero", dictionary)
     if kind not in kinds:
-        if metadata and kind in REFUSED_KINDS:
+        unknown = kind in REFUSED_KINDS or (kind == KIND_DICTIONARY and file.dictionaries is None)
+        if metadata and unknown:
             raise place.error(Code.UNSUPPORTED_FEATURE, offset + 16, "a known kind of metadata", kind)
         raise place.error(Code.MALFORMED_BLOCK, offset + 16, "a kind allowed in this place", kind)
-    if codec > 2:
+    if codec > CODEC_ZSTD:
         raise place.error(Code.UNSUPPORTED_CODEC, offset + 17, "codec 0, 1 or 2", codec)
     if codec and kind != KIND_DATA:
         raise place.error(Code.MALFORMED_BLOCK, offset + 17, "codec none", codec)
+    if dictionary and codec != CODEC_ZSTD and kind != KIND_DICTIONARY:
+        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "no dictionary but of Zstandard", dictionary)
     if stored_size >= plain_size if codec else stored_size != plain_size:
         relation = "more" if codec else "as many"
         raise place.error(Code.MALFORMED_BLOCK, offset + 4, f"{relation} plain bytes as {stored_size}", plain_size)
@@ -221,10 +236,22 @@ def check_partition(block: Block, partition: int, place: Place) -> None:
 
 
 def check_sequence(block: Block, place: Place, *, exactly: int | None = None, above: int = -1) -> None:
-    """Make check 10: the sequence is ``exactly`` so, if that is known, and ``above`` a number."""
+    """Make check 10a: the sequence is ``exactly`` so, if that is known, and ``above`` a number."""
     if block.sequence <= above or (exactly is not None and block.sequence != exactly):
         expected = f"sequence {exactly}" if exactly is not None else f"a sequence above {above}"
         raise place.error(Code.INCONSISTENT_INDEX, block.offset + 12, expected, block.sequence)
+
+
+def check_dictionary(block: Block, file: SourceFile, *, own: int | None = None) -> None:
+    """Make check 10b: a partition block's dictionary stands before it, a dictionary block bears its ``own`` number."""
+    number = block.dictionary
+    if own is not None:
+        if number != own:
+            raise file.place.error(Code.INCONSISTENT_INDEX, block.offset + 18, f"dictionary {own}", number)
+    elif number and (file.dictionaries is None or number > file.dictionaries.before(block.offset)):
+        raise file.place.error(
+            Code.INCONSISTENT_INDEX, block.offset + 18, "a dictionary that stands before the block", number
+        )
 
 
 def check_padding(block: Block, window: Window) -> None:
@@ -240,12 +267,75 @@ def check_padding(block: Block, window: Window) -> None:
             raise window.file.place.error(Code.MALFORMED_BLOCK, begin + i, "zero padding", value)
 
 
-def decode(block: Block, limits: Limits, place: Place) -> Block:
+def check_content(block: Block, place: Place) -> None:
+    """Make the last check of a dictionary block (DIC-4): its payload begins as a dictionary does."""
+    if not is_dictionary(block.stored):
+        raise place.error(
+            Code.MALFORMED_BLOCK,
+            block.offset + BLOCK_HEADER_SIZE,
+            f"a dictionary: {DICTIONARY_MAGIC.hex(' ')} and more, {MIN_DICTIONARY} bytes at least",
+            bytes(block.stored[:MIN_DICTIONARY]).hex(" "),
+        )
+
+
+def check_dictionary_block(
+    window: Window, offset: int, end: int, limits: Limits, number: int, *, sequence: int | None = None
+) -> Block:
+    """Check a dictionary block where nothing else may stand (DIC-4, but for the entry of a footer).
+
+    Args:
+        window: the file.
+        offset: where the block begins.
+        end: where its bounds end.
+        limits: the reader's limits.
+        number: the dictionary's.
+        sequence: the block's, if it is known.
+    """
+    file = window.file
+    block = check_block(window, offset, end, _ONLY_DICTIONARY, limits, metadata=True)
+    check_partition(block, NO_PARTITION, file.place)
+    check_sequence(block, file.place, exactly=sequence)
+    check_dictionary(block, file, own=number)
+    check_padding(block, window)
+    return block
+
+
+def load_dictionary(
+    file: SourceFile, limits: Limits, number: int, entry: DictionaryPlace, *, sequence: int | None = None
+) -> Block:
+    """Look a dictionary up where the footer, or a walk, says that it stands (DIC-4)."""
+    end = entry.offset + BLOCK_HEADER_SIZE + pad8(entry.size)
+    block = check_dictionary_block(Window(file, end), entry.offset, end, limits, number, sequence=sequence)
+    if len(block.stored) != entry.size:
+        found = len(block.stored)
+        raise file.place.error(Code.INCONSISTENT_INDEX, entry.offset, f"stored_size {entry.size} of the footer", found)
+    check_content(block, file.place)
+    return block
+
+
+def _take_dictionary(file: SourceFile, limits: Limits, number: int) -> Dictionary:
+    """Return a dictionary of the file for decoding (DIC-6)."""
+
+    def load(number: int, entry: DictionaryPlace) -> Dictionary:
+        sequence = number - 1 if file.place.role == "data" else None
+        block = load_dictionary(file, limits, number, entry, sequence=sequence)
+        try:
+            return Dictionary(bytes(block.stored))
+        except DecodeError as fault:
+            raise file.place.error(fault.code, entry.offset + BLOCK_HEADER_SIZE, fault.expected, fault.found) from None
+
+    if file.dictionaries is None:
+        raise AssertionError("check 5 has refused the block")
+    return file.dictionaries.take(number, load)
+
+
+def decode(block: Block, limits: Limits, file: SourceFile) -> Block:
     """Make check 12: return the block with its plain payload."""
     if block.codec == CODEC_NONE:
         return block
+    dictionary = _take_dictionary(file, limits, block.dictionary) if block.dictionary else None
     try:
-        plain = decompress(block.codec, block.stored, block.plain_size, limits.max_window_size)
+        plain = decompress(block.codec, block.stored, block.plain_size, limits.max_window_size, dictionary)
     except DecodeError as fault:
-        raise place.error(fault.code, block.offset + BLOCK_HEADER_SIZE, fault.expected, fault.found) from None
+        raise file.place.error(fault.code, block.offset + BLOCK_HEADER_SIZE, fault.expected, fault.found) from None
     return block._replace(payload=plain)

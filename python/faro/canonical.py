@@ -82,6 +82,7 @@ def build_footer(
     statistics: Statistics | None = None,
     properties: Mapping[str, str] | None = None,
     created_by: str | None = None,
+    dictionaries: Records | None = None,
 ) -> bytes:
     """Return the canonical footer message.
 
@@ -91,6 +92,7 @@ def build_footer(
         statistics: None if none were kept.
         properties: in any order.
         created_by: the writing program.
+        dictionaries: of dtype :data:`faro.message.DICTIONARY`.
     """
     builder = flatbuffers.Builder(1024 + 32 * regions.size)
     at_regions = _structs(builder, regions, 32) if regions.size else 0
@@ -107,8 +109,10 @@ def build_footer(
             tables.append(Property.PropertyEnd(builder))
         at_properties = _offsets(builder, tables)
     at_created = 0 if created_by is None else builder.CreateString(created_by)
+    at_dictionaries = _structs(builder, dictionaries, 16) if dictionaries is not None and dictionaries.size else 0
     Footer.FooterStart(builder)
     Footer.FooterAddDataSize(builder, data_size)
+    Footer.FooterAddDictionaries(builder, at_dictionaries)
     Footer.FooterAddCreatedBy(builder, at_created)
     Footer.FooterAddProperties(builder, at_properties)
     Footer.FooterAddStatistics(builder, at_statistics)

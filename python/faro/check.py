@@ -7,7 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, KIND_REGION, KIND_SCHEMA, NO_PARTITION, SKIPPABLE_KINDS
+from faro.block import (
+    BLOCK_HEADER_SIZE,
+    KIND_DATA,
+    KIND_DICTIONARY,
+    KIND_REGION,
+    KIND_SCHEMA,
+    NO_PARTITION,
+    SKIPPABLE_KINDS,
+    check_content,
+    load_dictionary,
+)
 from faro.delivery import Sequences, read_extent
 from faro.error import Code, Place, invalid
 from faro.framing import check_framing
@@ -15,7 +25,7 @@ from faro.header import FRAMING_ARROW, FRAMING_RECORDS, HEADER_SIZE, FileHeader
 from faro.index import Region, check_region
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import Ints, U64s, parse_region
-from faro.opening import directory_entry, metadata_block
+from faro.opening import dictionary_places, directory_entry, metadata_block
 from faro.reader import Path, Reader
 from faro.source import Window
 
@@ -130,18 +140,20 @@ def _metadata(reader: Reader, limits: Limits) -> None:
     paired = reader.files.paired
     window = Window(file, end)
     offset, sequence, number = HEADER_SIZE, 0, 0
+    dictionaries, taken = dictionary_places(footer), 0
+    more = (KIND_DICTIONARY,) if header.dictionaries and not paired else ()
     while offset < end:
         entry = directory_entry(footer, number) if number < reader.region_count else None
         bound = end
-        kinds = allowed_kinds(header, offset, KIND_REGION)
+        kinds = allowed_kinds(header, offset, KIND_REGION, *more)
         if not paired and entry is not None:
             if offset == entry.data_offset:
                 offset = entry.message_offset
                 kinds = frozenset((KIND_REGION,))
             else:
                 bound = entry.data_offset
-                kinds = allowed_kinds(header, offset)
-        block = metadata_block(window, offset, bound, kinds, limits, sequence)
+                kinds = allowed_kinds(header, offset, *more)
+        block = metadata_block(window, offset, bound, kinds, limits, sequence, taken + 1)
         if block.kind == KIND_REGION:
             if entry is None or (entry.message_offset, entry.message_size) != (offset, len(block.stored)):
                 found = f"{len(block.stored)} bytes at {offset}"
@@ -149,8 +161,21 @@ def _metadata(reader: Reader, limits: Limits) -> None:
             message = parse_region(block, place, header.version_minor)
             check_region(message, header, entry, place, reader.files.data_kind)
             number += 1
+        elif block.kind == KIND_DICTIONARY:
+            here = (offset, len(block.stored))
+            if taken == len(dictionaries) or (dictionaries[taken].offset, dictionaries[taken].size) != here:
+                found = f"{len(block.stored)} bytes at {offset}"
+                raise place.error(Code.INCONSISTENT_INDEX, offset, f"dictionary {taken + 1} of the footer", found)
+            check_content(block, place)
+            taken += 1
         offset = block.end
         sequence += 1
+    if paired:
+        for taken, where in enumerate(dictionaries, 1):
+            load_dictionary(reader.files.data, limits, taken, where, sequence=taken - 1)
+    elif taken < len(dictionaries):
+        expected = f"{len(dictionaries)} dictionaries"
+        raise place.error(Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, expected, f"{taken} dictionaries")
     if number < reader.region_count:
         raise place.error(
             Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, f"{reader.region_count} regions", f"{number} regions"

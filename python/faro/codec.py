@@ -6,6 +6,8 @@ Contexts are kept per thread, since making one costs more than compressing a sma
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import lz4.block
@@ -19,6 +21,10 @@ CODEC_ZSTD = 2
 
 _MAX_FRAME_BLOCK = 131_072
 _contexts = threading.local()
+_KEPT = 8
+"""Contexts for dictionaries that a thread keeps."""
+_EMPTY_FRAME = b"\x20\x00\x01\x00\x00"
+"""A frame of no bytes, which has a decoder look at its dictionary."""
 
 
 class DecodeError(Exception):
@@ -32,6 +38,71 @@ class DecodeError(Exception):
         self.found = found
 
 
+class Dictionary:
+    """A Zstandard dictionary, digested once for all threads."""
+
+    def __init__(self, raw: bytes) -> None:
+        """Digest the bytes of a dictionary (RFC 8878, section 5).
+
+        Raises:
+            DecodeError: the decoder refuses it (DIC-6).
+        """
+        self.digest = zstandard.ZstdCompressionDict(raw, dict_type=zstandard.DICT_TYPE_FULLDICT)
+        try:
+            # The library digests it when it is first used, and not for two threads at a time.
+            self.decompressor().decompress(_EMPTY_FRAME, max_output_size=1)
+        except zstandard.ZstdError as fault:
+            raise DecodeError(Code.MALFORMED_BLOCK, "a Zstandard dictionary", str(fault)) from None
+
+    def decompressor(self) -> Any:  # noqa: ANN401
+        """Return a context for one thread, which decodes with the dictionary."""
+        return zstandard.ZstdDecompressor(
+            dict_data=self.digest, format=zstandard.FORMAT_ZSTD1_MAGICLESS, max_window_size=1 << 31
+        )
+
+
+class TrainedDictionary:
+    """A dictionary and the level that it compresses with, digested once."""
+
+    def __init__(self, raw: bytes, level: int) -> None:
+        """Digest a dictionary that training made.
+
+        Raises:
+            zstandard.ZstdError: the library refuses it.
+        """
+        parameters = _parameters(level)
+        digest = zstandard.ZstdCompressionDict(raw, dict_type=zstandard.DICT_TYPE_FULLDICT)
+        digest.precompute_compress(compression_params=parameters)
+        self.raw = raw
+        self._compressor = zstandard.ZstdCompressor(dict_data=digest, compression_params=parameters)
+
+    def compress(self, plain: Any) -> bytes:  # noqa: ANN401 - any contiguous buffer
+        """Return a payload of codec 2 for blocks that name the dictionary; one thread at a time."""
+        packed: bytes = self._compressor.compress(plain)
+        return packed
+
+
+def train(samples: Sequence[bytes], size: int) -> bytes | None:
+    """Return a dictionary of at most ``size`` bytes trained on samples, or None if they do not make one."""
+    try:
+        raw: bytes = zstandard.train_dictionary(size, list(samples)).as_bytes()
+    except zstandard.ZstdError:
+        # Too few samples, or none alike.
+        return None
+    return raw
+
+
+def _parameters(level: int) -> Any:  # noqa: ANN401
+    # No level has a window above 8 MiB (COD-5).
+    return zstandard.ZstdCompressionParameters.from_level(
+        level,
+        format=zstandard.FORMAT_ZSTD1_MAGICLESS,
+        write_content_size=False,
+        write_checksum=False,
+        write_dict_id=False,
+    )
+
+
 def compress(codec: int, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any contiguous buffer
     """Return ``plain`` compressed by codec 1 or 2; level counts for Zstandard only (1 to 19)."""
     packed: bytes
@@ -43,20 +114,14 @@ def compress(codec: int, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any
         compressors = _contexts.compressors = {}
     compressor = compressors.get(level)
     if compressor is None:
-        # No level has a window above 8 MiB (COD-5).
-        parameters = zstandard.ZstdCompressionParameters.from_level(
-            level,
-            format=zstandard.FORMAT_ZSTD1_MAGICLESS,
-            write_content_size=False,
-            write_checksum=False,
-            write_dict_id=False,
-        )
-        compressor = compressors[level] = zstandard.ZstdCompressor(compression_params=parameters)
+        compressor = compressors[level] = zstandard.ZstdCompressor(compression_params=_parameters(level))
     packed = compressor.compress(plain)
     return packed
 
 
-def decompress(codec: int, payload: memoryview, plain_size: int, max_window: int) -> bytes:
+def decompress(
+    codec: int, payload: memoryview, plain_size: int, max_window: int, dictionary: Dictionary | None = None
+) -> bytes:
     """Return the plain payload of a compressed block (COD-1 to COD-4).
 
     Args:
@@ -64,6 +129,7 @@ def decompress(codec: int, payload: memoryview, plain_size: int, max_window: int
         payload: the payload as stored.
         plain_size: the bytes that it must decode to, already held against its limit.
         max_window: the largest window of a Zstandard frame, in bytes.
+        dictionary: the one that the block names (DIC-2), with codec 2.
 
     Raises:
         DecodeError: with the code that COD names.
@@ -75,12 +141,7 @@ def decompress(codec: int, payload: memoryview, plain_size: int, max_window: int
             raise DecodeError(Code.MALFORMED_BLOCK, f"an LZ4 block of {plain_size} bytes", str(fault)) from None
     else:
         _check_frame(payload, plain_size, max_window)
-        decompressor = getattr(_contexts, "decompressor", None)
-        if decompressor is None:
-            # The window was checked above; the library's own limit must not be the lower one.
-            decompressor = _contexts.decompressor = zstandard.ZstdDecompressor(
-                format=zstandard.FORMAT_ZSTD1_MAGICLESS, max_window_size=1 << 31
-            )
+        decompressor = _decompressor() if dictionary is None else _decompressor_with(dictionary)
         try:
             plain = decompressor.decompress(payload, max_output_size=plain_size, allow_extra_data=False)
         except zstandard.ZstdError as fault:
@@ -88,6 +149,32 @@ def decompress(codec: int, payload: memoryview, plain_size: int, max_window: int
     if len(plain) != plain_size:
         raise DecodeError(Code.MALFORMED_BLOCK, f"{plain_size} plain bytes", f"{len(plain)}")
     return plain
+
+
+def _decompressor() -> Any:  # noqa: ANN401
+    """Return the thread's context for frames without a dictionary."""
+    decompressor = getattr(_contexts, "decompressor", None)
+    if decompressor is None:
+        # The window was checked before; the library's own limit must not be the lower one.
+        decompressor = _contexts.decompressor = zstandard.ZstdDecompressor(
+            format=zstandard.FORMAT_ZSTD1_MAGICLESS, max_window_size=1 << 31
+        )
+    return decompressor
+
+
+def _decompressor_with(dictionary: Dictionary) -> Any:  # noqa: ANN401
+    """Return the thread's context for a dictionary; those used last are kept."""
+    kept: OrderedDict[Dictionary, Any] | None = getattr(_contexts, "with_dictionary", None)
+    if kept is None:
+        kept = _contexts.with_dictionary = OrderedDict()
+    decompressor = kept.get(dictionary)
+    if decompressor is None:
+        if len(kept) >= _KEPT:
+            kept.popitem(last=False)
+        decompressor = kept[dictionary] = dictionary.decompressor()
+    else:
+        kept.move_to_end(dictionary)
+    return decompressor
 
 
 def _check_frame(payload: memoryview, plain_size: int, max_window: int) -> None:

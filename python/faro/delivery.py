@@ -14,6 +14,7 @@ from faro.block import (
     PARTITION_KINDS,
     Block,
     check_block,
+    check_dictionary,
     check_padding,
     check_partition,
     check_sequence,
@@ -90,6 +91,8 @@ def read_extent(
         if counted is not None:
             check_sequence(block, place, exactly=counted)
             counted += 1
+        if block.dictionary:
+            check_dictionary(block, window.file)
         check_padding(block, window)
         above = block.sequence
         exactly = None if selective else above + 1
@@ -98,7 +101,7 @@ def read_extent(
         else:
             sequences.last_shared = above
         at = block.end
-        yield decode(block, limits, place) if plain else block
+        yield decode(block, limits, window.file) if plain else block
 
 
 def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:

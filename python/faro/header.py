@@ -22,7 +22,9 @@ FRAMING_ARROW = 2
 
 SELECTIVE = 1
 """The reader feature: sequences may have gaps (VER-3)."""
-KNOWN_READER_FEATURES = SELECTIVE
+DICTIONARIES = 2
+"""The reader feature: blocks may be compressed with dictionaries (DIC)."""
+KNOWN_READER_FEATURES = SELECTIVE | DICTIONARIES
 KNOWN_WRITER_FEATURES = 0
 
 MAX_PARTITIONS = 1 << 28
@@ -51,6 +53,11 @@ class FileHeader:
     def selective(self) -> bool:
         """Whether sequences of partition blocks may have gaps (BLK-3)."""
         return bool(self.reader_features & SELECTIVE)
+
+    @property
+    def dictionaries(self) -> bool:
+        """Whether blocks may be compressed with dictionaries that stand in the file (DIC)."""
+        return bool(self.reader_features & DICTIONARIES)
 
     @property
     def end_partition(self) -> int:

@@ -17,6 +17,10 @@ class Limits:
     """Bytes of a metadata block as stored."""
     max_regions: int = 1 << 20
     """Regions of a file."""
+    max_dictionary_size: int = 1 << 20
+    """Bytes of a dictionary."""
+    max_dictionaries: int = 1024
+    """Dictionaries of a file."""
     max_window_size: int = 8 << 20
     """Bytes of the window of a Zstandard frame."""
 

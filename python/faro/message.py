@@ -35,6 +35,9 @@ ENTRY = np.dtype(
 RUN = np.dtype([("producer", "<u8"), ("partition", "<u4"), ("length", "<u4")])
 """The struct ``Run`` of merged files; lengths in units of 8 bytes."""
 
+DICTIONARY = np.dtype([("offset", "<u8"), ("size", "<u4"), ("reserved", "<u4")])
+"""The struct ``DictionaryEntry`` of the footer."""
+
 _U32 = (4, 4)
 _U64 = (8, 8)
 
@@ -73,6 +76,7 @@ _FOOTER = Table(
         Field("statistics", table=_STATISTICS),
         Field("properties", tables=_PROPERTY),
         Field("created_by", string=True),
+        Field("dictionaries", vector=(16, 8)),
     ),
 )
 _SCHEMA = Table("Schema", (Field("arrow", required=True, vector=(1, 1)),))
@@ -136,6 +140,8 @@ class FooterMessage:
     statistics: Statistics | None
     properties: list[tuple[str, str]]
     created_by: str | None
+    dictionaries: Records = field(default_factory=lambda: np.zeros(0, DICTIONARY))
+    """Where the dictionaries stand, number 1 first, of dtype :data:`DICTIONARY`."""
 
 
 class _View:
@@ -229,6 +235,7 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
     """Verify the message of a footer block (MSG) and return it; see :func:`parse_region`."""
     view = _verify(block, place, minor)
     regions = view.vector("regions", ENTRY)
+    dictionaries = view.vector("dictionaries", DICTIONARY)
     statistics = None
     if "statistics" in view.found.children:
         inner = _View(view.message, view.found.children["statistics"])
@@ -251,6 +258,7 @@ def parse_footer(block: Block, place: Place, minor: int) -> FooterMessage:
         statistics=statistics,
         properties=properties,
         created_by=view.strings("created_by")[0],
+        dictionaries=np.zeros(0, DICTIONARY) if dictionaries is None else dictionaries.view(DICTIONARY),
     )
 
 

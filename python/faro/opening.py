@@ -1,4 +1,4 @@
-"""Opening a finished output (OPN-1, OPN-2, FTR-2 to FTR-5, SCH-1) and looking up its regions (REG-10)."""
+"""Opening a finished output (OPN-1, OPN-2, FTR-2 to FTR-5, FTR-7, SCH-1) and looking up its regions (REG-10)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import numpy as np
 
 from faro.block import (
     BLOCK_HEADER_SIZE,
+    KIND_DICTIONARY,
     KIND_FOOTER,
     KIND_REGION,
     KIND_SCHEMA,
     NO_PARTITION,
     Block,
     check_block,
+    check_dictionary,
     check_padding,
     check_partition,
     check_sequence,
     pad8,
 )
 from faro.checksum import crc32c
+from faro.dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, DictionaryPlace
 from faro.error import Code, FaroError, Place
 from faro.header import (
     FRAMING_ARROW,
@@ -35,10 +38,12 @@ from faro.header import (
 )
 from faro.index import MAX_REGION, MIN_REGION, Entry, Region, check_region
 from faro.limits import Limits
-from faro.message import FooterMessage, parse_footer, parse_region, parse_schema
+from faro.message import FooterMessage, Ints, Records, parse_footer, parse_region, parse_schema
 from faro.source import SourceFile, Window, check_kind
 
 TAIL_SIZE = 24
+_MOST = 2**62
+"""Above every place in a file, and far enough below 2^63 that sums do not wrap."""
 TAIL_MAGIC = bytes(byte ^ 0xFF for byte in MAGIC)
 _TAIL = struct.Struct("<QII8s")
 
@@ -147,6 +152,8 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
             Code.INCONSISTENT_INDEX, footer_offset, f"stored_size {footer_size} of the tail", len(block.stored)
         )
     footer = read_footer(block, files, header, limits)
+    if files.data.dictionaries is not None:
+        files.data.dictionaries.extend(dictionary_places(footer))
     if files.paired:
         data = files.data
         if data.size < footer.data_size:
@@ -165,34 +172,52 @@ def check_data_end(data: SourceFile, data_size: int) -> None:
 
 
 def metadata_block(
-    window: Window, offset: int, end: int, kinds: frozenset[int], limits: Limits, sequence: int | None
+    window: Window,
+    offset: int,
+    end: int,
+    kinds: frozenset[int],
+    limits: Limits,
+    sequence: int | None,
+    dictionary: int = 0,
 ) -> Block:
-    """Check a metadata block by BLK-7; its sequence too, unless that is None."""
+    """Check a metadata block by BLK-7.
+
+    Args:
+        window: the file.
+        offset: where the block begins.
+        end: where its bounds end.
+        kinds: what is allowed in this place.
+        limits: the reader's limits.
+        sequence: the block's, if it is known.
+        dictionary: where dictionaries are allowed, the number of the next.
+    """
     block = check_block(window, offset, end, kinds, limits, metadata=True)
     check_partition(block, NO_PARTITION, window.file.place)
     if sequence is not None:
         check_sequence(block, window.file.place, exactly=sequence)
+    if block.kind == KIND_DICTIONARY:
+        check_dictionary(block, window.file, own=dictionary)
     check_padding(block, window)
     return block
 
 
 def read_footer(block: Block, files: Files, header: FileHeader, limits: Limits) -> FooterMessage:
     """Make the checks 6 to 8 of OPN-2 of a footer block."""
-    place = files.index.place
+    place, at = files.index.place, block.offset + BLOCK_HEADER_SIZE
     footer = parse_footer(block, place, header.version_minor)
-    if footer.regions.size > limits.max_regions:
-        raise place.error(
-            Code.LIMIT_EXCEEDED,
-            block.offset + BLOCK_HEADER_SIZE,
-            f"at most {limits.max_regions} regions",
-            footer.regions.size,
-        )
+    counts = (
+        ("regions", footer.regions.size, limits.max_regions),
+        ("dictionaries", footer.dictionaries.size, limits.max_dictionaries),
+    )
+    for name, count, most in counts:
+        if count > most:
+            raise place.error(Code.LIMIT_EXCEEDED, at, f"at most {most} {name}", count)
     _check_footer(footer, block.offset, header, place, paired=files.paired)
     return footer
 
 
 def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader, place: Place, *, paired: bool) -> None:
-    """Check the rules FTR-2 to FTR-5."""
+    """Check the rules FTR-2 to FTR-5 and FTR-7."""
 
     def require(condition: bool | np.bool_, rule: str) -> None:
         if not condition:
@@ -209,10 +234,19 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
     require((regions["data_length"] <= MAX_REGION).all(), "FTR-3: largest data_length")
     lengths = regions["data_length"].astype(np.int64)
     require(not (lengths % 8).any() and (lengths >= MIN_REGION).all(), "FTR-3: data_length")
+    dictionaries = footer.dictionaries
+    require(header.dictionaries or not dictionaries.size, "FTR-7: no dictionaries without their feature")
+    require(dictionaries.size <= MAX_DICTIONARIES, f"FTR-7: at most {MAX_DICTIONARIES} dictionaries")
+    require(not dictionaries["reserved"].any(), "FTR-7: reserved fields that are zero")
+    require((dictionaries["size"] >= MIN_DICTIONARY).all(), f"FTR-7: sizes of at least {MIN_DICTIONARY}")
+    require((dictionaries["offset"] <= _MOST).all(), "FTR-7: offsets inside a file")
+    starts = dictionaries["offset"].astype(np.int64)
+    sizes = BLOCK_HEADER_SIZE + ((dictionaries["size"].astype(np.int64) + 7) & ~7)
+    require(not (starts % 8).any() and (starts >= HEADER_SIZE).all(), "FTR-7: offsets of dictionaries")
+    require((starts[1:] >= (starts + sizes)[:-1]).all(), "FTR-7: dictionaries in order")
     if paired:
-        begins = HEADER_SIZE + np.cumsum(lengths) - lengths
-        require((regions["data_offset"] == begins.astype(np.uint64)).all(), "FTR-3: regions that tile the data file")
-        data_size = HEADER_SIZE + int(lengths.sum())
+        require(_tile(regions, lengths, starts, sizes), "FTR-3: regions and dictionaries that tile the data file")
+        data_size = HEADER_SIZE + int(lengths.sum()) + int(sizes.sum())
         require(footer.data_size == data_size, f"FTR-3: data_size {data_size}")
     else:
         require((regions["data_offset"] <= footer_offset).all(), "FTR-3: blocks before the footer")
@@ -221,6 +255,11 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
         require((begins[1:] >= ends[:-1]).all(), "FTR-3: blocks behind the message before")
         require((begins + lengths == at).all(), "FTR-3: blocks that end at their message")
         require(footer.data_size == footer_offset, f"FTR-3: data_size {footer_offset}")
+        # The region behind whose begin each dictionary begins must end before it, and the next one begin behind it.
+        behind = np.searchsorted(begins, starts, side="right")
+        limits = np.append(begins, footer_offset)
+        apart = (np.append(HEADER_SIZE, ends)[behind] <= starts) & (starts + sizes <= limits[behind])
+        require(apart.all(), "FTR-7: dictionaries between regions")
     if footer.statistics is not None:
         kept = footer.statistics
         pairs = (
@@ -235,6 +274,26 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
             require(int(vector.max()) + to_all < 2**64, "FTR-4: sums of at most 2^64 - 1")
     keys = [key.encode() for key, _ in footer.properties]
     require(all(a < b for a, b in itertools.pairwise(keys)), "FTR-5: ascending keys of properties")
+
+
+def _tile(regions: Records, lengths: Ints, starts: Ints, sizes: Ints) -> bool:
+    """Whether regions and dictionaries, each in its order, tile a data file, and a region ends it (FTR-3)."""
+    if (regions["data_offset"] > _MOST).any():
+        return False
+    offsets = regions["data_offset"].astype(np.int64)
+    if (offsets[1:] <= offsets[:-1]).any():
+        return False
+    begins, spans = np.append(offsets, starts), np.append(lengths, sizes)
+    order = np.argsort(begins, kind="stable")
+    spans = spans[order]
+    tiles = bool((begins[order] == HEADER_SIZE + np.cumsum(spans) - spans).all())
+    return tiles and (not starts.size or (offsets.size > 0 and bool(starts[-1] < offsets[-1])))
+
+
+def dictionary_places(footer: FooterMessage) -> list[DictionaryPlace]:
+    """Return where the dictionaries stand by the footer, number 1 first."""
+    rows = footer.dictionaries[["offset", "size"]].tolist()
+    return [DictionaryPlace(offset, size) for offset, size in rows]
 
 
 def read_schema(window: Window, end: int, header: FileHeader, limits: Limits) -> bytes:

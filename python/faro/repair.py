@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 
 from faro.block import (
+    BLOCK_HEADER_SIZE,
+    KIND_DICTIONARY,
     KIND_FOOTER,
     KIND_REGION,
     KIND_SCHEMA,
@@ -18,16 +20,20 @@ from faro.block import (
     PARTITION_KINDS,
     Block,
     check_block,
+    check_content,
+    check_dictionary,
+    check_dictionary_block,
     check_padding,
     check_sequence,
     encode_metadata,
 )
 from faro.canonical import build_footer, build_schema
+from faro.dictionaries import DictionaryPlace
 from faro.error import Code, FaroError, Place, invalid
 from faro.header import FRAMING_ARROW, HEADER_SIZE, KIND_DATA, KIND_INDEX, KNOWN_WRITER_FEATURES, FileHeader
 from faro.index import MAX_REGION, Entry
 from faro.limits import DEFAULT_LIMITS, Limits
-from faro.message import ENTRY
+from faro.message import DICTIONARY, ENTRY
 from faro.opening import TAIL_SIZE, encapsulation_fault, encode_tail, open_files, open_finished
 from faro.output import OutputFile, sync_folder
 from faro.reader import Path, output_paths
@@ -126,13 +132,26 @@ def _ending(walk: Walk) -> bytes:
     if walk.footer is not None:
         return encode_tail(walk.footer_offset, walk.footer_size)
     data_size = walk.data_end if walk.paired else walk.kept_end
-    return _finish(walk.seed, walk.regions, data_size, walk.kept_end, walk.sequence, "last-commit")
+    return _finish(walk.seed, walk.regions, walk.dictionaries, data_size, walk.kept_end, walk.sequence, "last-commit")
 
 
-def _finish(seed: int, regions: list[Entry], data_size: int, offset: int, sequence: int, how: str) -> bytes:
+def _finish(
+    seed: int,
+    regions: list[Entry],
+    dictionaries: list[DictionaryPlace],
+    data_size: int,
+    offset: int,
+    sequence: int,
+    how: str,
+) -> bytes:
     """Return a repaired file's footer block and tail (REP-3)."""
     rows = [(e.message_offset, e.message_size, 0, e.data_offset, e.data_length) for e in regions]
-    message = build_footer(regions=np.array(rows, ENTRY), data_size=data_size, properties={"faro.repair": how})
+    message = build_footer(
+        regions=np.array(rows, ENTRY),
+        data_size=data_size,
+        properties={"faro.repair": how},
+        dictionaries=np.array([(d.offset, d.size, 0) for d in dictionaries], DICTIONARY),
+    )
     return encode_metadata(seed, KIND_FOOTER, sequence, message) + encode_tail(offset, len(message))
 
 
@@ -178,6 +197,20 @@ class _Rebuild:
         self._length = 0
         self._extents: list[BuiltExtent] = []
         """Of the region in hand."""
+        self._pending: list[DictionaryPlace] = []
+        self.dictionaries: list[DictionaryPlace] = []
+        """Those behind which a region stands."""
+
+    @property
+    def dictionary_count(self) -> int:
+        """How many dictionaries were found."""
+        return len(self.dictionaries) + len(self._pending)
+
+    def take_dictionary(self, where: DictionaryPlace, end: int, place: Place) -> None:
+        """Take in a dictionary, which ends the region before it (REP-6); ``end`` is where its block ends."""
+        self.close(place)
+        self._pending.append(where)
+        self._begin = end
 
     def take(self, block: Block, place: Place) -> None:
         """Check a block's partition and sequence (REP-5), and put it into a region."""
@@ -199,6 +232,8 @@ class _Rebuild:
             extents = self._extents
         if not extents or extents[-1].partition != partition:
             extents.append(BuiltExtent(partition, self.members if shared else None, first_block=block.sequence))
+        self.dictionaries += self._pending
+        self._pending = []
         extents[-1].blocks += 1
         extents[-1].length += size
         self._length += size
@@ -277,12 +312,26 @@ def rebuild(
 def _scan(file: SourceFile, found: _Rebuild, limits: Limits) -> int:
     """Take the blocks of a data file up to the first that is damaged; return where the last one ends."""
     window = Window(file, file.size)
-    offset = HEADER_SIZE
+    offset = kept = HEADER_SIZE
     while offset < file.size:
         try:
-            block = check_block(window, offset, file.size, PARTITION_KINDS, limits, metadata=False)
-            check_padding(block, window)
-            found.take(block, file.place)
+            if _is_dictionary(window, offset):
+                number = found.dictionary_count + 1
+                if number > limits.max_dictionaries:
+                    wanted = f"at most {limits.max_dictionaries} dictionaries"
+                    raise file.place.error(Code.LIMIT_EXCEEDED, offset, wanted, "one more")
+                block = check_dictionary_block(window, offset, file.size, limits, number, sequence=number - 1)
+                check_content(block, file.place)
+                where = DictionaryPlace(offset, len(block.stored))
+                found.take_dictionary(where, block.end, file.place)
+                if file.dictionaries is not None:
+                    file.dictionaries.extend([where])
+            else:
+                block = check_block(window, offset, file.size, PARTITION_KINDS, limits, metadata=False)
+                check_dictionary(block, file)
+                check_padding(block, window)
+                found.take(block, file.place)
+                kept = block.end
         except FaroError as fault:
             # No damage; and the file must not change meanwhile.
             if fault.code in (Code.LIMIT_EXCEEDED, Code.UNSUPPORTED_CODEC, Code.IO, Code.TRUNCATED):
@@ -290,7 +339,14 @@ def _scan(file: SourceFile, found: _Rebuild, limits: Limits) -> int:
             break
         offset = block.end
     found.close(file.place)
-    return offset
+    return kept
+
+
+def _is_dictionary(window: Window, offset: int) -> bool:
+    """Whether a header says that a dictionary stands here, in a file that may have them."""
+    if window.file.dictionaries is None or window.end - offset < BLOCK_HEADER_SIZE:
+        return False
+    return window.data[window.locate(offset, BLOCK_HEADER_SIZE) + 16] == KIND_DICTIONARY
 
 
 def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None, data: SourceFile) -> None:
@@ -312,7 +368,8 @@ def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | Non
             entries.append(Entry(number, output.position, len(message), begin, length))
             output.append([encode_metadata(seed, KIND_REGION, sequence, message)])
             sequence += 1
-        output.append([_finish(seed, entries, data_size, output.position, sequence, "rebuilt")])
+        end = _finish(seed, entries, found.dictionaries, data_size, output.position, sequence, "rebuilt")
+        output.append([end])
         output.sync()
         _rewrite(data, data_size, b"")
         output.publish()

@@ -12,6 +12,7 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
+from faro.dictionaries import Dictionaries
 from faro.error import Code, Place, invalid
 from faro.header import HEADER_SIZE, FileHeader, parse_header
 
@@ -38,6 +39,8 @@ class SourceFile:
         self.place = Place(role, name)
         self.seed = 0
         """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was asked."""
+        self.dictionaries: Dictionaries | None = None
+        """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was asked."""
         self._descriptor = -1
         self._readers = 0
         self._closed = False
@@ -105,6 +108,7 @@ class SourceFile:
         size = self.size if len(raw) == min(self.size, HEADER_SIZE) else self.refresh()
         header = parse_header(raw, size, self.place)
         self.seed = header.seed
+        self.dictionaries = Dictionaries() if header.dictionaries else None
         return header
 
     def close(self) -> None:

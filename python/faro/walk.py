@@ -7,6 +7,7 @@ import contextlib
 from faro.block import (
     BLOCK_HEADER_SIZE,
     KIND_DATA,
+    KIND_DICTIONARY,
     KIND_FOOTER,
     KIND_REGION,
     KIND_SCHEMA,
@@ -14,6 +15,9 @@ from faro.block import (
     PARTITION_KINDS,
     Block,
     check_block,
+    check_content,
+    check_dictionary,
+    check_dictionary_block,
     check_header,
     check_padding,
     check_partition,
@@ -21,12 +25,22 @@ from faro.block import (
     pad8,
 )
 from faro.check import allowed_kinds
-from faro.error import Code, FaroError
+from faro.dictionaries import DictionaryPlace
+from faro.error import Code, FaroError, Place
 from faro.header import FRAMING_ARROW, HEADER_SIZE, FileHeader
 from faro.index import Entry, check_region
 from faro.limits import Limits
 from faro.message import FooterMessage, parse_region
-from faro.opening import TAIL_MAGIC, TAIL_SIZE, Files, check_data_end, parse_tail, read_footer, read_schema
+from faro.opening import (
+    TAIL_MAGIC,
+    TAIL_SIZE,
+    Files,
+    check_data_end,
+    dictionary_places,
+    parse_tail,
+    read_footer,
+    read_schema,
+)
 from faro.source import Window
 
 _ZERO_READ = 1 << 20
@@ -61,6 +75,8 @@ class Walk:
         """Where the last metadata block ends that was accepted."""
         self.data_end = HEADER_SIZE
         """Pair: where the last committed region ends in the data file."""
+        self.dictionaries: list[DictionaryPlace] = []
+        """Pair: those before committed regions; single: all that were met."""
         self.regions: list[Entry] = []
         self.footer: FooterMessage | None = None
         self.footer_offset = 0
@@ -138,10 +154,14 @@ class Walk:
         self._check_stream(check_header(window, self._offset, kinds, self._limits, metadata=metadata), window)
 
     def _check_stream(self, block: Block, window: Window) -> None:
-        """Make the checks 9 and 10; of partition blocks there is nothing to expect (FOL-4)."""
+        """Make the checks 9 and 10; of partition blocks neither partition nor sequence is expected (FOL-4)."""
         if block.kind >= KIND_REGION:
             check_partition(block, NO_PARTITION, window.file.place)
             check_sequence(block, window.file.place, exactly=self._sequence)
+        if block.kind == KIND_DICTIONARY:
+            check_dictionary(block, window.file, own=len(self.dictionaries) + 1)
+        elif block.dictionary:
+            check_dictionary(block, window.file)
 
     def _torn(self, window: Window, size: int, kinds: frozenset[int]) -> bool:
         """Whether a block that fails its checksum is not yet there: it may still be being written (FOL-2, REP-1).
@@ -180,10 +200,15 @@ class Walk:
         if offset > self.kept_end:
             # Behind a partition block only the region message may follow (FOL-4).
             return PARTITION_KINDS | {KIND_REGION}
-        return PARTITION_KINDS | allowed_kinds(self._header, offset, KIND_FOOTER)
+        more = (KIND_DICTIONARY,) if self._header.dictionaries else ()
+        return PARTITION_KINDS | allowed_kinds(self._header, offset, KIND_FOOTER, *more)
 
     def _check(self, window: Window, size: int, kinds: frozenset[int]) -> Block | None:
         """Make the checks of BLK-7 of the block at the walk's place; None if it is not yet there."""
+        if KIND_DICTIONARY in kinds and size - self._offset >= BLOCK_HEADER_SIZE:
+            at = window.locate(self._offset, BLOCK_HEADER_SIZE)
+            if window.data[at + 16] == KIND_DICTIONARY:
+                self._check_count(len(self.dictionaries), window.file.place, self._offset)
         if self._absent(window, size, kinds):
             return None
         metadata = self._is_metadata(window, kinds)
@@ -197,6 +222,12 @@ class Walk:
         check_padding(block, window)
         return block
 
+    def _check_count(self, count: int, place: Place, offset: int) -> None:
+        """Refuse a dictionary beyond the limit, before its block is checked (DIC-5)."""
+        most = self._limits.max_dictionaries
+        if count >= most:
+            raise place.error(Code.LIMIT_EXCEEDED, offset, f"at most {most} dictionaries", "one more")
+
     def _next(self, window: Window, size: int) -> Block | None:
         """Check the block at the walk's place and take in what it says; None if it is not yet there."""
         block = self._check(window, size, self._kinds())
@@ -204,7 +235,15 @@ class Walk:
             self._region(block)
         elif block is not None and block.kind == KIND_FOOTER:
             self._footer(block)
+        elif block is not None and block.kind == KIND_DICTIONARY:
+            check_content(block, self._files.index.place)
+            self._accept([DictionaryPlace(block.offset, len(block.stored))])
         return block
+
+    def _accept(self, found: list[DictionaryPlace]) -> None:
+        self.dictionaries.extend(found)
+        if self._files.data.dictionaries is not None:
+            self._files.data.dictionaries.extend(found)
 
     def _region(self, block: Block) -> None:
         """Take in a region message (FOL-3)."""
@@ -213,23 +252,42 @@ class Walk:
             raise place.error(Code.LIMIT_EXCEEDED, block.offset, f"at most {self._limits.max_regions} regions")
         message = parse_region(block, place, self._header.version_minor)
         begin = self.data_end if files.paired else self.kept_end
+        if files.paired and self._header.dictionaries and message.data_offset > begin:
+            # Dictionaries stand between (DIC-5).
+            begin = message.data_offset
         entry = Entry(len(self.regions), block.offset, len(block.stored), begin, message.data_length)
         check_region(message, self._header, entry, place, files.data_kind)
         if files.paired:
             size = files.data.refresh()
             if size < entry.data_end:
                 raise files.data.place.error(Code.TRUNCATED, size, f"{entry.data_end} bytes", size)
+            self._accept(self._between(begin))
             self.data_end = entry.data_end
         self.regions.append(entry)
+
+    def _between(self, end: int) -> list[DictionaryPlace]:
+        """Check the dictionaries between the last committed region and the next in a data file (DIC-5)."""
+        found: list[DictionaryPlace] = []
+        offset, window = self.data_end, Window(self._files.data, end)
+        while offset < end:
+            number = len(self.dictionaries) + len(found) + 1
+            self._check_count(number - 1, window.file.place, offset)
+            block = check_dictionary_block(window, offset, end, self._limits, number, sequence=number - 1)
+            check_content(block, window.file.place)
+            found.append(DictionaryPlace(offset, len(block.stored)))
+            offset = block.end
+        return found
 
     def _footer(self, block: Block) -> None:
         """Take in a footer (FOL-5)."""
         footer = read_footer(block, self._files, self._header, self._limits)
         seen = [(e.message_offset, e.message_size, 0, e.data_offset, e.data_length) for e in self.regions]
-        if footer.regions.tolist() != seen:
+        if footer.regions.tolist() != seen or dictionary_places(footer) != self.dictionaries:
             place = self._files.index.place
             raise place.error(
-                Code.INCONSISTENT_INDEX, block.offset + BLOCK_HEADER_SIZE, "a directory of the regions before it"
+                Code.INCONSISTENT_INDEX,
+                block.offset + BLOCK_HEADER_SIZE,
+                "a directory of the regions and dictionaries before it",
             )
         self.footer, self.footer_offset, self.footer_size = footer, block.offset, len(block.stored)
 

@@ -63,6 +63,6 @@ def _decode(path: str) -> bytes:
         window = Window(file, file.size)
         block = check_block(window, HEADER, file.size, PARTITION_KINDS, _LIMITS, metadata=False)
         check_padding(block, window)
-        return bytes(decode(block, _LIMITS, file.place).payload)
+        return bytes(decode(block, _LIMITS, file).payload)
     finally:
         file.close()
