@@ -224,6 +224,7 @@ pub struct Options {
     pub overwrite: Option<bool>,
     pub max_plain_size: Option<i64>,
     pub schema: Option<Payload>,
+    pub dictionaries: Option<bool>,
 }
 
 /// A call of a writer.
@@ -261,6 +262,9 @@ pub enum Call {
         key: String,
         value: String,
     },
+    Dictionary {
+        payload: Payload,
+    },
     Region {
         blocks: Vec<RegionBlock>,
     },
@@ -279,6 +283,8 @@ pub struct RegionBlock {
     pub stored: Option<Payload>,
     #[serde(default)]
     pub records: i64,
+    #[serde(default)]
+    pub dictionary: i64,
     pub shared: Option<Members>,
 }
 

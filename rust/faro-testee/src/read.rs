@@ -2,7 +2,7 @@
 
 use crate::payload::to_hex;
 use crate::protocol::{Answer, Read, error_value};
-use faro::message::Footer;
+use faro::message::{DictionaryEntry, Footer};
 use faro::{Block, FileHeader, Follower, Framing, Reader, ReaderOptions, RegionIndex};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -16,6 +16,8 @@ pub trait Output {
     fn header(&self) -> &FileHeader;
     /// The footer, once it was seen.
     fn footer(&self) -> Option<&Footer>;
+    /// Where the dictionaries stand.
+    fn dictionaries(&self) -> &[DictionaryEntry];
     /// How many regions there are.
     fn regions(&self) -> usize;
     /// One of them.
@@ -35,6 +37,10 @@ impl Output for Reader {
 
     fn footer(&self) -> Option<&Footer> {
         Some(self.footer())
+    }
+
+    fn dictionaries(&self) -> &[DictionaryEntry] {
+        self.dictionaries()
     }
 
     fn regions(&self) -> usize {
@@ -65,6 +71,10 @@ impl Output for Follower {
 
     fn footer(&self) -> Option<&Footer> {
         self.footer()
+    }
+
+    fn dictionaries(&self) -> &[DictionaryEntry] {
+        self.dictionaries()
     }
 
     fn regions(&self) -> usize {
@@ -155,6 +165,11 @@ fn describe(output: &impl Output) -> Map<String, Value> {
         "created_by".into(),
         json!(footer.and_then(|footer| footer.created_by.as_ref())),
     );
+    if header.has_dictionaries() {
+        let entry = |entry: &DictionaryEntry| json!({ "offset": entry.offset, "size": entry.size });
+        let entries: Vec<Value> = output.dictionaries().iter().map(entry).collect();
+        answer.insert("dictionaries".into(), entries.into());
+    }
     answer.insert(
         "statistics".into(),
         footer.is_some_and(|footer| footer.statistics.is_some()).into(),

@@ -2,7 +2,7 @@
 
 use crate::payload::{Content, Payload, SplitMix64, from_hex};
 use crate::protocol::{Answer, Call, Failure, Members, Options, RegionBlock, Write, invalid_argument};
-use faro::{Codec, Durability, Framing, Layout, RegionWriter, To, Writer, WriterOptions};
+use faro::{Codec, Durability, Framing, Layout, RegionWriter, StoredBlock, To, Writer, WriterOptions};
 use serde_json::json;
 
 /// Writes an output, call after call.
@@ -10,8 +10,9 @@ pub fn write(request: Write) -> Answer {
     let mut writer = Writer::create(&request.path, options(request.options)?)?;
     let mut errors = Vec::new();
     let mut finished = false;
+    let mut dictionaries = Vec::new();
     for (at, call) in request.calls.iter().enumerate() {
-        match make(&mut writer, call) {
+        match make(&mut writer, call, &mut dictionaries) {
             Ok(()) => finished |= matches!(call, Call::Finish {}),
             Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code.as_str() })),
             Err(unsupported) => return Err(unsupported),
@@ -20,7 +21,11 @@ pub fn write(request: Write) -> Answer {
     if !request.calls.iter().any(|call| matches!(call, Call::Finish {})) {
         writer.abort()?;
     }
-    Ok(json!({ "errors": errors, "finished": finished }))
+    let mut answer = json!({ "errors": errors, "finished": finished });
+    if request.calls.iter().any(|call| matches!(call, Call::Dictionary { .. })) {
+        answer["dictionaries"] = dictionaries.into();
+    }
+    Ok(answer)
 }
 
 /// A number as wide as the library takes it; what does not fit is out of range.
@@ -87,6 +92,7 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
     options.statistics = from.statistics.unwrap_or(options.statistics);
     options.follow = from.follow.unwrap_or(options.follow);
     options.overwrite = from.overwrite.unwrap_or(options.overwrite);
+    options.dictionaries = from.dictionaries.unwrap_or(options.dictionaries);
     options.created_by = from.created_by;
     options.schema = from.schema.as_ref().map(bytes).transpose()?;
     Ok(options)
@@ -103,7 +109,7 @@ fn partitions(list: &[i64]) -> Result<Vec<u32>, Failure> {
     list.iter().map(|partition| number("a partition", *partition)).collect()
 }
 
-fn make(writer: &mut Writer, call: &Call) -> Result<(), Failure> {
+fn make(writer: &mut Writer, call: &Call, dictionaries: &mut Vec<u16>) -> Result<(), Failure> {
     match call {
         Call::Write {
             partition,
@@ -131,6 +137,7 @@ fn make(writer: &mut Writer, call: &Call) -> Result<(), Failure> {
         Call::Finish {} => drop(writer.finish()?),
         Call::Abort {} => writer.abort()?,
         Call::Property { key, value } => writer.property(key, value)?,
+        Call::Dictionary { payload } => dictionaries.push(writer.dictionary(&bytes(payload)?)?),
         Call::Region { blocks } => {
             let mut region = writer.region()?;
             for block in blocks {
@@ -189,7 +196,15 @@ fn hand_over(region: &mut RegionWriter<'_>, block: &RegionBlock) -> Result<(), F
         (Some(payload), None, None, None) => region.block(partition, kind, &bytes(payload)?, records)?,
         (None, Some(stored), Some(codec), Some(size)) => {
             let (codec, size) = (number("a codec", codec)?, number("a plain size", size)?);
-            region.stored_block(partition, kind, codec, size, &bytes(stored)?, records)?;
+            let stored = StoredBlock {
+                kind,
+                codec,
+                plain_size: size,
+                stored: &bytes(stored)?,
+                records,
+                dictionary: number("a dictionary", block.dictionary)?,
+            };
+            region.stored_block(partition, stored)?;
         }
         _ => return Err(Failure::Unsupported("a block that is neither plain nor stored".into())),
     }

@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, Framing};
 use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
-use crate::message::Footer;
+use crate::message::{DictionaryEntry, Footer};
 use crate::reader::{Blocks, Files, ReaderOptions, Records, View, open_files};
 use crate::walk::{Purpose, Step, Walk, present};
 use std::ops::Range;
@@ -96,6 +96,11 @@ impl Follower {
     /// The footer, once it was seen.
     pub fn footer(&self) -> Option<&Footer> {
         self.walk.footer.as_ref().map(|(footer, _)| footer)
+    }
+
+    /// Where the dictionaries that were seen stand, in a pair those before the regions seen; number 1 first.
+    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+        &self.view.footer.dictionaries
     }
 
     /// How many regions were seen.

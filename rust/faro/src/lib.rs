@@ -81,7 +81,7 @@ pub use layout::{BlockSums, Piece, PieceKind};
 pub use limits::Limits;
 pub use reader::{Block, Blocks, Files, Reader, ReaderOptions, Records};
 pub use repair::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild, repair};
-pub use writer::{Durability, Layout, RegionWriter, Summary, To, Writer, WriterOptions};
+pub use writer::{Durability, Layout, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};
 
 /// The major version of the format that this library reads and writes.
 pub const VERSION_MAJOR: u8 = 1;

@@ -4,7 +4,9 @@ mod common;
 
 use common::{Place, check, code, content, contents, fill_sample, open, options, write_sample};
 use faro::block::{DATA, EVENT};
-use faro::{Code, Codec, Durability, Files, Follower, Framing, Layout, ReaderOptions, To, Writer, WriterOptions};
+use faro::{
+    Code, Codec, Durability, Files, Follower, Framing, Layout, ReaderOptions, StoredBlock, To, Writer, WriterOptions,
+};
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
 
@@ -245,17 +247,28 @@ fn the_region_writer_takes_blocks_in_slot_order() {
     region.block(Some(3), DATA, b"three", 1).unwrap();
     region.block(Some(3), EVENT, b"", 0).unwrap();
     assert_eq!(code(region.block(Some(2), DATA, b"x", 0)), Code::InvalidArgument);
-    region.stored_block(Some(0), DATA, 1, 100, b"not looked at", 9).unwrap();
-    for (kind, codec, plain, stored) in [
-        (DATA, 3, 9, &b"x"[..]),
-        (EVENT, 1, 9, b"x"),
-        (DATA, 0, 9, b"x"),
-        (DATA, 2, 1, b"x"),
-        (DATA, 0, 0, b""),
-        (2, 0, 1, b"x"),
+    let stored = |kind, codec, plain_size, stored, dictionary| StoredBlock {
+        kind,
+        codec,
+        plain_size,
+        stored,
+        records: 9,
+        dictionary,
+    };
+    region
+        .stored_block(Some(0), stored(DATA, 1, 100, b"not looked at", 0))
+        .unwrap();
+    for (kind, codec, plain, payload, dictionary) in [
+        (DATA, 3, 9, &b"x"[..], 0),
+        (EVENT, 1, 9, b"x", 0),
+        (DATA, 0, 9, b"x", 0),
+        (DATA, 2, 1, b"x", 0),
+        (DATA, 0, 0, b"", 0),
+        (2, 0, 1, b"x", 0),
+        (DATA, 2, 9, b"x", 1),
     ] {
         assert_eq!(
-            code(region.stored_block(Some(0), kind, codec, plain, stored, 0)),
+            code(region.stored_block(Some(0), stored(kind, codec, plain, payload, dictionary))),
             Code::InvalidArgument
         );
     }

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::header::FileHeader;
 use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
-use crate::message::Footer;
+use crate::message::{DictionaryEntry, Footer};
 use crate::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,6 +80,11 @@ impl Reader {
     /// The footer: directory, statistics, properties.
     pub fn footer(&self) -> &Footer {
         &self.view.footer
+    }
+
+    /// Where the dictionaries stand, number 1 first; without the reader feature `dictionaries` there are none.
+    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+        &self.view.footer.dictionaries
     }
 
     /// How many regions the file has.

@@ -1,5 +1,6 @@
 //! Blocks, regions and the footer to files: what the sort buffer and the region writer share.
 
+use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
 use super::output::Output;
 use super::region::{OpenRegion, Owner, Part, Shape};
@@ -27,6 +28,7 @@ pub(crate) struct Core {
     directory: Vec<RegionEntry>,
     sums: Option<Sums>,
     region: OpenRegion,
+    dictionaries: Dictionaries,
     /// Where the header of the data block in hand will stand in the buffer.
     open_block: Option<usize>,
 }
@@ -60,6 +62,7 @@ impl Core {
             directory: Vec::new(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
             region: OpenRegion::new(data_offset),
+            dictionaries: Dictionaries::default(),
             open_block: None,
         };
         if let Some(schema) = schema {
@@ -83,9 +86,40 @@ impl Core {
         self.directory.iter().map(|entry| entry.data_length).sum()
     }
 
-    /// Begins a region where the file ends now.
-    pub(crate) fn begin_region(&mut self) {
+    /// The dictionaries, those that are not written yet too.
+    pub(crate) fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    /// Begins a region where the file ends now, behind the dictionaries that waited for one.
+    pub(crate) fn begin_region(&mut self) -> Result<()> {
+        let (seal, single) = (self.seal, self.output.is_single());
+        let (output, metadata_sequence) = (&mut self.output, &mut self.metadata_sequence);
+        let offset = output.blocks().offset();
+        self.dictionaries.begin_region(offset, |number, bytes| {
+            let mut sequence = u32::from(number) - 1;
+            if single {
+                sequence = *metadata_sequence;
+                *metadata_sequence += 1;
+            }
+            let file = output.blocks();
+            let offset = file.offset();
+            append_metadata_block(file.buffer(), seal, block::DICTIONARY, sequence, number, bytes);
+            Ok(offset)
+        })?;
         self.region = OpenRegion::new(self.output.blocks().offset());
+        Ok(())
+    }
+
+    /// Takes back the dictionaries before a region that leaves nothing.
+    fn give_up_dictionaries(&mut self) -> Result<()> {
+        if let Some((offset, count)) = self.dictionaries.give_up() {
+            if self.output.is_single() {
+                self.metadata_sequence -= count as u32;
+            }
+            self.output.blocks().cut(offset)?;
+        }
+        Ok(())
     }
 
     /// Begins an extent of the region.
@@ -146,7 +180,7 @@ impl Core {
     /// An event of the extent in hand: a block of its own.
     pub(crate) fn push_event(&mut self, kind: u8, bytes: &[u8]) -> Result<()> {
         self.end_data_block()?;
-        self.stored_block(kind, block::CODEC_NONE, bytes.len() as u32, bytes)
+        self.stored_block(kind, block::CODEC_NONE, bytes.len() as u32, 0, bytes)
     }
 
     /// A data block of the extent in hand, compressed as the options say.
@@ -156,7 +190,14 @@ impl Core {
     }
 
     /// A block of the extent in hand, as it is.
-    pub(crate) fn stored_block(&mut self, kind: u8, codec: u8, plain_size: u32, stored: &[u8]) -> Result<()> {
+    pub(crate) fn stored_block(
+        &mut self,
+        kind: u8,
+        codec: u8,
+        plain_size: u32,
+        dictionary: u16,
+        stored: &[u8],
+    ) -> Result<()> {
         let (partition, sequence) = self.next_sequence()?;
         let header = BlockHeader {
             stored_size: stored.len() as u32,
@@ -165,7 +206,7 @@ impl Core {
             sequence,
             kind,
             codec,
-            dictionary: 0,
+            dictionary,
             checksum: 0,
         };
         append_block(self.output.blocks().buffer(), self.seal, &header, stored);
@@ -265,6 +306,9 @@ impl Core {
                 data_offset: region.data_offset,
                 data_length: region.length(),
             });
+            self.dictionaries.commit();
+        } else {
+            self.give_up_dictionaries()?;
         }
         if let Some(sums) = &mut self.sums {
             region.add_to(sums);
@@ -282,7 +326,8 @@ impl Core {
                 Owner::Shared(_) => self.shared_sequence = part.first_sequence,
             }
         }
-        self.output.blocks().cut(region.data_offset)
+        self.output.blocks().cut(region.data_offset)?;
+        self.give_up_dictionaries()
     }
 
     /// Appends a metadata block and returns where it begins.
@@ -309,7 +354,7 @@ impl Core {
             statistics,
             properties,
             created_by,
-            dictionaries: Vec::new(),
+            dictionaries: self.dictionaries.entries(),
         };
         let message = footer.build()?;
         self.directory = footer.regions;
@@ -327,6 +372,11 @@ impl Core {
 
 /// Appends a metadata block to bytes that end at a multiple of 8.
 pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, message: &[u8]) {
+    append_metadata_block(to, seal, kind, sequence, 0, message);
+}
+
+/// The same; `dictionary` is the number of the dictionary that it is, else 0.
+fn append_metadata_block(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, dictionary: u16, message: &[u8]) {
     // Messages are smaller than 2^31 bytes, as their builder saw to.
     let size = message.len() as u32;
     let header = BlockHeader {
@@ -336,7 +386,7 @@ pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: 
         sequence,
         kind,
         codec: block::CODEC_NONE,
-        dictionary: 0,
+        dictionary,
         checksum: 0,
     };
     append_block(to, seal, &header, message);

@@ -9,7 +9,7 @@ use crate::sort_buffer::{Pushed, SortBuffer};
 pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
     let shape = core.shape;
     buffer.sort(shape.partition_count);
-    core.begin_region();
+    core.begin_region()?;
     // A dense region begins at the rotation; a sparse one ascends.
     let first = if shape.rotation == 0 || shape.is_sparse(buffer.own().count()) {
         0
@@ -42,7 +42,7 @@ fn write_extent(core: &mut Core, buffer: &SortBuffer<MemberBits>, entries: &[u64
 
 /// A record that is larger than the sort buffer: a region of its own (SRT-2).
 pub(super) fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
-    core.begin_region();
+    core.begin_region()?;
     core.begin_extent(owner);
     push(core, record)?;
     core.end_extent()?;

@@ -2,6 +2,7 @@
 
 mod append;
 mod core;
+mod dictionaries;
 mod extents;
 mod options;
 mod output;
@@ -14,7 +15,7 @@ pub(crate) use self::core::append_metadata;
 pub use options::{Durability, Layout, WriterOptions};
 pub(crate) use output::sync_folder;
 pub(crate) use region::{OpenRegion, Owner, Part, Shape};
-pub use region_writer::RegionWriter;
+pub use region_writer::{RegionWriter, StoredBlock};
 pub(crate) use statistics::Tally;
 
 use self::core::Core;
@@ -270,6 +271,28 @@ impl Writer {
         closed
     }
 
+    /// A dictionary for stored blocks: closes the region that the sort buffer holds, and gives the dictionary's number. It
+    /// is written before the next region that leaves any blocks; bytes that the file has already are not written again
+    /// (DIC-8).
+    ///
+    /// # Errors
+    /// `invalid-argument` without the option `dictionaries`, for bytes that are no Zstandard dictionary or more than
+    /// 1,048,576, beyond 65,535 dictionaries, and after `finish` or `abort`; `io`, which is final.
+    pub fn dictionary(&mut self, bytes: &[u8]) -> Result<u16> {
+        self.check_open()?;
+        if !self.options.dictionaries {
+            return Err(Error::argument(
+                "the option dictionaries",
+                "a file without dictionaries",
+            ));
+        }
+        self.core.dictionaries().check(bytes)?;
+        self.close_region()?;
+        // The region may have brought a dictionary of its own.
+        self.core.dictionaries().check(bytes)?;
+        Ok(self.core.dictionaries().add(bytes))
+    }
+
     /// Closes the region that the sort buffer holds, and begins one that is handed over block by block (WRT-8).
     ///
     /// # Errors
@@ -277,7 +300,7 @@ impl Writer {
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
         self.core.output().hold_region(true);
-        self.core.begin_region();
+        self.guarded(Core::begin_region)?;
         Ok(RegionWriter::new(self))
     }
 

@@ -3,7 +3,7 @@
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::framing;
-use crate::header::{FileHeader, FileKind, Framing, MAX_PARTITIONS};
+use crate::header::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
 use crate::{VERSION_MINOR, block};
 use uuid::Uuid;
 
@@ -58,6 +58,9 @@ pub struct WriterOptions {
     pub codec: Codec,
     /// Level of Zstandard, 1 to 19.
     pub level: i32,
+    /// Whether blocks may be compressed with dictionaries: with codec Zstandard the writer trains one when blocks are
+    /// small, with any codec it takes those of [`crate::Writer::dictionary`] (DIC-7).
+    pub dictionaries: bool,
     /// Whether the order of calls is kept within each partition.
     pub ordered: bool,
     /// The partition, counted from the first, whose extent comes first in dense regions.
@@ -99,6 +102,7 @@ impl WriterOptions {
             buffer_size: 64 << 20,
             codec: Codec::None,
             level: 1,
+            dictionaries: false,
             ordered: true,
             rotation: 0,
             statistics: true,
@@ -132,6 +136,8 @@ impl WriterOptions {
         codec: Codec;
         /// Sets `level`.
         level: i32;
+        /// Sets `dictionaries`.
+        dictionaries: bool;
         /// Sets `ordered`.
         ordered: bool;
         /// Sets `rotation`.
@@ -206,7 +212,7 @@ impl WriterOptions {
             version_minor: VERSION_MINOR,
             framing: self.framing,
             partition_count: self.partition_count,
-            reader_features: 0,
+            reader_features: if self.dictionaries { FEATURE_DICTIONARIES } else { 0 },
             writer_features: 0,
             producer: self.producer,
             attempt: self.attempt,

@@ -4,6 +4,7 @@ use super::Writer;
 use super::options::check_kind;
 use super::region::Owner;
 use crate::block::{CODEC_LAST, CODEC_NONE, DATA};
+use crate::codec::Codec;
 use crate::error::{Error, Result};
 
 /// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
@@ -16,6 +17,23 @@ pub struct RegionWriter<'a> {
     /// Own blocks went past the last partition to the first.
     wrapped: bool,
     ended: bool,
+}
+
+/// A block as it is stored, for [`RegionWriter::stored_block`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StoredBlock<'a> {
+    /// Data, or which event.
+    pub kind: u8,
+    /// The number in the block header: 0 none, 1 LZ4, 2 Zstandard.
+    pub codec: u8,
+    /// Payload bytes after decompression.
+    pub plain_size: u32,
+    /// The payload.
+    pub stored: &'a [u8],
+    /// How many records it counts as, if it is data.
+    pub records: u64,
+    /// The number of the dictionary that it is compressed with in this file, as [`Writer::dictionary`] gave it; 0 without.
+    pub dictionary: u16,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,29 +74,30 @@ impl<'a> RegionWriter<'a> {
         })
     }
 
-    /// A block with a stored payload, taken as it is. `codec` is the number in the block header: 0 none, 1 LZ4, 2
-    /// Zstandard.
+    /// A block with a stored payload, taken as it is.
     ///
     /// # Errors
-    /// As [`RegionWriter::block`]; `invalid-argument` too for a codec or sizes that break BLK-7, checks 7 and 8.
-    pub fn stored_block(
-        &mut self,
-        partition: Option<u32>,
-        kind: u8,
-        codec: u8,
-        plain_size: u32,
-        stored: &[u8],
-        records: u64,
-    ) -> Result<()> {
+    /// As [`RegionWriter::block`]; `invalid-argument` too for a codec, sizes or a dictionary that break BLK-7, checks 5, 7,
+    /// 8 and 10b.
+    pub fn stored_block(&mut self, partition: Option<u32>, block: StoredBlock<'_>) -> Result<()> {
+        let StoredBlock {
+            kind,
+            codec,
+            plain_size,
+            stored,
+            records,
+            dictionary,
+        } = block;
         self.writer.check_open()?;
         check_kind(kind)?;
         self.check_sizes(kind, codec, plain_size.into(), stored.len())?;
+        self.check_dictionary(codec, dictionary)?;
         self.enter(partition)?;
         self.writer.guarded(|core| {
             if kind == DATA {
                 core.add_records(records);
             }
-            core.stored_block(kind, codec, plain_size, stored)
+            core.stored_block(kind, codec, plain_size, dictionary, stored)
         })
     }
 
@@ -109,6 +128,19 @@ impl<'a> RegionWriter<'a> {
             core.output().hold_region(false);
             core.commit_region(wrapped)
         })
+    }
+
+    /// WRT-9: checks 5, 7c and 10b of BLK-7.
+    fn check_dictionary(&mut self, codec: u8, dictionary: u16) -> Result<()> {
+        let (there, found) = (self.writer.core.dictionaries().count(), dictionary);
+        let expected = if usize::from(dictionary) > there {
+            format!("one of the {there} dictionaries of the file, or none")
+        } else if dictionary != 0 && codec != Codec::Zstd as u8 {
+            format!("no dictionary with codec {codec}")
+        } else {
+            return Ok(());
+        };
+        Err(Error::argument(expected, format!("dictionary {found}")))
     }
 
     /// WRT-9.
