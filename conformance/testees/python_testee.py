@@ -179,6 +179,8 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
         "created_by": footer.created_by if footer is not None else None,
         "statistics": footer is not None and footer.statistics is not None,
     }
+    if reader.dictionaries is not None:
+        answer["dictionaries"] = [{"offset": place.offset, "size": place.size} for place in reader.dictionaries]
     if "range" in request:
         low, high = request["range"]
         answer["range"] = read_range(lambda: reader.range_blocks(low, high))
@@ -247,12 +249,13 @@ def region(writer: Writer, call: Json) -> None:
                 out.shared(None if block["shared"] == "all" else block["shared"])
             elif "stored" in block:
                 stored = payload(block["stored"])
-                out.stored_block(partition, kind, block["codec"], block["plain_size"], stored, records)
+                number = block.get("dictionary", 0)
+                out.stored_block(partition, kind, block["codec"], block["plain_size"], stored, records, number)
             else:
                 out.block(partition, kind, payload(block["payload"]), records)
 
 
-CALLS: dict[str, Callable[[Writer, Json], None]] = {
+CALLS: dict[str, Callable[[Writer, Json], int | None]] = {
     "write": lambda w, c: w.write(c["partition"], payload(c["payload"]), c.get("kind", 0)),
     "broadcast": lambda w, c: w.broadcast(payload(c["payload"]), c.get("kind", 0)),
     "multicast": lambda w, c: w.multicast(c["partitions"], payload(c["payload"]), c.get("kind", 0)),
@@ -261,6 +264,7 @@ CALLS: dict[str, Callable[[Writer, Json], None]] = {
     "finish": lambda w, _: w.finish(),
     "abort": lambda w, _: w.abort(),
     "property": lambda w, c: w.property(c["key"], c["value"]),
+    "dictionary": lambda w, c: w.dictionary(payload(c["payload"])),
     "region": region,
 }
 
@@ -282,7 +286,7 @@ class Testee:
             "language": "Python",
             "spec": "1.0-draft",
             "protocol": 1,
-            "features": ["lz4", "zstd", "selective", "arrow"],
+            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries"],
             "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
         }
 
@@ -295,18 +299,24 @@ class Testee:
     def write(self, request: Json) -> Json:
         """Make a writer and its calls."""
         errors = []
+        numbers = []
         finished = False
         writer = Writer(request["path"], options(request.get("options", {})))
         try:
             for number, call in enumerate(request["calls"]):
                 try:
-                    CALLS[call["call"]](writer, call)
+                    given = CALLS[call["call"]](writer, call)
+                    if given is not None:
+                        numbers.append(given)
                     finished = finished or call["call"] == "finish"
                 except FaroError as fault:
                     errors.append({"call": number, "code": str(fault.code)})
         finally:
             writer.abort()
-        return {"errors": errors, "finished": finished}
+        answer = {"errors": errors, "finished": finished}
+        if any(call["call"] == "dictionary" for call in request["calls"]):
+            answer["dictionaries"] = numbers
+        return answer
 
     def check(self, request: Json) -> Json:
         """Check a finished output."""

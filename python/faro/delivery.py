@@ -20,6 +20,7 @@ from faro.block import (
     check_sequence,
     decode,
 )
+from faro.dictionaries import DictionaryPlace
 from faro.error import FaroError, Place, invalid
 from faro.framing import check_framing, scan_chains, scan_equal, strip_lengths
 from faro.gather import Bytes, Ints
@@ -167,6 +168,12 @@ class PartitionReader(ABC):
     def data_place(self) -> Place:
         """The file that holds the blocks, as errors name it."""
         return self._files.data.place
+
+    @property
+    def dictionaries(self) -> list[DictionaryPlace] | None:
+        """Where the known dictionaries stand, number 1 first; None in a file without the feature (DIC)."""
+        known = self._files.data.dictionaries
+        return None if known is None else known.places
 
     @property
     def partitions(self) -> range:

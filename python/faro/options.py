@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from faro.error import invalid
-from faro.header import FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
+from faro.header import DICTIONARIES, FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
 from faro.opening import encapsulation_fault
 
 Framing = Literal["opaque", "records", "arrow"]
@@ -41,6 +41,8 @@ class WriterOptions:
     codec: CodecName = "none"
     level: int = 1
     """Of Zstandard, 1 to 19."""
+    dictionaries: bool = False
+    """Whether blocks may be compressed with dictionaries (DIC-7)."""
     ordered: bool = True
     """Whether each partition keeps the order of calls (SRT-4)."""
     rotation: int = 0
@@ -72,6 +74,8 @@ class WriterOptions:
         _between("max_plain_size", self.max_plain_size, 1, 2**32 - 1)
         if not isinstance(self.file_id, bytes) or len(self.file_id) != 16:
             raise invalid("file_id of 16 bytes", repr(self.file_id))
+        if not isinstance(self.dictionaries, bool):
+            raise invalid("dictionaries: yes or no", repr(self.dictionaries))
         if self.created_by is not None:
             check_text("created_by", self.created_by)
         if (self.schema is not None) != (self.framing == "arrow"):
@@ -92,6 +96,7 @@ class WriterOptions:
             producer=self.producer,
             attempt=self.attempt,
             file_id=self.file_id,
+            reader_features=DICTIONARIES if self.dictionaries else 0,
         )
 
     @property

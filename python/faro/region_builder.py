@@ -20,6 +20,7 @@ from faro.header import FileHeader
 from faro.index import MAX_REGION
 from faro.message import Statistics, U64s
 from faro.options import CODECS, WriterOptions
+from faro.training import SMALL_BLOCK, KnownDictionaries
 
 _PIECE = 1 << 20
 """Bytes that are handed to the file at once."""
@@ -49,11 +50,18 @@ class Streams:
     options: WriterOptions
     seed: int
     """What the checksums of the file's blocks begin with (BLK-9)."""
+    dictionaries: KnownDictionaries = field(init=False)
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
     vectors: dict[str, U64s] = field(default_factory=dict)
     """By the statistic's name, shape (partition_count,); made when first needed."""
     to_all: dict[str, int] = field(default_factory=lambda: {"stored": 0, "plain": 0, "records": 0})
+
+    def __post_init__(self) -> None:
+        """Begin without dictionaries."""
+        options = self.options
+        codec = CODECS[options.codec]
+        self.dictionaries = KnownDictionaries(wanted=options.dictionaries, codec=codec, level=options.level)
 
     def count(self, name: str, extents: list[BuiltExtent], values: list[int]) -> None:
         """Add one statistic of each extent to what its readers have."""
@@ -114,6 +122,11 @@ class RegionBuilder:
         self.length = 0
         """Bytes of the region's blocks so far."""
 
+    @property
+    def dictionary_count(self) -> int:
+        """How many dictionaries blocks may name."""
+        return self._streams.dictionaries.count
+
     def own(self, partition: int) -> None:
         """Begin the own extent of a partition."""
         self._close_extent()
@@ -135,13 +148,25 @@ class RegionBuilder:
         codec = CODECS[self._options.codec]
         size = len(payload)
         if codec != CODEC_NONE and kind == KIND_DATA:
-            packed = compress(codec, self._options.level, payload)
+            known, number = self._streams.dictionaries, 0
+            if known.trained and size < SMALL_BLOCK:
+                packed, number = known.compress(payload)
+            else:
+                packed = compress(codec, self._options.level, payload)
             if len(packed) < size:
-                self.stored(kind, codec, size, packed, records)
+                self.stored(kind, codec, size, packed, records, number)
                 return
         self.stored(kind, CODEC_NONE, size, payload, records)
 
-    def stored(self, kind: int, codec: int, plain_size: int, payload: Any, records: int) -> None:  # noqa: ANN401
+    def stored(
+        self,
+        kind: int,
+        codec: int,
+        plain_size: int,
+        payload: Any,  # noqa: ANN401
+        records: int,
+        dictionary: int = 0,
+    ) -> None:
         """Add a block as it is."""
         extent = self.extents[-1]
         size = len(payload)
@@ -149,7 +174,7 @@ class RegionBuilder:
         if self.length + length > MAX_REGION:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
         sequence = self._sequence + extent.blocks
-        header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec)
+        header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec, dictionary)
         self.parts.append(header)
         if size:
             self.parts.append(payload)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from faro.block import KIND_DATA, NO_PARTITION, PARTITION_KINDS
 from faro.calls import Calls, CallsOfRegion
+from faro.codec import CODEC_ZSTD
 from faro.error import invalid
 from faro.options import WriterOptions
 from faro.region_builder import RegionBuilder, member_bits
@@ -78,6 +79,7 @@ class RegionWriter:
         plain_size: int,
         stored: Any,  # noqa: ANN401
         records: int = 0,
+        dictionary: int = 0,
     ) -> None:
         """Add a block as it is stored; it is not decoded.
 
@@ -88,6 +90,7 @@ class RegionWriter:
             plain_size: bytes after decompression.
             stored: the payload as stored.
             records: how many records it counts for in the statistics.
+            dictionary: the number, from :meth:`faro.Writer.dictionary`, of the one it is compressed with; 0: none.
 
         Raises:
             FaroError: ``invalid-argument`` (WRT-8, WRT-9).
@@ -96,8 +99,9 @@ class RegionWriter:
             self._usable()
             payload = _payload(stored)
             self._check(kind, codec, plain_size, len(payload), records)
+            self._check_dictionary(codec, dictionary)
             self._place(partition)
-            self._builder.stored(kind, codec, plain_size, payload, records)
+            self._builder.stored(kind, codec, plain_size, payload, records, dictionary)
 
     def end(self) -> None:
         """Commit the region; one without blocks leaves nothing."""
@@ -132,6 +136,12 @@ class RegionWriter:
             raise invalid(f"plain_size of at most {self._options.max_plain_size}", plain_size)
         if not 0 <= records < 2**63:
             raise invalid("a count of records", records)
+
+    def _check_dictionary(self, codec: int, dictionary: int) -> None:
+        """Refuse a dictionary that a reader would refuse (BLK-7, checks 5, 7c and 10b)."""
+        most = self._builder.dictionary_count if codec == CODEC_ZSTD else 0
+        if not isinstance(dictionary, (int, np.integer)) or not 0 <= dictionary <= most:
+            raise invalid(f"a dictionary of the file, at most {most}, of codec 2", repr(dictionary))
 
     def _place(self, partition: int | None) -> None:
         """Begin the own extent of a partition if it is not the one that is open (WRT-8)."""

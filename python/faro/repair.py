@@ -346,7 +346,8 @@ def _is_dictionary(window: Window, offset: int) -> bool:
     """Whether a header says that a dictionary stands here, in a file that may have them."""
     if window.file.dictionaries is None or window.end - offset < BLOCK_HEADER_SIZE:
         return False
-    return window.data[window.locate(offset, BLOCK_HEADER_SIZE) + 16] == KIND_DICTIONARY
+    at = window.locate(offset, BLOCK_HEADER_SIZE)
+    return window.data[at + 16] == KIND_DICTIONARY
 
 
 def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None, data: SourceFile) -> None:

@@ -21,6 +21,7 @@ from faro.gather import Bytes, Ints, copy_spans
 from faro.header import FRAMING_ARROW, FRAMING_OPAQUE, FRAMING_RECORDS
 from faro.options import FRAMINGS, WriterOptions
 from faro.region_builder import RegionBuilder, is_sparse
+from faro.sampling import Sampled
 
 CHARGE = 12
 """What a record is charged beside its bytes (SRT-1)."""
@@ -114,15 +115,28 @@ class SortBuffer:
             )
             self._streams, self._kinds, self._lengths, self._rows = [], [], [], []
 
-    def drain(self, builder: RegionBuilder) -> None:
-        """Hand the region's blocks to ``builder`` in the order of SRT-7. The buffer stays as it is."""
+    def sampled(self) -> Sampled:
+        """Return the data records that are held, as the blocks that they will about make."""
+        columns = self._columns()
+        begins = np.cumsum(columns.lengths) - columns.lengths
+        data = columns.kinds == KIND_DATA
+        pool = np.frombuffer(self._pool, np.uint8)
+        return Sampled(
+            pool, columns.streams[data], begins[data], columns.lengths[data], self._framing, self._options.cut_size
+        )
+
+    def _columns(self) -> _Columns:
         self._settle()
-        columns = _Columns(
+        return _Columns(
             np.concatenate([chunk.streams for chunk in self._done]),
             np.concatenate([chunk.kinds for chunk in self._done]),
             np.concatenate([chunk.lengths for chunk in self._done]),
             np.concatenate([chunk.rows for chunk in self._done]),
         )
+
+    def drain(self, builder: RegionBuilder) -> None:
+        """Hand the region's blocks to ``builder`` in the order of SRT-7. The buffer stays as it is."""
+        columns = self._columns()
         begins = np.cumsum(columns.lengths) - columns.lengths
         order = self._order(columns)
         streams, kinds, lengths = columns.streams[order], columns.kinds[order], columns.lengths[order]

@@ -12,17 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from faro.batch import as_bytes, check_batch
-from faro.block import KIND_DATA, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, PARTITION_KINDS, encode_metadata
+from faro.block import KIND_DATA, PARTITION_KINDS
 from faro.calls import Calls
-from faro.canonical import build_footer, build_schema
 from faro.error import Code, FaroError, invalid
 from faro.header import FRAMING_ARROW, FRAMING_RECORDS
-from faro.header import KIND_DATA as DATA_FILE
-from faro.message import ENTRY
-from faro.opening import encapsulation_fault, encode_tail
+from faro.opening import encapsulation_fault
 from faro.options import FRAMINGS, WriterOptions, check_text
-from faro.output import OutputFile, sync_folder
+from faro.output import OutputFile
 from faro.region_builder import RegionBuilder, Streams, member_bits
+from faro.region_log import RegionLog
 from faro.region_writer import RegionWriter
 from faro.sort_buffer import CHARGE, SortBuffer
 
@@ -46,26 +44,12 @@ class Writer:
         self._buffer = SortBuffer(options)
         self._streams = Streams(options, options.header.seed)
         self._properties: dict[str, str] = {}
-        self._directory: list[tuple[int, int, int, int, int]] = []
         self._calls = Calls()
         self._files: list[OutputFile] = []
         # Not __del__: this is done at the program's end too, whatever still leads to the writer then.
         weakref.finalize(self, _drop, self._files, self._calls, follow=options.follow)
-        temporary = None if options.follow else f".{options.file_id.hex()[:8]}.tmp"
-        names = ((".faro", "single"),) if options.layout == "single" else ((".data", "data"), (".index", "index"))
         try:
-            for extension, role in names:
-                file = OutputFile(name + extension, role, temporary, overwrite=options.overwrite)
-                self._files.append(file)
-                file.create()
-            self._data, self._index = self._files[0], self._files[-1]
-            header = options.header
-            if len(self._files) == 2:
-                self._data.append([header.with_kind(DATA_FILE).encode()])
-            self._index.append([header.encode()])
-            self._metadata = 0
-            if options.schema is not None:
-                self._append_message(KIND_SCHEMA, build_schema(options.schema))
+            self._log = RegionLog(name, options, self._streams, self._files)
         except BaseException:
             self._discard()
             raise
@@ -229,6 +213,26 @@ class Writer:
             self._calls.region = weakref.ref(region)
             return region
 
+    def dictionary(self, content: Any) -> int:  # noqa: ANN401
+        """Give the file a Zstandard dictionary, for blocks that are compressed with it already.
+
+        Closes the region, as :meth:`flush`. The dictionary is written before the blocks of the next region.
+
+        Args:
+            content: the dictionary as training made it (RFC 8878, section 5), any contiguous buffer; 8 to 2^20 bytes.
+
+        Returns:
+            Its number, for :meth:`RegionWriter.stored_block`; that of an equal one if the file has it.
+
+        Raises:
+            FaroError: ``invalid-argument`` (DIC-8), without the option ``dictionaries`` too.
+        """
+        with self._calls:
+            known, raw = self._streams.dictionaries, bytes(as_bytes(content))
+            known.check(raw)
+            self._close_region()
+            return known.give(raw)
+
     def property(self, key: str, value: str) -> None:
         """Add a property to the footer; each key once."""
         with self._calls:
@@ -242,7 +246,7 @@ class Writer:
         """Close the region, write footer and tail, publish the files."""
         with self._calls:
             self._close_region()
-            self._guarded(self._finish)
+            self._guarded(lambda: self._log.finish(self._properties))
             # From here on the files are the caller's.
             self._calls.ended = "finished"
 
@@ -298,9 +302,12 @@ class Writer:
 
     def _close_region(self) -> None:
         if self._buffer.count:
-            self._guarded(lambda: self._drain(self._empty, wrapped=False))
+            self._guarded(lambda: self._log.stream(self._empty))
 
     def _empty(self, builder: RegionBuilder) -> None:
+        known = self._streams.dictionaries
+        if known.training:
+            known.train(self._buffer.sampled())
         self._buffer.drain(builder)
         self._buffer.clear()
 
@@ -313,70 +320,12 @@ class Writer:
         """
         with self._calls:
             self._close_region()
-            self._guarded(lambda: self._drain(fill, wrapped=wrapped))
-
-    def _drain(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool) -> None:
-        begin = self._data.position
-        builder = RegionBuilder(self._streams, self._data.append)
-        fill(builder)
-        builder.drain()
-        self._commit(builder, begin, wrapped=wrapped)
+            self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
 
     def _end_region(self, builder: RegionBuilder, wrapped: bool) -> None:
         """Take the region of a region writer."""
         self._calls.region = None
-        self._guarded(lambda: self._append_region(builder, wrapped))
-
-    def _append_region(self, builder: RegionBuilder, wrapped: bool) -> None:
-        begin = self._data.position
-        self._data.append(builder.parts)
-        self._commit(builder, begin, wrapped=wrapped)
-
-    def _commit(self, builder: RegionBuilder, begin: int, *, wrapped: bool) -> None:
-        """Write the region message behind the region's blocks (WRT-5)."""
-        durable = self.options.durability == "commit"
-        if builder.length:
-            if durable:
-                self._data.sync()
-            message = builder.message(len(self._directory), begin, wrapped=wrapped)
-            at = self._append_message(KIND_REGION, message)
-            if durable:
-                self._index.sync()
-            self._directory.append((at, len(message), 0, begin, builder.length))
-        builder.commit()
-
-    def _append_message(self, kind: int, message: bytes) -> int:
-        """Append a metadata block to the index or single file; return where it begins."""
-        if len(message) >= 2**32:
-            raise FaroError(Code.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
-        at = self._index.position
-        self._index.append([encode_metadata(self._streams.seed, kind, self._metadata, message)])
-        self._metadata += 1
-        return at
-
-    def _finish(self) -> None:
-        index, data = self._index, self._data
-        message = build_footer(
-            regions=np.array(self._directory, ENTRY),
-            data_size=data.position,
-            statistics=self._streams.statistics(),
-            properties=self._properties,
-            created_by=self.options.created_by,
-        )
-        at = self._append_message(KIND_FOOTER, message)
-        index.end(encode_tail(at, len(message)))
-        durable = self.options.durability == "commit"
-        if durable:
-            for file in self._files:
-                file.sync()
-        if not self.options.follow:
-            # Of both before the first is published, so that a refusal leaves the names as they were.
-            for file in self._files:
-                file.check_free()
-        for file in self._files:
-            file.publish()
-        if durable:
-            sync_folder(index.place)
+        self._guarded(lambda: self._log.append(builder, wrapped=wrapped))
 
     def _discard(self) -> None:
         for file in self._files:
