@@ -4,7 +4,6 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.codec.Decoder;
-import dev.faro.file.Checksum;
 import dev.faro.file.InputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -27,8 +26,9 @@ public final class BlockReader {
     private final InputFile file;
     private final Limits limits;
     private final boolean verify;
-    private final Window window;
-    private final Checksum checksum;
+    private final Source source;
+    private final BlockChecksum checksum;
+    private ByteBuffer bytes;
     private int at;
     private long offset;
     private int stored;
@@ -62,6 +62,10 @@ public final class BlockReader {
 
         /** Whether a number is as expected. */
         public boolean holds(long number) {
+            return holds(exactly, above, number);
+        }
+
+        private static boolean holds(long exactly, long above, long number) {
             return (exactly < 0 || number == exactly) && number > above;
         }
 
@@ -72,22 +76,27 @@ public final class BlockReader {
         }
     }
 
-    private BlockReader(InputFile file, UUID fileId, Limits limits, boolean verify, boolean direct) {
+    private BlockReader(InputFile file, UUID fileId, Limits limits, boolean verify, Source source) {
         this.file = file;
         this.limits = limits;
         this.verify = verify;
-        this.window = new Window(file, direct);
-        this.checksum = new Checksum(fileId);
+        this.source = source;
+        this.checksum = new BlockChecksum(fileId);
     }
 
     /** For partition blocks. Without {@code verify} their checksums are passed over (INT-7). */
     public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify) {
-        return new BlockReader(file, fileId, limits, verify, true);
+        return new BlockReader(file, fileId, limits, verify, new Window(file, true));
+    }
+
+    /** For partition blocks whose bytes come from somewhere else than straight from the file. */
+    public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify, Source source) {
+        return new BlockReader(file, fileId, limits, verify, source);
     }
 
     /** For metadata blocks, and for walks over all blocks of a file. */
     public static BlockReader ofMetadata(InputFile file, UUID fileId, Limits limits) {
-        return new BlockReader(file, fileId, limits, true, false);
+        return new BlockReader(file, fileId, limits, true, new Window(file, false));
     }
 
     /** {@code size} rounded up to a multiple of 8 (INT-3). */
@@ -102,13 +111,13 @@ public final class BlockReader {
 
     /** Forgets bytes that were read ahead, since the file may have changed. */
     public void refresh() {
-        window.clear();
+        source.clear();
     }
 
     /** Whether bytes 16 to 23 of the block at {@code from} are zero; they are in the file. */
     public boolean seemsZero(long from, long aheadEnd) throws FaroException {
-        int index = window.ensure(from, HEADER, aheadEnd);
-        return bytes().getLong(index + 16) == 0;
+        int index = source.ensure(from, HEADER, aheadEnd);
+        return source.buffer().getLong(index + 16) == 0;
     }
 
     /**
@@ -121,6 +130,13 @@ public final class BlockReader {
      */
     public void read(
             long from, long end, long aheadEnd, Place place, int expectedPartition, Sequence expectedSequence)
+            throws FaroException {
+        read(from, end, aheadEnd, place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
+    }
+
+    /** The same, with what {@link Sequence} has, for who reads millions of blocks. */
+    public void read(
+            long from, long end, long aheadEnd, Place place, int expectedPartition, long exactly, long above)
             throws FaroException {
         long storedSize = claim(from, end, aheadEnd);
         if (sizeInFile(storedSize) > end - from) {
@@ -135,7 +151,7 @@ public final class BlockReader {
             }
         }
         checkFields(place);
-        checkPosition(place, expectedPartition, expectedSequence);
+        checkPosition(place, expectedPartition, exactly, above);
         checkPadding();
     }
 
@@ -172,7 +188,7 @@ public final class BlockReader {
             }
         }
         checkFields(place);
-        checkPosition(place, expectedPartition, expectedSequence);
+        checkPosition(place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
         if (there) {
             checkPadding();
         }
@@ -183,7 +199,7 @@ public final class BlockReader {
     private boolean couldStand(Place place, int expectedPartition, Sequence expectedSequence) {
         try {
             checkFields(place);
-            checkPosition(place, expectedPartition, expectedSequence);
+            checkPosition(place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
             return true;
         } catch (FaroException e) {
             return false;
@@ -196,13 +212,14 @@ public final class BlockReader {
         if (end - from < HEADER) {
             throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of 24 bytes or more", (end - from) + " bytes");
         }
-        at = window.ensure(from, HEADER, aheadEnd);
-        return bytes().getInt(at) & 0xFFFFFFFFL;
+        at = source.ensure(from, HEADER, aheadEnd);
+        bytes = source.buffer();
+        return bytes.getInt(at) & 0xFFFFFFFFL;
     }
 
     /** Check 3. */
     private void checkStoredSize(long storedSize, Place place) throws FaroException {
-        kind = bytes().get(at + 16) & 0xFF;
+        kind = bytes.get(at + 16) & 0xFF;
         boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
         long most = metadata ? limits.maxMessageSize() : limits.maxBlockSize();
         if (storedSize > most) {
@@ -214,28 +231,32 @@ public final class BlockReader {
     /** Check 3, and the whole block into the window. */
     private void load(long storedSize, long aheadEnd, Place place) throws FaroException {
         checkStoredSize(storedSize, place);
-        at = window.ensure(offset, (int) sizeInFile(storedSize), aheadEnd);
-    }
-
-    private ByteBuffer bytes() {
-        return window.buffer();
+        at = source.ensure(offset, (int) sizeInFile(storedSize), aheadEnd);
+        bytes = source.buffer();
     }
 
     private int computeChecksum() {
-        return checksum.reset().add(bytes(), at, 20).add(bytes(), at + HEADER, stored).value();
+        return checksum.of(bytes, at, stored);
     }
 
     private int givenChecksum() {
-        return bytes().getInt(at + 20);
+        return bytes.getInt(at + 20);
     }
 
     private FaroException checksumFault(int computed) {
         return fault(ErrorCode.CHECKSUM, 0, String.format("%08x", computed), String.format("%08x", givenChecksum()));
     }
 
-    /** Checks 5 to 8. */
+    /** Checks 5 to 8; at once for plain data in an extent, which nearly all blocks are. */
     private void checkFields(Place place) throws FaroException {
-        ByteBuffer bytes = bytes();
+        if (place == Place.EXTENT && bytes.getInt(at + 16) == 0) {
+            plain = bytes.getInt(at + 4);
+            if (plain == stored && plain > 0 && plain <= limits.maxPlainSize()) {
+                kind = BlockKind.DATA;
+                codec = Decoder.NONE;
+                return;
+            }
+        }
         if (bytes.getShort(at + 18) != 0) {
             throw fault(ErrorCode.MALFORMED_BLOCK, 18, "zero", bytes.getShort(at + 18) & 0xFFFF);
         }
@@ -267,9 +288,9 @@ public final class BlockReader {
     }
 
     /** Checks 9 and 10. */
-    private void checkPosition(Place place, int expectedPartition, Sequence expectedSequence) throws FaroException {
-        partition = bytes().getInt(at + 8);
-        sequence = bytes().getInt(at + 12) & 0xFFFFFFFFL;
+    private void checkPosition(Place place, int expectedPartition, long exactly, long above) throws FaroException {
+        partition = bytes.getInt(at + 8);
+        sequence = bytes.getInt(at + 12) & 0xFFFFFFFFL;
         if (place.metadata() && !BlockKind.isMetadata(kind)) {
             return;
         }
@@ -277,14 +298,17 @@ public final class BlockReader {
             throw fault(ErrorCode.INCONSISTENT_INDEX, 8, "partition " + Integer.toUnsignedString(expectedPartition),
                     Integer.toUnsignedString(partition));
         }
-        if (!expectedSequence.holds(sequence)) {
-            throw fault(ErrorCode.INCONSISTENT_INDEX, 12, expectedSequence.toString(), sequence);
+        if (!Sequence.holds(exactly, above, sequence)) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, 12, new Sequence(exactly, above).toString(), sequence);
         }
     }
 
     private void checkPadding() throws FaroException {
-        ByteBuffer bytes = bytes();
         int size = (int) sizeInFile(stored);
+        // The last eight bytes of the block, without those of the payload; a shift by 64 would be one by 0.
+        if (size - HEADER == stored || bytes.getLong(at + size - 8) >>> 8 * (stored & 7) == 0) {
+            return;
+        }
         for (int i = HEADER + stored; i < size; i++) {
             if (bytes.get(at + i) != 0) {
                 throw fault(ErrorCode.MALFORMED_BLOCK, i, "padding of zero bytes", bytes.get(at + i) & 0xFF);
@@ -344,7 +368,7 @@ public final class BlockReader {
 
     /** The payload as stored, a view of memory that the next read changes; little-endian. */
     public ByteBuffer storedPayload() {
-        return bytes().slice(at + HEADER, stored).order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.slice(at + HEADER, stored).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
@@ -369,6 +393,6 @@ public final class BlockReader {
     /** The message that the block carries, in memory of its own; little-endian. */
     public ByteBuffer message() {
         ByteBuffer copy = ByteBuffer.allocate(stored).order(ByteOrder.LITTLE_ENDIAN);
-        return copy.put(0, bytes(), at + HEADER, stored);
+        return copy.put(0, bytes, at + HEADER, stored);
     }
 }

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** A stretch of a file in memory, moved forward by positioned reads that take more than was asked for. */
-final class Window {
+final class Window implements Source {
     /** Bytes of one read, as far as there are so many to read. */
     private static final int READ_AHEAD = 256 << 10;
     private static final int LEAST = 4 << 10;
@@ -22,22 +22,18 @@ final class Window {
         this.direct = direct;
     }
 
-    ByteBuffer buffer() {
+    @Override
+    public ByteBuffer buffer() {
         return buffer;
     }
 
-    /** Forgets what was read, since the file may have grown or changed. */
-    void clear() {
+    @Override
+    public void clear() {
         length = 0;
     }
 
-    /**
-     * Makes bytes available, which the caller checked to be within its bounds and limits.
-     *
-     * @param aheadEnd bytes up to here are worth reading in the same go
-     * @return the index of the first byte in {@link #buffer}
-     */
-    int ensure(long offset, int count, long aheadEnd) throws FaroException {
+    @Override
+    public int ensure(long offset, int count, long aheadEnd) throws FaroException {
         if (offset >= start && offset + count <= start + length) {
             return (int) (offset - start);
         }

@@ -113,10 +113,15 @@ public final class Region {
         IntBuffer offsets = table.bytes(Fields.REGION_OFFSETS, 4).asIntBuffer();
         require(offsets.get(0) == 0, "REG-4: the first offset is not 0");
         long before = 0;
+        // No text is made before something is wrong: there are millions of these.
         for (int i = 1; i <= slots; i++) {
             long next = offsets.get(i) & U32;
-            require(next >= before, "REG-4: offsets descend at slot " + (i - 1));
-            require(!sparse || next > before, "REG-5: an empty slot in a sparse region");
+            if (next < before) {
+                throw new Fault("REG-4: offsets descend at slot " + (i - 1));
+            }
+            if (sparse && next == before) {
+                throw new Fault("REG-5: an empty slot in a sparse region");
+            }
             before = next;
         }
         if (sparse) {
@@ -140,7 +145,9 @@ public final class Region {
         long before = header.firstPartition() - 1L;
         for (int i = 0; i < partitions.limit(); i++) {
             long next = partitions.get(i) & U32;
-            require(next > before, "REG-5: partitions do not ascend at slot " + i);
+            if (next <= before) {
+                throw new Fault("REG-5: partitions do not ascend at slot " + i);
+            }
             before = next;
         }
         require(before < (long) header.firstPartition() + header.partitionCount(), "REG-5: partition " + before);
@@ -154,11 +161,15 @@ public final class Region {
         for (int i = 0; i < sharedMembers.length; i++) {
             TableView extent = table.table(Fields.REGION_SHARED, i);
             long length = extent.u32(Fields.SHARED_LENGTH);
-            require(length >= 3, "REG-6: a shared extent of " + length + " units");
+            if (length < 3) {
+                throw new Fault("REG-6: a shared extent of " + length + " units");
+            }
             sharedStarts[i] = dataOffset + 8 * units;
             units += length;
             long first = extent.u32(Fields.SHARED_FIRST_BLOCK);
-            require(first > before, "REG-11: first blocks do not ascend at shared extent " + i);
+            if (first <= before) {
+                throw new Fault("REG-11: first blocks do not ascend at shared extent " + i);
+            }
             sharedFirstBlocks[i] = (int) first;
             before = first;
             int members = extent.vectorAt(Fields.SHARED_MEMBERS);

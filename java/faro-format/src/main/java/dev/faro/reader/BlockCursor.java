@@ -4,61 +4,36 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
-import dev.faro.block.BlockReader.Sequence;
 import dev.faro.block.Payloads;
 import dev.faro.block.Place;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
-import dev.faro.index.PartitionCounters;
-import dev.faro.index.Region;
-import dev.faro.message.Directory;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * The blocks of a partition, or of a range of partitions, in the order of PRT-1 and PRT-5. Blocks before the first
- * fault are delivered, nothing after it: a cursor that failed fails with the same error again. For one thread, which may
- * close it anywhere, so that its buffers serve the next; another thread that wants it to end interrupts that one, or
- * closes the reader: both make its next read fail with {@code io}.
+ * The blocks of a partition, or of several, in the order of PRT-1 and PRT-5. Blocks before the first fault are
+ * delivered, nothing after it: a cursor that failed fails with the same error again. For one thread, which may close it
+ * anywhere, so that its buffers serve the next; another thread that wants it to end interrupts that one, or closes the
+ * reader: both make its next read fail with {@code io}.
  */
 public final class BlockCursor implements Closeable {
-    private static final int[] NO_SLOTS = {};
-
     private final Dataset dataset;
     private final Header header;
-    private final Directory directory;
-    private final int from;
-    private final int to;
-    private final boolean fromStart;
-    private final PartitionCounters ownNext = new PartitionCounters();
+    private final Extents extents;
+    private final Sequences sequences;
     private ExtentReaders.ExtentReader reader;
     private FaroException failure;
-
-    private int nextRegion;
-    private Region region;
-    private int[] stretches = NO_SLOTS;
-    private int stretch;
-    private int slot;
-    private int shared;
-
+    private BlockReader blocks;
     private long at;
-    private long extentEnd;
-    private long aheadEnd;
-    private boolean extentBegins;
-    /** Slot of the extent, or -1 in a shared one. */
-    private int extentSlot;
-    private int extentPartition;
-    private long lastShared = -1;
+    private boolean begun;
 
-    BlockCursor(Dataset dataset, Directory directory, int from, int to, int firstRegion) {
+    BlockCursor(Dataset dataset, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
         this.dataset = dataset;
         this.header = dataset.header();
-        this.directory = directory;
-        this.from = from;
-        this.to = to;
-        this.fromStart = firstRegion == 0;
-        this.nextRegion = firstRegion;
-        this.reader = dataset.readers().take();
+        this.reader = reader;
+        this.extents = extents;
+        this.sequences = new Sequences(header.selective(), fromStart);
     }
 
     /**
@@ -75,17 +50,32 @@ public final class BlockCursor implements Closeable {
             return false;
         }
         try {
-            while (at == extentEnd) {
-                if (!nextExtent() && !nextRegion()) {
-                    close();
-                    return false;
-                }
+            if (at == extents.end && !nextExtent()) {
+                close();
+                return false;
             }
-            readBlock();
+            blocks.read(at, extents.end, extents.aheadEnd, Place.EXTENT, extents.partition, sequences.exactly,
+                    sequences.above);
+            at = blocks.end();
+            sequences.read(blocks.sequence());
             return true;
         } catch (FaroException e) {
             throw fail(e);
         }
+    }
+
+    private boolean nextExtent() throws FaroException {
+        if (begun) {
+            sequences.endExtent();
+        }
+        begun = extents.next();
+        if (!begun) {
+            return false;
+        }
+        at = extents.start;
+        blocks = extents.blocks();
+        sequences.beginExtent(extents);
+        return true;
     }
 
     private FaroException fail(FaroException e) {
@@ -93,101 +83,35 @@ public final class BlockCursor implements Closeable {
         return e;
     }
 
-    private boolean nextRegion() throws FaroException {
-        // A range of no partitions uses no region, and so meets no fault of one (REG-10).
-        if (nextRegion == directory.size() || from == to) {
-            return false;
-        }
-        region = dataset.regions().get(directory, nextRegion++);
-        stretches = region.slotsOf(from, to);
-        stretch = 0;
-        slot = stretches[0];
-        shared = 0;
-        return true;
-    }
-
-    private boolean nextExtent() {
-        if (region == null) {
-            return false;
-        }
-        while (stretch < stretches.length) {
-            int end = stretches[stretch + 1];
-            while (slot < end) {
-                if (begin(region.start(slot), region.start(slot + 1), region.start(end))) {
-                    extentSlot = slot;
-                    extentPartition = region.partitionOf(slot++);
-                    return true;
-                }
-                slot++;
-            }
-            stretch += 2;
-            slot = stretch < stretches.length ? stretches[stretch] : 0;
-        }
-        while (shared < region.sharedCount()) {
-            int number = shared++;
-            if (region.nextMember(number, from, to) >= 0) {
-                begin(region.sharedStart(number), region.sharedEnd(number), region.sharedEnd(number));
-                extentSlot = -1;
-                extentPartition = BlockReader.NO_PARTITION;
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean begin(long start, long end, long ahead) {
-        at = start;
-        extentEnd = end;
-        aheadEnd = ahead;
-        extentBegins = true;
-        return start < end;
-    }
-
-    private void readBlock() throws FaroException {
-        BlockReader blocks = reader.blocks();
-        blocks.read(at, extentEnd, aheadEnd, Place.EXTENT, extentPartition, expected());
-        at = blocks.end();
-        extentBegins = false;
-        if (extentSlot < 0) {
-            lastShared = blocks.sequence();
-        } else {
-            ownNext.set(extentPartition, blocks.sequence() + 1);
-        }
-    }
-
-    /** PRT-4. The counters hold the sequence after the one that was read last, so 0 where none was. */
-    private Sequence expected() {
-        if (extentSlot < 0) {
-            if (extentBegins) {
-                return new Sequence(region.sharedFirstBlock(shared - 1), lastShared);
-            }
-            return header.selective() ? Sequence.above(lastShared) : Sequence.exactly(lastShared + 1);
-        }
-        long next = ownNext.get(extentPartition);
-        if (header.selective()) {
-            return new Sequence(extentBegins ? region.firstBlock(extentSlot) : -1, next - 1);
-        }
-        return next == 0 && !fromStart ? BlockReader.ANY_SEQUENCE : Sequence.exactly(next);
-    }
-
     /** The partition of the block, or -1 if it is shared. */
     public int partition() {
-        return extentPartition;
+        return extents.partition;
+    }
+
+    /**
+     * The partition whose blocks are being read, also of a shared block; -1 in a {@link Dataset#range range} of other
+     * than one partition, where each block is for all that {@link #isFor} names.
+     */
+    public int reading() {
+        return extents.turn();
     }
 
     /** Whether the block is stored once for several partitions. */
     public boolean isShared() {
-        return extentSlot < 0;
+        return extents.shared;
     }
 
-    /** Whether a partition of the file reads this block. */
+    /**
+     * Whether a partition of the file reads this block; of {@link Dataset#partitions several} that are read one after
+     * another, only the one whose turn it is.
+     */
     public boolean isFor(int partition) {
-        return isShared() ? region.isMember(shared - 1, partition) : partition == extentPartition;
+        return extents.isFor(partition);
     }
 
     /** The number of the block's region. */
     public int region() {
-        return region.sequence();
+        return extents.region;
     }
 
     /** The checked block, while the cursor has its buffers. */
@@ -195,7 +119,7 @@ public final class BlockCursor implements Closeable {
         if (reader == null) {
             throw new IllegalStateException("the cursor is closed or behind its last block");
         }
-        return reader.blocks();
+        return blocks;
     }
 
     /** The block's kind, see {@link BlockKind}. */
@@ -253,7 +177,7 @@ public final class BlockCursor implements Closeable {
     public ByteBuffer framedPayload() throws FaroException {
         ByteBuffer payload = payload();
         try {
-            checkFraming(reader.blocks(), payload, header.framing());
+            checkFraming(blocks, payload, header.framing());
         } catch (FaroException e) {
             throw fail(e);
         }
@@ -290,6 +214,7 @@ public final class BlockCursor implements Closeable {
     @Override
     public void close() {
         if (reader != null) {
+            extents.close();
             dataset.readers().giveBack(reader);
             reader = null;
         }

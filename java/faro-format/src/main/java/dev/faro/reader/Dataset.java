@@ -109,7 +109,7 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         if (firstRegion < 0 || firstRegion > directory.size()) {
             throw FaroException.invalidArgument("a region from 0 to " + directory.size(), firstRegion);
         }
-        return new BlockCursor(this, directory, partition, partition + 1, firstRegion);
+        return cursor(directory, partition, partition + 1, firstRegion);
     }
 
     /**
@@ -118,13 +118,23 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
     public final BlockCursor range(int from, int to) throws FaroException {
+        checkRange(from, to);
+        return cursor(directory(), from, to, 0);
+    }
+
+    private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {
+        ExtentReaders.ExtentReader reader = readers.take();
+        return new BlockCursor(this, reader,
+                new RegionExtents(regions, directory, reader.blocks(), from, to, firstRegion), firstRegion == 0);
+    }
+
+    private void checkRange(int from, int to) throws FaroException {
         Header header = header();
         int end = header.firstPartition() + header.partitionCount();
         if (from < header.firstPartition() || to < from || to > end) {
             throw FaroException.invalidArgument("a range in " + header.firstPartition() + " to " + end,
                     from + " to " + to);
         }
-        return new BlockCursor(this, directory(), from, to, 0);
     }
 
     /** The blocks of all partitions, region by region (PRT-5). */

@@ -1,0 +1,98 @@
+package dev.faro.reader;
+
+import dev.faro.FaroException;
+import dev.faro.block.BlockReader;
+import dev.faro.index.Region;
+import dev.faro.index.Regions;
+import dev.faro.message.Directory;
+
+/** The extents of a range of partitions, region by region (PRT-5). */
+final class RegionExtents extends Extents {
+    private static final int[] NO_SLOTS = {};
+
+    private final Regions regions;
+    private final Directory directory;
+    private final BlockReader blocks;
+    private final boolean selective;
+    private final int from;
+    private final int to;
+
+    private int nextRegion;
+    private Region current;
+    private int[] stretches = NO_SLOTS;
+    private int stretch;
+    private int slot;
+    private int nextShared;
+
+    RegionExtents(Regions regions, Directory directory, BlockReader blocks, int from, int to, int firstRegion) {
+        this.regions = regions;
+        this.directory = directory;
+        this.blocks = blocks;
+        this.selective = regions.header().selective();
+        this.from = from;
+        this.to = to;
+        this.nextRegion = firstRegion;
+    }
+
+    @Override
+    boolean next() throws FaroException {
+        while (!nextOfRegion()) {
+            // A range of no partitions uses no region, and so meets no fault of one (REG-10).
+            if (nextRegion == directory.size() || from == to) {
+                return false;
+            }
+            current = regions.get(directory, nextRegion++);
+            region = current.sequence();
+            stretches = current.slotsOf(from, to);
+            stretch = 0;
+            slot = stretches[0];
+            nextShared = 0;
+        }
+        return true;
+    }
+
+    private boolean nextOfRegion() {
+        if (current == null) {
+            return false;
+        }
+        while (stretch < stretches.length) {
+            int behind = stretches[stretch + 1];
+            while (slot < behind) {
+                int own = slot++;
+                long begin = current.start(own);
+                if (begin < current.start(own + 1)) {
+                    set(false, current.partitionOf(own), begin, current.start(own + 1), current.start(behind));
+                    firstBlock = selective ? current.firstBlock(own) : -1;
+                    return true;
+                }
+            }
+            stretch += 2;
+            slot = stretch < stretches.length ? stretches[stretch] : 0;
+        }
+        while (nextShared < current.sharedCount()) {
+            int number = nextShared++;
+            if (current.nextMember(number, from, to) >= 0) {
+                set(true, BlockReader.NO_PARTITION, current.sharedStart(number), current.sharedEnd(number),
+                        current.sharedEnd(number));
+                firstBlock = current.sharedFirstBlock(number);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    boolean isFor(int which) {
+        return shared ? current.isMember(nextShared - 1, which) : which == partition;
+    }
+
+    @Override
+    int turn() {
+        return to - from == 1 ? from : -1;
+    }
+
+    @Override
+    BlockReader blocks() {
+        return blocks;
+    }
+}

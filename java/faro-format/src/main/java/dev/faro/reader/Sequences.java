@@ -1,0 +1,67 @@
+package dev.faro.reader;
+
+import dev.faro.index.PartitionCounters;
+
+/** What is known of the sequence of the next block, as a cursor goes (PRT-4; BLK-7, check 10). */
+final class Sequences {
+    private final boolean selective;
+    private final boolean fromStart;
+    /** For each partition the sequence after the one that was read last, so 0 where none was. */
+    private final PartitionCounters ownNext = new PartitionCounters();
+    private long lastShared = -1;
+    private boolean shared;
+    private int partition;
+    private long next;
+
+    /** The number of the next block, or -1 if it is not known. */
+    long exactly;
+    /** The number is above this one. */
+    long above;
+
+    /**
+     * For a cursor that has read nothing.
+     *
+     * @param fromStart whether it begins at region 0
+     */
+    Sequences(boolean selective, boolean fromStart) {
+        this.selective = selective;
+        this.fromStart = fromStart;
+    }
+
+    /** Before the first block of an extent. */
+    void beginExtent(Extents extents) {
+        shared = extents.shared;
+        partition = extents.partition;
+        exactly = extents.firstBlock;
+        if (shared) {
+            above = lastShared;
+            return;
+        }
+        next = ownNext.get(partition);
+        above = next - 1;
+        if (!selective && (next != 0 || fromStart)) {
+            exactly = next;
+        }
+    }
+
+    /** The block was read, and bears this number. */
+    void read(long sequence) {
+        next = sequence + 1;
+        exactly = selective ? -1 : next;
+        above = sequence;
+    }
+
+    /** Behind the last block of an extent. */
+    void endExtent() {
+        if (shared) {
+            lastShared = above;
+        } else {
+            ownNext.set(partition, next);
+        }
+    }
+
+    /** Another partition is read, from its first region on. */
+    void restart() {
+        lastShared = -1;
+    }
+}
