@@ -43,10 +43,33 @@ impl Codec {
     }
 }
 
+/// A dictionary for small blocks, and how to use it.
+#[derive(Clone, Debug)]
+pub(crate) struct Trained {
+    pub bytes: Vec<u8>,
+    /// The least length in bytes of a match that is looked for, where the level's own is not the best.
+    pub least_match: Option<u32>,
+}
+
+/// A block that compression made smaller.
+pub(crate) struct Compressed<'a> {
+    /// The number in the block header.
+    pub codec: u8,
+    /// The dictionary that it was compressed with, or 0.
+    pub dictionary: u16,
+    pub stored: &'a [u8],
+}
+
+/// Blocks of so many plain bytes or more have enough of a past of their own (DIC-7).
+pub(crate) const SMALL_BLOCK: usize = 16 << 10;
+
 /// Compresses block after block.
 pub(crate) struct Compressor {
     codec: Codec,
+    level: i32,
     zstd: Option<CCtx<'static>>,
+    /// The number of the dictionary for small blocks, and a context that digested it.
+    dictionary: Option<(u16, CCtx<'static>)>,
     /// Where a compressed block is put; only ever grows.
     scratch: Vec<u8>,
 }
@@ -55,18 +78,29 @@ impl Compressor {
     /// A compressor of a codec; `level` counts for Zstandard only.
     pub(crate) fn new(codec: Codec, level: i32) -> Result<Self> {
         let zstd = match codec {
-            Codec::Zstd => Some(zstd_compressor(level)?),
+            Codec::Zstd => Some(zstd_compressor(level, None)?),
             Codec::None | Codec::Lz4 => None,
         };
         Ok(Compressor {
             codec,
+            level,
             zstd,
+            dictionary: None,
             scratch: Vec::new(),
         })
     }
 
-    /// The compressed bytes of `plain` and their codec number, or nothing when compression does not shrink it (BLK-6).
-    pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<(u8, &[u8])> {
+    /// From now on compresses small blocks with a dictionary, whose number in the file is given. With another codec than
+    /// Zstandard this does nothing.
+    pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
+        if self.codec == Codec::Zstd {
+            self.dictionary = Some((number, zstd_compressor(self.level, Some(trained))?));
+        }
+        Ok(())
+    }
+
+    /// `plain` compressed, or nothing when that does not shrink it (BLK-6).
+    pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<Compressed<'_>> {
         // One byte less than the plain size: what does not fit did not shrink.
         let room = plain.len().checked_sub(1).filter(|room| *room > 0)?;
         if self.codec == Codec::None {
@@ -76,15 +110,24 @@ impl Compressor {
             self.scratch.resize(room, 0);
         }
         let target = &mut self.scratch[..room];
-        let size = match &mut self.zstd {
-            Some(context) => context.compress2(target, plain).ok()?,
-            None => lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()?,
+        let mut dictionary = 0;
+        let size = match (&mut self.zstd, &mut self.dictionary) {
+            (_, Some((number, context))) if plain.len() < SMALL_BLOCK => {
+                dictionary = *number;
+                context.compress2(target, plain).ok()?
+            }
+            (Some(context), _) => context.compress2(target, plain).ok()?,
+            (None, _) => lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()?,
         };
-        Some((self.codec as u8, &self.scratch[..size]))
+        Some(Compressed {
+            codec: self.codec as u8,
+            dictionary,
+            stored: &self.scratch[..size],
+        })
     }
 }
 
-fn zstd_compressor(level: i32) -> Result<CCtx<'static>> {
+fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static>> {
     let failed = |what: &str| Error::bare(Code::Io, "a Zstandard compressor", what.to_string());
     let mut context = CCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
     for parameter in [
@@ -97,6 +140,14 @@ fn zstd_compressor(level: i32) -> Result<CCtx<'static>> {
     ] {
         context
             .set_parameter(parameter)
+            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+    }
+    if let Some(trained) = trained {
+        let least = trained.least_match.map(CParameter::MinMatch);
+        // The context keeps a digest of the dictionary, which it makes at the first block: it is small, and each thread's.
+        least
+            .map_or(Ok(0), |least| context.set_parameter(least))
+            .and_then(|_| context.load_dictionary(&trained.bytes))
             .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
     }
     Ok(context)
@@ -193,9 +244,10 @@ mod tests {
         for codec in [Codec::Lz4, Codec::Zstd] {
             let mut compressor = Compressor::new(codec, 1).unwrap();
             for size in [100_000, 1000, 77] {
-                let (number, stored) = compressor.compress(&plain[..size]).unwrap();
-                assert_eq!(number, codec as u8);
-                let stored = stored.to_vec();
+                let compressed = compressor.compress(&plain[..size]).unwrap();
+                let number = compressed.codec;
+                assert_eq!((number, compressed.dictionary), (codec as u8, 0));
+                let stored = compressed.stored.to_vec();
                 assert_eq!(decode(number, &stored, size).unwrap(), plain[..size]);
                 for wrong in [size - 1, size + 1] {
                     let error = decode(number, &stored, wrong).unwrap_err();
@@ -213,7 +265,7 @@ mod tests {
     fn a_decoder_that_failed_decodes_the_next_block() {
         let plain = vec![7; 5000];
         let mut compressor = Compressor::new(Codec::Zstd, 19).unwrap();
-        let stored = compressor.compress(&plain).unwrap().1.to_vec();
+        let stored = compressor.compress(&plain).unwrap().stored.to_vec();
         let mut bad = stored.clone();
         bad[6] ^= 0xFF;
         let mut decoder = Decompressor::default();

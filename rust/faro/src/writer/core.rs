@@ -5,8 +5,9 @@ use super::options::WriterOptions;
 use super::output::Output;
 use super::region::{OpenRegion, Owner, Part, Shape};
 use super::statistics::Sums;
+use super::training::{self, Preview};
 use crate::block::{self, ANY_PARTITION, BlockHeader, DATA, Seal, pad8};
-use crate::codec::Compressor;
+use crate::codec::{Codec, Compressor};
 use crate::error::{Code, Error, Result};
 use crate::header::Framing;
 use crate::message::{Footer, Property, RegionEntry, Schema};
@@ -31,6 +32,8 @@ pub(crate) struct Core {
     dictionaries: Dictionaries,
     /// Where the header of the data block in hand will stand in the buffer.
     open_block: Option<usize>,
+    /// Whether a dictionary may still be trained, and at which level.
+    training: Option<i32>,
 }
 
 impl Core {
@@ -64,6 +67,7 @@ impl Core {
             region: OpenRegion::new(data_offset),
             dictionaries: Dictionaries::default(),
             open_block: None,
+            training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
         };
         if let Some(schema) = schema {
             core.metadata_block(block::SCHEMA, &schema)?;
@@ -89,6 +93,30 @@ impl Core {
     /// The dictionaries, those that are not written yet too.
     pub(crate) fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
+    }
+
+    /// Whether the next region may be trained on. Who hands over dictionaries has trained them already.
+    pub(crate) fn may_train(&self) -> bool {
+        self.training.is_some() && self.dictionaries.count() == 0
+    }
+
+    /// What training on a region begins with.
+    pub(crate) fn preview<'a>(&self) -> Preview<'a> {
+        Preview::new(self.framing, self.block_target)
+    }
+
+    /// Trains a dictionary on a region that is about to be written, if it is the first that promises something (DIC-7).
+    pub(crate) fn train(&mut self, preview: &Preview<'_>) -> Result<()> {
+        let Some(level) = self.training else { return Ok(()) };
+        let Some(outcome) = training::train(preview, level)? else {
+            return Ok(());
+        };
+        self.training = None;
+        if let Some(trained) = outcome {
+            let number = self.dictionaries.add(&trained.bytes);
+            self.compressor.use_dictionary(number, &trained)?;
+        }
+        Ok(())
     }
 
     /// Begins a region where the file ends now, behind the dictionaries that waited for one.
@@ -243,10 +271,11 @@ impl Core {
         let buffer = self.output.blocks().buffer();
         let plain_size = (buffer.len() - payload) as u32;
         let mut codec = block::CODEC_NONE;
-        if let Some((number, compressed)) = self.compressor.compress(&buffer[payload..]) {
-            codec = number;
+        let mut dictionary = 0;
+        if let Some(compressed) = self.compressor.compress(&buffer[payload..]) {
+            (codec, dictionary) = (compressed.codec, compressed.dictionary);
             buffer.truncate(payload);
-            buffer.extend_from_slice(compressed);
+            buffer.extend_from_slice(compressed.stored);
         }
         let stored_size = (buffer.len() - payload) as u32;
         let header = BlockHeader {
@@ -256,7 +285,7 @@ impl Core {
             sequence,
             kind: DATA,
             codec,
-            dictionary: 0,
+            dictionary,
             checksum: 0,
         };
         let bytes = header.encode(self.seal, &buffer[payload..]);

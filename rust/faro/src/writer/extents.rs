@@ -2,6 +2,7 @@
 
 use super::core::Core;
 use super::region::{MemberBits, Owner};
+use super::training::Preview;
 use crate::error::Result;
 use crate::sort_buffer::{Pushed, SortBuffer};
 
@@ -9,6 +10,10 @@ use crate::sort_buffer::{Pushed, SortBuffer};
 pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
     let shape = core.shape;
     buffer.sort(shape.partition_count);
+    if core.may_train() {
+        let preview = preview(core, buffer);
+        core.train(&preview)?;
+    }
     core.begin_region()?;
     // A dense region begins at the rotation; a sparse one ascends.
     let first = if shape.rotation == 0 || shape.is_sparse(buffer.own().count()) {
@@ -31,6 +36,20 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
         core.add_records(records);
     }
     core.commit_region(false)
+}
+
+/// What a dictionary may be trained on: the region's own data records.
+fn preview<'a>(core: &Core, buffer: &'a SortBuffer<MemberBits>) -> Preview<'a> {
+    let mut preview = core.preview();
+    for (_, entries) in buffer.own() {
+        for entry in entries {
+            if let Pushed::Data(bytes, _) = buffer.record(*entry) {
+                preview.push(bytes);
+            }
+        }
+        preview.end_extent();
+    }
+    preview
 }
 
 fn write_extent(core: &mut Core, buffer: &SortBuffer<MemberBits>, entries: &[u64]) -> Result<()> {

@@ -9,6 +9,7 @@ mod output;
 mod region;
 mod region_writer;
 mod statistics;
+mod training;
 
 pub(crate) use self::append::AppendFile;
 pub(crate) use self::core::append_metadata;
