@@ -30,6 +30,8 @@ def features_of(output: Output) -> list[str]:
     found = [name for codec, name in ((LZ4, "lz4"), (ZSTD, "zstd")) if codec in codecs]
     if output.header.reader_features & 1:
         found.append("selective")
+    if output.header.reader_features & 2:
+        found.append("dictionaries")
     return found + (["arrow"] if output.header.framing == out.ARROW else [])
 
 
@@ -122,6 +124,8 @@ class Catalog:
         if "range" in request:
             del ok["partitions"]
             ok["range"] = out.range_answer(output, *request["range"])
+        if output.header.reader_features & 2:
+            ok["dictionaries"] = out.dictionaries_answer(built)
         self.add(id, clause, title, "read", folder="valid", files=built.files, request=request, expect={"ok": ok},
                  check=self.checks(output), features=features_of(output), **more)  # fmt: skip
 

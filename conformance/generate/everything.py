@@ -6,6 +6,7 @@ from . import (
     believed,
     blocks,
     compressed,
+    dictionaries,
     gold,
     growing,
     handed,
@@ -40,6 +41,7 @@ PARTS = (
     readings,
     identity,
     believed,
+    dictionaries,
     gold,
 )
 

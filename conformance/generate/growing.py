@@ -7,7 +7,7 @@ from typing import Any
 
 from . import base
 from .catalog import Catalog, fault
-from .output import Built, Output, arrow_message, build, read_answer
+from .output import Built, Output, arrow_message, build, dictionaries_answer, read_answer
 from .raw import Header, patch, seal_block, seal_header, tail, u32
 
 Step = dict[str, Any]
@@ -45,9 +45,10 @@ class Story:
         asked = partitions or list(
             range(output.header.first_partition, output.header.first_partition + output.header.partition_count)
         )
-        self.steps.append(
-            {"action": "read", "request": {"partitions": asked}, "expect": {"ok": read_answer(seen, asked)}}
-        )
+        answer = read_answer(seen, asked)
+        if output.header.reader_features & 2:
+            answer["dictionaries"] = dictionaries_answer(self.built, regions if output.paired else None)
+        self.steps.append({"action": "read", "request": {"partitions": asked}, "expect": {"ok": answer}})
         return self
 
     def end(self, cat: Catalog, id: str, clause: str, title: str, features: list[str] | None = None) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from .message import Fields, canonical
+from .model import Built, Dictionary, Output, Region, Shared
 from .raw import (
     ARROW,
     BLOCK_HEADER_SIZE,
@@ -16,6 +16,7 @@ from .raw import (
     HEADER_SIZE,
     INDEX,
     KIND_DATA,
+    KIND_DICTIONARY,
     KIND_FOOTER,
     KIND_REGION,
     KIND_SCHEMA,
@@ -28,81 +29,6 @@ from .raw import (
 )  # fmt: skip
 
 Answer = dict[str, Any]
-
-
-@dataclass
-class Shared:
-    """A shared extent; `members` None is everybody, `bits` overrides the bit set's bytes."""
-
-    blocks: list[Block]
-    members: list[int] | None = None
-    bits: bytes | None = None
-
-
-@dataclass
-class Region:
-    """One region: own extents by partition in slot order, then shared ones."""
-
-    own: dict[int, list[Block]] = field(default_factory=dict)
-    shared: list[Shared] = field(default_factory=list)
-    sparse: bool | None = None  # None: by SRT-8
-    rotation: int = 0
-    runs: list[tuple[int, int, int]] | None = None
-    change: Callable[[Fields], None] | None = None  # changes the message's fields before it is built
-    encode: Callable[[Fields], bytes] | None = None  # builds the message in another way than canonically
-    block: dict[str, Any] = field(default_factory=dict)  # fields of the message's Block that are not the right ones
-    before: list[tuple[int, bytes]] = field(default_factory=list)  # metadata blocks before it: kind, payload
-
-
-@dataclass
-class Output:
-    """A whole output."""
-
-    header: Header = field(default_factory=Header)
-    regions: list[Region] = field(default_factory=list)
-    paired: bool = False
-    schema: bytes | None = None
-    encode_schema: Callable[[Fields], bytes] | None = None
-    schema_block: dict[str, Any] = field(default_factory=dict)
-    statistics: bool = False
-    properties: dict[str, str] = field(default_factory=dict)
-    created_by: str | None = None
-    behind: list[tuple[int, bytes]] = field(default_factory=list)  # metadata blocks between the last region and footer
-    change_footer: Callable[[Fields], None] | None = None
-    encode_footer: Callable[[Fields], bytes] | None = None
-    footer_block: dict[str, Any] = field(default_factory=dict)
-    unheld: dict[int, int] = field(default_factory=dict)  # records without bytes, by partition (NOBODY: everybody)
-    finished: bool = True
-
-
-@dataclass
-class Built:
-    """The files, and where the things in them are."""
-
-    output: Output
-    files: dict[str, bytes]
-    blocks: list[tuple[int, int, int, int, Block]] = field(default_factory=list)
-    # region, extent (partition, or NOBODY - 1 - n for shared n), offset, end of extent, block
-    messages: list[int] = field(default_factory=list)  # offsets of the region messages' blocks
-    metadata: list[int] = field(default_factory=list)  # offsets of all metadata blocks
-    fields: list[Fields] = field(default_factory=list)
-    footer_fields: Fields = field(default_factory=dict)
-    footer: int = 0
-    tail: int = 0
-
-    @property
-    def data(self) -> str:
-        """The role of the file that holds the blocks."""
-        return "data" if "data" in self.files else "single"
-
-    @property
-    def index(self) -> str:
-        """The role of the file that holds the messages."""
-        return "index" if "index" in self.files else "single"
-
-    def region_blocks(self, region: int) -> list[tuple[int, int, Block]]:
-        """Extent, offset and block of each block of a region."""
-        return [(extent, offset, block) for r, extent, offset, _, block in self.blocks if r == region]
 
 
 def framed(*records: bytes | str) -> bytes:
@@ -147,6 +73,18 @@ class _Maker:
         self.built = Built(output, {})
         self.sequences: dict[int, int] = {}
         self.directory: list[tuple[int, int, int, int, int]] = []
+        self.listed: list[tuple[int, int, int]] = []
+
+    def dictionary(self, region: int, one: Dictionary) -> None:
+        at, number = len(self.data), len(self.built.dictionaries) + 1
+        fields = {"kind": KIND_DICTIONARY, "dictionary": number, **one.fields}
+        if self.output.paired:
+            self.data += Block(one.content, **fields).encode(NOBODY, number - 1, self.output.header.file_id)
+        else:
+            at = self.metadata(KIND_DICTIONARY, one.content, **fields)
+        self.built.dictionaries.append((region, at, len(one.content)))
+        if one.listed:
+            self.listed.append((at, len(one.content), 0))
 
     def metadata(self, kind: int, payload: bytes, /, **other: Any) -> int:
         at = len(self.log)
@@ -168,6 +106,8 @@ class _Maker:
     def region(self, number: int, region: Region) -> None:
         for kind, payload in region.before:
             self.metadata(kind, payload)
+        for one in region.dictionaries:
+            self.dictionary(number, one)
         output, start = self.output, len(self.data)
         names, sparse = slots(output, region)
         firsts = {p: self.sequences.get(p, 0) for p in names}
@@ -219,6 +159,8 @@ class _Maker:
             fields["properties"] = [{"key": key, "value": value} for key, value in by_key]
         if output.created_by is not None:
             fields["created_by"] = output.created_by
+        if self.listed:
+            fields["dictionaries"] = self.listed
         if output.change_footer is not None:
             output.change_footer(fields)
         encode = output.encode_footer or (lambda it: canonical("Footer", it))
@@ -234,6 +176,8 @@ class _Maker:
             self.metadata(KIND_SCHEMA, encode({"arrow": self.output.schema}), **self.output.schema_block)
         for number, region in enumerate(self.output.regions):
             self.region(number, region)
+        for one in self.output.trailing:
+            self.dictionary(len(self.output.regions), one)
         for kind, payload in self.output.behind:
             self.metadata(kind, payload)
         if self.output.finished:
@@ -321,6 +265,12 @@ def partition_answer(output: Output, partition: int) -> Answer:
     }  # fmt: skip
 
 
+def dictionaries_answer(built: Built, regions: int | None = None) -> list[Answer]:
+    """The dictionaries as `read` answers them, or those before the first regions."""
+    seen = [(at, size) for region, at, size in built.dictionaries if regions is None or region < regions]
+    return [{"offset": at, "size": size} for at, size in seen]
+
+
 def header_answer(header: Header, paired: bool) -> Answer:
     """The header as `read` answers it."""
     return {
@@ -392,4 +342,4 @@ def arrow_message(metadata: bytes, body: bytes = b"") -> bytes:
     return b"\xff\xff\xff\xff" + struct.pack("<i", len(metadata)) + metadata + body
 
 
-__all__ = ["ARROW", "BLOCK_HEADER_SIZE", "HEADER_SIZE", "Built", "Output", "Region", "Shared", "build"]
+__all__ = ["ARROW", "BLOCK_HEADER_SIZE", "HEADER_SIZE", "Built", "Dictionary", "Output", "Region", "Shared", "build"]

@@ -19,6 +19,7 @@ DATA, INDEX, SINGLE, MANIFEST = 1, 2, 3, 4
 OPAQUE, RECORDS, ARROW = 0, 1, 2
 NONE, LZ4, ZSTD = 0, 1, 2
 KIND_DATA, KIND_EVENT, KIND_REGION, KIND_FOOTER, KIND_SCHEMA = 0, 1, 128, 129, 130
+KIND_DICTIONARY = 131
 
 
 def crc(data: bytes) -> int:
@@ -100,7 +101,8 @@ class Block:
     sequence: int | None = None
     plain_size: int | None = None
     stored_size: int | None = None
-    reserved: int = 0
+    reserved: int = 0  # other bits of the field dictionary
+    dictionary: int = 0
     checksum_xor: int = 0
     file_id: bytes | None = None  # of the file that the checksum is made for, BLK-9
     padding: bytes | None = None
@@ -128,7 +130,7 @@ class Block:
         partition = partition if self.partition is None else self.partition
         sequence = sequence if self.sequence is None else self.sequence
         head = struct.pack("<IIIIBBH", stored_size, self.claimed_plain, partition, sequence, self.kind, self.codec,
-                           self.reserved)  # fmt: skip
+                           self.reserved | self.dictionary)  # fmt: skip
         checksum = block_crc(file_id if self.file_id is None else self.file_id, head, self.payload) ^ self.checksum_xor
         padding = bytes(pad8(len(self.payload)) - len(self.payload)) if self.padding is None else self.padding
         return head + u32(checksum) + self.payload + padding
