@@ -25,6 +25,11 @@ setup: .venv/stamp ## Make the Python environment in .venv (Rust and Java need n
 		--editable 'python[arrow]' --editable conformance
 	touch $@
 
+# Plots, for the benchmarks and their tests.
+.venv/bench-stamp: .venv/stamp bench/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	touch $@
+
 .PHONY: schema
 schema: ## Generate the code of all languages from schema/faro.fbs
 	schema/generate
@@ -42,7 +47,7 @@ kaitai-check: ## Fail if the Kaitai parser does not fit its description
 	schema/kaitai/generate --check
 
 .PHONY: lint
-lint: .venv/stamp ## Check style, lints and types
+lint: .venv/bench-stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
@@ -52,6 +57,7 @@ lint: .venv/stamp ## Check style, lints and types
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	cd fuzz/python && $(BIN)/mypy
+	cd bench && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
@@ -83,6 +89,10 @@ test-runner: .venv/stamp ## Test the conformance runner itself
 test-fuzz: .venv/stamp ## Test the fuzz suite itself
 	cd fuzz && $(BIN)/pytest --quiet
 	cd fuzz/python && $(BIN)/pytest --quiet
+
+.PHONY: test-bench
+test-bench: .venv/bench-stamp ## Test the harness of the benchmarks
+	cd bench && $(BIN)/pytest --quiet
 
 .PHONY: testees
 testees: .venv/stamp ## Build what the conformance runner runs
@@ -183,6 +193,24 @@ bounds-short: testees ## Hostile files in their small sizes
 bounds: testees ## Put hostile files before all implementations, under an address-space limit
 	conformance/run bounds --all
 
+.venv/demo-stamp: .venv/stamp demo/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
+	touch $@
+
+.PHONY: bench-programs
+bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run
+	cd rust && $(CARGO) build --locked --release --package faro-bench
+	$(MVN) package -DskipTests --activate-profiles benchmarks --projects :faro-benchmarks --also-make
+
+.PHONY: bench
+bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, BENCHMARKS.md, docs/bench/ (ARGS=--quick to try)
+	bench/run $(PARTS) $(ARGS)
+
+# A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
+.PHONY: $(addprefix bench-,write read python broadcast index memory scheduler small-blocks growth)
+bench-write bench-read bench-python bench-broadcast bench-index bench-memory bench-scheduler bench-small-blocks bench-growth: bench-programs
+	bench/run $(@:bench-%=%) --keep $(ARGS)
+
 .PHONY: faro
 faro: ## Build the faro command
 	cd rust && $(CARGO) build --locked --release --package faro-cli
@@ -199,14 +227,10 @@ spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
 readme-check: testees ## Run the README's examples
 	$(BIN)/python scripts/readme-check
 
-.venv/demo-stamp: .venv/stamp demo/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
-	touch $@
-
 .PHONY: demo
 demo: .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults fuzz-short ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults fuzz-short ## Everything that has to pass
 	@scripts/totals

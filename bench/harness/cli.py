@@ -1,0 +1,141 @@
+"""`bench/run`: measure, and make bench.json, the plots and BENCHMARKS.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from harness import machine, work
+from harness.figures import Results
+from harness.lines import Line, join, parse, validator
+from harness.page import page
+from harness.plan import FULL, PARTS, QUICK, plan
+from harness.plots import draw
+from harness.targets import targets
+
+OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+_EPILOG = """\
+A full run takes about 35 minutes on two cores, --quick about 4. Nothing else should run meanwhile. It needs 3 GiB on
+the disk and 2 GiB of memory; what it writes is removed, also when it is interrupted.
+
+exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
+130 interrupted, and nothing changed
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="bench/run",
+        description="Measure Faro beside its peers and the limits of the machine.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all")
+    parser.add_argument("--quick", action="store_true", help="sizes for trying")
+    parser.add_argument(
+        "--dir", type=Path, default=machine.REPOSITORY / "out", help="where files are made; default out/"
+    )
+    parser.add_argument(
+        "--json", type=Path, default=machine.REPOSITORY / "bench.json", help="the results; default bench.json"
+    )
+    parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
+    parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
+    parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of the results again")
+    parser.add_argument(
+        "--prefix", default="", metavar="COMMAND", help="what goes before each program, as in --prefix 'taskset -c 1'"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.parts) - set(PARTS))
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)}")
+    try:
+        if options.page_only:
+            bench = json.loads(options.json.read_text())
+        else:
+            bench = _measure(options, ["bench/run", *(sys.argv[1:] if arguments is None else arguments)])
+    except KeyboardInterrupt:
+        print("bench/run: interrupted; nothing changed", file=sys.stderr)
+        return INTERRUPTED
+    except (OSError, ValueError) as fault:
+        print(f"bench/run: {fault}", file=sys.stderr)
+        return USAGE
+    if not bench["results"]:
+        print("bench/run: nothing was measured", file=sys.stderr)
+        for failure in bench["failures"]:
+            print(f"    {failure}", file=sys.stderr)
+        return FAILURES
+    publish(bench, options.json, options.into)
+    for target in bench["targets"]:
+        print(f"{target['state']:>12}  {target['text']}: {target['found']}")
+    print(f"{len(bench['failures'])} failures")
+    return FAILURES if bench["failures"] else OK
+
+
+def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
+    parts = [part for part in PARTS if part in (options.parts or PARTS)]
+    began, clock = datetime.now(timezone.utc), time.monotonic()
+    options.dir.mkdir(parents=True, exist_ok=True)
+    steps = plan(parts, QUICK if options.quick else FULL)
+    with work.work_folder(options.dir) as folder:
+        wanted = any(call.lineitem for step in steps for call in step.calls)
+        table = work.lineitem(folder, 0.02 if options.quick else 0.2) if wanted else None
+        found, failures = work.measure(
+            steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
+        )
+    earlier: list[str] = []
+    if options.keep and options.json.exists():
+        before = json.loads(options.json.read_text())
+        kept = _kept(before, found)
+        names = sorted({f"{line.part} ({line.language})" for line in kept})
+        earlier = [text for text in before["earlier"] if text.split(":")[0] in names]
+        told = {text.split(":")[0] for text in earlier}
+        earlier += [f"{name}: {before['commit'][:12]}, {before['date']}" for name in names if name not in told]
+        found = kept + found
+    commit, changed = machine.commit()
+    return {
+        "version": 1,
+        "date": began.isoformat(timespec="seconds"),
+        "commit": commit,
+        "changed": changed,
+        "command": shlex.join(command),
+        "earlier": earlier,
+        "quick": options.quick,
+        "seconds": round(time.monotonic() - clock, 1),
+        "machine": machine.machine(options.dir),
+        "versions": machine.versions(),
+        "results": [line.to_json() for line in join(found)],
+        "failures": failures,
+        "targets": [],
+    }
+
+
+def _kept(before: dict[str, Any], found: list[Line]) -> list[Line]:
+    """The lines of an earlier run about what this one did not measure."""
+    new = {(line.part, line.language) for line in found}
+    return [line for line in parse(before["results"], "bench.json") if (line.part, line.language) not in new]
+
+
+def publish(bench: dict[str, Any], target: Path, root: Path) -> None:
+    """Judge the targets, then write bench.json, the plots and the page."""
+    results = Results(parse(bench["results"], "bench.json"))
+    bench["targets"] = [one.judge(results) for one in targets()]
+    validator("schema.json").validate(bench)
+    target.write_text(json.dumps(bench, indent=1) + "\n")
+    notes = machine.REPOSITORY / "bench/notes.md"
+    plots = draw(results, root)
+    (root / "BENCHMARKS.md").write_text(page(bench, notes.read_text() if notes.exists() else "", plots))

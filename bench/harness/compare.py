@@ -1,0 +1,173 @@
+"""`bench/compare`: whether anything got slower between two runs, measured by the limits of each run.
+
+Absolute times of two runs say little: another machine, another hour. What is compared is the ratio of a subject to the
+limit that took turns with it: raw writes, raw reads, memcpy, the codec alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.figures import Results, Spread, ratio
+from harness.lines import Key, Line, LineError, parse
+from harness.machine import REPOSITORY
+from harness.targets import cell
+
+SAME, WORSE, USAGE = 0, 1, 2
+LIMITS = ("codec", "raw-write-preallocated", "raw-write", "raw-pread", "memcpy")
+"""What subjects are measured by: the first of these that the same case has, of their language if it is there."""
+
+_EPILOG = """\
+A subject is worse when the median of its ratios to the limit is more than the threshold below the lowest of its ratios
+in the earlier run: so what spreads widely has to fall further. Peers are not judged, only Faro's own subjects.
+
+exit codes: 0 nothing is worse; 1 something is worse, or gone; 2 wrong usage, or a file that is none
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one subject in one case."""
+
+    part: str
+    subject: str
+    case: str
+    limit: str
+    before: Spread
+    after: Spread | None
+    """None when it is gone."""
+
+    def is_worse(self, threshold: float) -> bool:
+        """Whether it fell by more than a share below what it had."""
+        return self.after is None or self.after.median < (1 - threshold) * self.before.least
+
+    @property
+    def factor(self) -> float | None:
+        """How the medians moved."""
+        return None if self.after is None else self.after.median / self.before.median
+
+
+def measured(lines: list[Line]) -> dict[tuple[str, tuple[str, str], Key], tuple[str, Spread]]:
+    """The ratios of Faro's subjects to their limits."""
+    results = Results(lines)
+    found = {}
+    for line in lines:
+        if not line.subject.startswith("faro"):
+            continue
+        limit = _limit(results, line)
+        if limit is not None:
+            found[line.part, line.name, line.key] = (" ".join(limit.name), ratio(line, limit))
+    return found
+
+
+def _limit(results: Results, line: Line) -> Line | None:
+    for subject in LIMITS:
+        for language in (line.language, "rust", "java", "python"):
+            limit = results.peer(line, language, subject)
+            if limit is not None:
+                return limit
+    return None
+
+
+def compare(before: list[Line], after: list[Line]) -> list[Change]:
+    """What became of everything that was measured before."""
+    new = measured(after)
+    changes = []
+    for key, (limit, spread) in measured(before).items():
+        part, name, case = key
+        now = new.get(key)
+        # A ratio to another limit says something else.
+        kept = now[1] if now is not None and now[0] == limit else None
+        changes.append(Change(part, " ".join(name), cell(case), limit, spread, kept))
+    return changes
+
+
+def load(name: str) -> list[Line]:
+    """The results of a file, or of a revision's bench.json.
+
+    Raises:
+        LineError: there is no such file or revision, or it holds no results.
+    """
+    path = Path(name)
+    if path.exists():
+        text = path.read_text()
+    else:
+        shown = subprocess.run(
+            ["git", "show", f"{name}:bench.json"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+        )
+        if shown.returncode:
+            raise LineError(f"{name}: no such file, and no revision with bench.json: {shown.stderr.strip()}")
+        text = shown.stdout
+    try:
+        return parse(json.loads(text)["results"], name)
+    except (json.JSONDecodeError, KeyError, TypeError) as fault:
+        raise LineError(f"{name}: no bench.json: {fault!r}") from fault
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="bench/compare",
+        description="Compare two bench.json by ratios to the limits of their own runs.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("before", help="a bench.json, or a revision that has one")
+    parser.add_argument("after", help="the same, later")
+    parser.add_argument("--threshold", type=float, default=0.1, metavar="SHARE", help="default 0.1: ten percent")
+    parser.add_argument("--allow-missing", action="store_true", help="what is gone is not worse: a run of some parts")
+    parser.add_argument("--json", action="store_true", help="print JSON in place of text")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if not 0 <= options.threshold < 1:
+        parser.error("--threshold has to be from 0 to below 1")
+    try:
+        changes = compare(load(options.before), load(options.after))
+    except (LineError, OSError) as fault:
+        print(f"bench/compare: {fault}", file=sys.stderr)
+        return USAGE
+    if not changes:
+        print("bench/compare: nothing was measured beside a limit before", file=sys.stderr)
+        return USAGE
+    if options.allow_missing:
+        changes = [change for change in changes if change.after is not None]
+    worse = [change for change in changes if change.is_worse(options.threshold)]
+    if options.json:
+        print(json.dumps({"compared": len(changes), "worse": [_json(change) for change in worse]}, indent=1))
+    else:
+        for change in sorted(changes, key=lambda change: change.factor or 0):
+            print(_text(change, worse=change in worse))
+        print(f"{len(changes)} compared, {len(worse)} worse")
+    return WORSE if worse else SAME
+
+
+def _json(change: Change) -> dict[str, Any]:
+    return asdict(change) | {"factor": change.factor}
+
+
+def _text(change: Change, *, worse: bool) -> str:
+    told = f"{change.before.median:.3f} of {change.limit} ({change.before.least:.3f} to {change.before.most:.3f})"
+    if change.after is None or change.factor is None:
+        now = "gone"
+    else:
+        now = (
+            f"{change.after.median:.3f} ({change.after.least:.3f} to {change.after.most:.3f}), {change.factor - 1:+.1%}"
+        )
+    mark = "WORSE" if worse else "     "
+    return f"{mark} {change.part} {change.subject} {change.case}: {told}, now {now}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

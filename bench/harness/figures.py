@@ -1,0 +1,75 @@
+"""Medians, spreads and ratios."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.lines import Key, Line
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Some measurements of one thing."""
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """The spread of one value or more."""
+        return cls(statistics.median(values), min(values), max(values))
+
+    @property
+    def relative(self) -> float:
+        """How far the values lie apart, as a share of their median."""
+        return (self.most - self.least) / self.median
+
+
+def speed(line: Line) -> Spread:
+    """Bytes of plain data a second."""
+    return Spread.of(line.speeds)
+
+
+def ratio(line: Line, peer: Line) -> Spread:
+    """How many times as fast a subject is as its peer, repetition by repetition."""
+    return Spread.of([mine / theirs for mine, theirs in zip(line.speeds, peer.speeds, strict=False)])
+
+
+class Results:
+    """The lines of a run, found by what they are about."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.lines = list(lines)
+
+    def select(self, part: str, language: str | None = None, subject: str | None = None, **case: Any) -> list[Line]:
+        """The lines of a part, of a language and a subject if they are given, whose case has these values."""
+        return [
+            line
+            for line in self.lines
+            if line.part == part
+            and language in (None, line.language)
+            and subject in (None, line.subject)
+            and all(line.case.get(key) == value for key, value in case.items())
+        ]
+
+    def peer(self, line: Line, language: str, subject: str) -> Line | None:
+        """Who was measured in the same case as a line, if it was."""
+        for other in self.lines:
+            if other.part == line.part and other.name == (language, subject) and other.key == line.key:
+                return other
+        return None
+
+    def ratios(
+        self, mine: tuple[str, str], theirs: tuple[str, str], part: str, **case: Any
+    ) -> list[tuple[Key, Spread]]:
+        """The ratio of two subjects in each case in which both were measured."""
+        found = []
+        for line in self.select(part, mine[0], mine[1], **case):
+            other = self.peer(line, *theirs)
+            if other is not None:
+                found.append((line.key, ratio(line, other)))
+        return found

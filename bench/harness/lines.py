@@ -1,0 +1,116 @@
+"""What programs hand over: lines of JSON, held against bench/line.schema.json and joined turn by turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from referencing import Registry, Resource
+
+FOLDER = Path(__file__).resolve().parents[1]
+
+Key = tuple[tuple[str, Any], ...]
+
+
+class LineError(Exception):
+    """A line that is not what bench/README.md says."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One subject's measurements of one case."""
+
+    part: str
+    language: str
+    subject: str
+    case: dict[str, Any]
+    seconds: tuple[float, ...]
+    """Of each repetition, in order."""
+    plain_bytes: int
+    stored_bytes: int | None = None
+    index_bytes: int | None = None
+    files: int | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """What subjects that are compared have in common: the case, but not how much data a program took for it."""
+        return tuple(sorted((key, value) for key, value in self.case.items() if key != "plain_bytes"))
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Language and subject."""
+        return self.language, self.subject
+
+    @property
+    def speeds(self) -> list[float]:
+        """Bytes of plain data a second, of each repetition."""
+        return [self.plain_bytes / seconds for seconds in self.seconds]
+
+    def to_json(self) -> dict[str, Any]:
+        """The line as it was handed over."""
+        line: dict[str, Any] = {
+            "part": self.part,
+            "language": self.language,
+            "subject": self.subject,
+            "case": self.case,
+            "seconds": list(self.seconds),
+            "plain_bytes": self.plain_bytes,
+        }
+        sizes = {"stored_bytes": self.stored_bytes, "index_bytes": self.index_bytes, "files": self.files}
+        line |= {name: size for name, size in sizes.items() if size is not None}
+        return line | ({"figures": self.figures} if self.figures else {})
+
+
+def validator(name: str) -> Any:
+    """A validator of a schema of this folder."""
+    schemas = [json.loads((FOLDER / file).read_text()) for file in ("line.schema.json", "schema.json")]
+    registry: Any = Registry().with_resources([(schema["$id"], Resource.from_contents(schema)) for schema in schemas])
+    chosen = next(schema for schema in schemas if schema["$id"] == name)
+    return jsonschema.Draft202012Validator(chosen, registry=registry)
+
+
+def parse(values: Iterable[Any], source: str) -> list[Line]:
+    """Check values against the schema.
+
+    Args:
+        values: JSON objects.
+        source: where they come from, for errors.
+
+    Raises:
+        LineError: the first that does not fit.
+    """
+    checker = validator("line.schema.json")
+    lines = []
+    for number, value in enumerate(values, 1):
+        fault = jsonschema.exceptions.best_match(checker.iter_errors(value))
+        if fault is not None:
+            raise LineError(f"{source}: line {number}: {fault.json_path}: {fault.message}")
+        lines.append(Line(**{**value, "seconds": tuple(value["seconds"])}))
+    return lines
+
+
+def read(path: Path) -> list[Line]:
+    """Read a file of lines; see :func:`parse`."""
+    values = []
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        try:
+            values.append(json.loads(text))
+        except json.JSONDecodeError as fault:
+            raise LineError(f"{path}: line {number}: {fault}") from fault
+    return parse(values, str(path))
+
+
+def join(lines: Iterable[Line]) -> list[Line]:
+    """Join lines of the same subject and case: their repetitions one after another, else what the last one says."""
+    joined: dict[tuple[Any, ...], Line] = {}
+    for line in lines:
+        key = (line.part, line.name, line.key, line.plain_bytes)
+        before = joined.get(key)
+        seconds = (before.seconds if before else ()) + line.seconds
+        joined[key] = Line(**{**line.__dict__, "seconds": seconds})
+    return list(joined.values())

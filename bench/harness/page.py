@@ -1,0 +1,223 @@
+"""BENCHMARKS.md out of bench.json and the explanations in bench/notes.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harness.figures import Results, Spread, ratio, speed
+from harness.lines import Line, parse
+from harness.plots import Plot
+
+Name = tuple[str, str]
+
+GRID = ("write", "read")
+_TITLES = {
+    "write": "Writing",
+    "read": "Reading",
+    "broadcast": "Broadcast",
+    "index": "Index",
+    "memory": "Memory",
+    "scheduler": "Scheduler",
+    "small-blocks": "Small blocks",
+    "growth": "Cost as work grows",
+    "limit": "Limits of the machine",
+}
+_ROWS = ("partitions", "buffer_mib", "order", "threads")
+_RATIOS: tuple[tuple[Name, Name], ...] = (
+    (("rust", "faro"), ("java", "flink")),
+    (("java", "faro"), ("java", "flink")),
+    (("rust", "faro"), ("rust", "hash-files")),
+    (("rust", "faro"), ("rust", "arrow-ipc")),
+    (("rust", "faro"), ("rust", "parquet")),
+    (("rust", "faro"), ("rust", "raw-write-preallocated")),
+    (("java", "faro"), ("java", "raw-write")),
+    (("rust", "faro"), ("rust", "raw-pread")),
+    (("java", "faro"), ("java", "raw-pread")),
+    (("rust", "faro"), ("rust", "codec")),
+    (("rust", "faro-2-threads"), ("rust", "faro")),
+    (("java", "faro"), ("java", "codec")),
+    (("python", "faro"), ("python", "arrow-ipc")),
+    (("python", "faro"), ("python", "parquet")),
+    (("python", "faro"), ("python", "arrow-dataset-ipc")),
+    (("python", "faro"), ("python", "arrow-dataset-parquet")),
+)
+
+_READING = """\
+- **MB/s** and **GB/s** are plain record data, 4 bytes counted with each record (Python's tables: their columns), by powers of ten.
+- **Medians** of repetitions behind an unmeasured first; in brackets the least and the most. Subjects of one program took turns, repetition by repetition; Rust and Java are two programs, started in turns,
+  cell by cell, so that a ratio between them compares minutes, not moments. A **ratio** is taken repetition by repetition, then its median.
+- **Faro checksums** every block (CRC-32C) and writes a footer with counts; a read verifies all of it. **Flink neither checksums nor writes a footer**, decompresses at its consumer, and reads back what it wrote
+  without looking at it. Nobody syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
+- One machine, one run, and neighbours that are not seen: figures move by some ten percent from run to run, and a spread that is wide says so. The ratios move less.
+"""
+
+
+def page(bench: dict[str, Any], notes: str, plots: Sequence[Plot]) -> str:
+    """The whole page."""
+    results = Results(parse(bench["results"], "bench.json"))
+    parts = [part for part in _TITLES if results.select(part)]
+    pieces = [_head(bench), "## How to read it\n\n" + _READING, _targets(bench["targets"], explanations(notes))]
+    for part in parts:
+        pieces.append(f"## {_TITLES[part]}\n")
+        pieces += [f"![{plot.title}]({plot.path})\n" for plot in plots if plot.part == part]
+        pieces.append(_grid(results, part) if part in GRID else _figures(results.select(part)))
+    if bench["failures"]:
+        pieces.append("## What failed\n\n" + "\n".join(f"- {_text(failure)}" for failure in bench["failures"]) + "\n")
+    return "\n".join(pieces)
+
+
+def _head(bench: dict[str, Any]) -> str:
+    machine = bench["machine"]
+    changed = ", with files changed" if bench["changed"] else ""
+    quick = (
+        "\n**These are sizes for trying (`--quick`): they say that the programs run, not how fast.**\n"
+        if bench["quick"]
+        else ""
+    )
+    rows = [
+        ("command", f"`{bench['command']}`, {bench['seconds'] / 60:.0f} minutes, {bench['date']}"),
+        ("revision", f"{bench['commit'][:12]}{changed}"),
+        ("processor", f"{machine['cpu']}, {machine['cores']} cores"),
+        ("memory", f"{machine['memory_bytes'] / 2**30:.1f} GiB"),
+        ("system", f"{machine['kernel']}, {machine['filesystem']}"),
+        *([("of earlier runs", "; ".join(bench["earlier"]))] if bench["earlier"] else []),
+        ("versions", ", ".join(f"{name} {version}" for name, version in bench["versions"].items())),
+    ]
+    return (
+        "# Benchmarks\n\n<!-- Made by `make bench` from bench.json and bench/notes.md: edit those. -->\n\n"
+        "[bench/README.md](bench/README.md) says what is measured on what data, and how to run it.\n"
+        + quick
+        + "\n"
+        + table(["", ""], rows)
+    )
+
+
+def _targets(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
+    rows = [
+        (_text(t["text"]), _text(t["found"]), f"**{t['state']}**" if t["state"] == "not met" else t["state"])
+        for t in targets
+    ]
+    text = "## Targets\n\n" + table(["target", "found", ""], rows)
+    for target in targets:
+        if target["id"] in notes and target["state"] != "not measured":
+            word = "Why not met" if target["state"] == "not met" else "A word on it"
+            text += f"\n### {word}: {target['text']}\n\n{notes[target['id']]}\n"
+        elif target["state"] == "not met":
+            text += f"\n### Why not met: {target['text']}\n\nNot explained yet.\n"
+    return text
+
+
+def explanations(notes: str) -> dict[str, str]:
+    """The sections of bench/notes.md, by the target's id that heads each."""
+    pieces = re.split(r"^## (\S+)\n", notes, flags=re.MULTILINE)
+    return {name: text.strip() for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def _grid(results: Results, part: str) -> str:
+    """The tables of a part whose cases are a grid: one for each kind of data."""
+    groups: dict[tuple[Any, ...], list[Line]] = {}
+    for line in results.select(part):
+        case = line.case
+        group = (line.language == "python", str(case.get("data")), case.get("record_bytes", 0), str(case.get("codec")))
+        groups.setdefault(group, []).append(line)
+    text = ""
+    for (_, data, size, codec), lines in sorted(groups.items()):
+        of = f" of {size:,} bytes" if size else ""
+        text += f"\n### {data}{of}, codec {codec}\n\n{_speeds(lines)}\n{_ratio_table(results, lines)}"
+    return text
+
+
+def _rows(lines: list[Line]) -> list[tuple[tuple[Any, ...], list[Line]]]:
+    rows: dict[tuple[Any, ...], list[Line]] = {}
+    for line in lines:
+        rows.setdefault(tuple(line.case.get(key, "") for key in _ROWS), []).append(line)
+    return sorted(rows.items(), key=lambda row: [(str(type(value)), value) for value in row[0]])
+
+
+def _speeds(lines: list[Line]) -> str:
+    names = sorted({line.name for line in lines}, key=lambda name: (name[0] != "rust", name))
+    rows = _rows(lines)
+    used = [i for i in range(len(_ROWS)) if any(row[i] != "" for row, _ in rows)]
+    head = [_ROWS[i].replace("_", " ") for i in used] + [f"{language} {subject}" for language, subject in names]
+    body = []
+    for row, found in rows:
+        cells = {line.name: megabytes(speed(line)) for line in found}
+        body.append([_value(row[i]) for i in used] + [cells.get(name, "") for name in names])
+    return "MB/s:\n\n" + table(head, body)
+
+
+def _ratio_table(results: Results, lines: list[Line]) -> str:
+    """The ratios that make sense among some lines."""
+    names = {line.name for line in lines}
+    pairs = [(mine, theirs) for mine, theirs in _RATIOS if mine in names and theirs in names]
+    if not pairs:
+        return ""
+    rows = _rows(lines)
+    used = [i for i in range(len(_ROWS)) if any(row[i] != "" for row, _ in rows)]
+    head = [_ROWS[i].replace("_", " ") for i in used] + [f"{' '.join(m)} / {' '.join(t)}" for m, t in pairs]
+    body = []
+    for row, found in rows:
+        cells = []
+        for mine, theirs in pairs:
+            line = next((line for line in found if line.name == mine), None)
+            peer = results.peer(line, *theirs) if line else None
+            cells.append(times(ratio(line, peer)) if line and peer else "")
+        body.append([_value(row[i]) for i in used] + cells)
+    return "\nRatios:\n\n" + table(head, body)
+
+
+def _figures(lines: list[Line]) -> str:
+    """The table of a part that measures other things than speed."""
+    keys = _union(key for line in lines for key in line.case if key != "plain_bytes")
+    names = _union(name for line in lines for name in line.figures)
+    sizes = [
+        name
+        for name in ("stored_bytes", "index_bytes", "files")
+        if any(getattr(line, name) is not None for line in lines)
+    ]
+    head = [*(key.replace("_", " ") for key in keys), "subject", "ms", "MB/s", *sizes, *names]
+    body = []
+    for line in lines:
+        milliseconds = Spread.of([seconds * 1e3 for seconds in line.seconds])
+        body.append(
+            [_value(line.case.get(key, "")) for key in keys]
+            + [f"{line.language} {line.subject}", f"{milliseconds.median:,.1f}"]
+            + [megabytes(speed(line)) if line.plain_bytes else ""]
+            + [_value(getattr(line, name)) for name in sizes]
+            + [_value(line.figures.get(name, "")) for name in names]
+        )
+    return table([name.replace("_", " ") for name in head], body)
+
+
+def _union(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def megabytes(found: Spread) -> str:
+    """A speed in MB/s with its spread."""
+    return f"{found.median / 1e6:,.0f} ({found.least / 1e6:,.0f} to {found.most / 1e6:,.0f})"
+
+
+def times(found: Spread) -> str:
+    """A ratio with its spread."""
+    return f"{found.median:.2f} ({found.least:.2f} to {found.most:.2f})"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return _text(str(value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _text(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"

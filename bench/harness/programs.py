@@ -1,0 +1,121 @@
+"""The programs of the three languages: how each is called for one cell of a part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.machine import REPOSITORY
+
+MIB = 1 << 20
+Cell = dict[str, str | int]
+"""What the cases of a call have in common, by the keys of a case."""
+
+RUST = REPOSITORY / "rust/target/release/faro-bench"
+JAVA = REPOSITORY / "java/benchmarks/run"
+
+
+class ProgramError(Exception):
+    """A program that could not be run, or that ended otherwise than it should."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One start of a program."""
+
+    language: str
+    part: str
+    cell: tuple[tuple[str, str | int], ...] = ()
+    repetitions: int | None = None
+    """None: the part has no such option."""
+    plain_mib: int | None = None
+    """MiB of plain record data in each repetition."""
+    more: tuple[str, ...] = ()
+    """Options of the part alone."""
+    lineitem: bool = False
+    """Whether rows of TPC-H's table are needed."""
+
+    def command(self, out: Path, folder: Path, lineitem: Path | None) -> list[str]:
+        """The command line."""
+        options = ["--out", str(out), "--dir", str(folder)]
+        if self.language == "rust":
+            # Its options have the keys' names, and take lists.
+            command = [str(RUST), self.part, *options]
+            for key, value in self.cell:
+                command += ["--" + key.replace("_", "-"), str(value)]
+            if self.plain_mib is not None:
+                command += ["--bytes", str(self.plain_mib * MIB)]
+            if self.repetitions is not None:
+                command += ["--rounds", str(self.repetitions)]
+        else:
+            program = [sys.executable, "-m", "benchmarks"] if self.language == "python" else [str(JAVA)]
+            command = [*program, self.part, *options]
+            for key, value in self.cell:
+                command += ["--case", f"{key}={value}"]
+            if self.plain_mib is not None:
+                command += ["--plain-mib", str(self.plain_mib)]
+            if self.repetitions is not None:
+                command += ["--repetitions", str(self.repetitions)]
+        if self.lineitem and lineitem is not None:
+            command += ["--lineitem", str(lineitem)]
+        return [*command, *self.more]
+
+    def __str__(self) -> str:
+        cell = " ".join(f"{key}={value}" for key, value in self.cell)
+        return " ".join(filter(None, (self.language, self.part, cell, " ".join(self.more))))
+
+
+def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list[str], timeout: float) -> None:
+    """Run a program to its end; what it says goes to the harness's standard error.
+
+    Args:
+        call: what to run.
+        out: the file that it appends lines to.
+        folder: where it makes files.
+        lineitem: rows of TPC-H's table as text.
+        prefix: what goes before the command, such as ``taskset``.
+        timeout: in seconds.
+
+    Raises:
+        ProgramError: it could not be started, failed, or took too long.
+    """
+    command = [*prefix, *call.command(out, folder, lineitem)]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
+    try:
+        # A session of its own: what it starts ends with it.
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=REPOSITORY,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as fault:
+        raise ProgramError(f"{call}: {fault}") from fault
+    with process:
+        try:
+            _, said = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as fault:
+            raise ProgramError(f"{call}: more than {timeout:.0f} s") from fault
+        finally:
+            if process.poll() is None:
+                _end(process)
+    if process.returncode:
+        raise ProgramError(f"{call}: exit code {process.returncode}: {said.strip()[-600:]}")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a program and what it started, first so that it can clean up."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+            return

@@ -1,0 +1,221 @@
+"""The targets, each held against what was measured: met, not met and by how much, or not measured."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness.figures import Results, Spread, speed
+from harness.lines import Key, Line
+
+Verdict = tuple[bool | None, str]
+"""Whether a target is met, None if it was not measured; and the figures that decide."""
+
+TEXT: dict[str, Any] = {"data": "text", "record_bytes": 100}
+GB = 1e9
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to be reached."""
+
+    id: str
+    text: str
+    decide: Callable[[Results], Verdict]
+
+    def judge(self, results: Results) -> dict[str, str]:
+        """The target as bench.json has it."""
+        met, found = self.decide(results)
+        state = {True: "met", False: "not met", None: "not measured"}[met]
+        return {"id": self.id, "text": self.text, "state": state, "found": found}
+
+
+def cell(key: Key) -> str:
+    """A case in short."""
+    names = {"partitions": "P", "buffer_mib": "MiB", "record_bytes": "B", "order": "order"}
+    told = ((names.get(name, ""), value) for name, value in key if name not in ("data", "plain_bytes"))
+    return " ".join(f"{name}={value}" if name else str(value) for name, value in told)
+
+
+def _medians(ratios: list[tuple[Key, Spread]], middle: float | None, least: float, *, strict: bool = False) -> Verdict:
+    """Hold the medians of some cells against what their middle and each of them has to reach."""
+    if not ratios:
+        return None, "no case in which both were measured"
+    values = [spread.median for _, spread in ratios]
+    key, worst = min(ratios, key=lambda found: found[1].median)
+    met = (worst.median > least if strict else worst.median >= least) and (
+        middle is None or statistics.median(values) >= middle
+    )
+    found = f"median of {len(values)} cells {statistics.median(values):.2f}"
+    return met, f"{found}, least {worst.median:.2f} ({worst.least:.2f} to {worst.most:.2f}) at {cell(key)}"
+
+
+def _speeds(lines: list[Line], least: float) -> Verdict:
+    if not lines:
+        return None, "not measured"
+    worst = min(lines, key=lambda line: speed(line).median)
+    found = speed(worst)
+    spread = f"{found.least / GB:.1f} to {found.most / GB:.1f}"
+    told = f"least of {len(lines)} cells {found.median / GB:.1f} GB/s ({spread}) at {cell(worst.key)}"
+    return found.median >= least, told
+
+
+def ratio_target(
+    id_: str,
+    text: str,
+    mine: tuple[str, str],
+    theirs: tuple[str, str],
+    part: str,
+    middle: float | None,
+    least: float,
+    *,
+    strict: bool = False,
+    **case: Any,
+) -> Target:
+    """A target on the ratio of two subjects."""
+    return Target(
+        id_, text, lambda results: _medians(results.ratios(mine, theirs, part, **case), middle, least, strict=strict)
+    )
+
+
+def _sizes(results: Results) -> Verdict:
+    found = []
+    for size in (16, 1 << 10):
+        found += results.ratios(
+            ("rust", "faro"), ("java", "flink"), "write", data="text", record_bytes=size, codec="none"
+        )
+    return _medians(found, None, 1.0, strict=True)
+
+
+def _codec(mine: str, theirs: str, least: float) -> Callable[[Results], Verdict]:
+    def decide(results: Results) -> Verdict:
+        found = []
+        for codec in ("lz4", "zstd"):
+            found += results.ratios(("rust", mine), ("rust", theirs), "write", codec=codec, **TEXT)
+        return _medians(found, None, least)
+
+    return decide
+
+
+def _read(order: str, least: float) -> Callable[[Results], Verdict]:
+    def decide(results: Results) -> Verdict:
+        lines = results.select("read", "rust", "faro", codec="none", order=order)
+        lines += results.select("read", "java", "faro", codec="none", order=order)
+        return _speeds(lines, least)
+
+    return decide
+
+
+def _java_reads(results: Results) -> Verdict:
+    found = results.ratios(("java", "faro"), ("java", "flink"), "read")
+    return _medians(found, 1.5, 1.0)
+
+
+def _python_writes(results: Results) -> Verdict:
+    found = []
+    for peer in ("arrow-ipc", "parquet", "arrow-dataset-ipc", "arrow-dataset-parquet"):
+        for key, spread in results.ratios(("python", "faro"), ("python", peer), "write"):
+            found.append(((*key, ("peer", peer)), spread))
+    return _medians(found, None, 3.0)
+
+
+def _many_partitions(results: Results) -> Verdict:
+    found = []
+    for few in results.select("write", "rust", "faro", codec="none", partitions=64, **TEXT):
+        for many in results.select(
+            "write", "rust", "faro", codec="none", partitions=10_000, buffer_mib=few.case["buffer_mib"], **TEXT
+        ):
+            found.append((few.case["buffer_mib"], speed(few).median / speed(many).median))
+    if not found:
+        return None, "not measured"
+    told = ", ".join(f"{times:.2f} times with {buffer} MiB" for buffer, times in found)
+    return max(times for _, times in found) <= 1.3, told
+
+
+def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0) -> Callable[[Results], Verdict]:
+    """Holds a figure that every language hands over against a limit."""
+
+    def decide(results: Results) -> Verdict:
+        found = [(line, line.figures[name]) for line in results.select(part, subject="faro") if name in line.figures]
+        if not found:
+            return None, "not measured"
+        line, worst = max(found, key=lambda pair: float(pair[1]))
+        told = f"most of {len(found)} cases {worst / scale:.4g}{unit} ({line.language}, {cell(line.key)})"
+        return worst <= most, told
+
+    return decide
+
+
+def targets() -> Iterator[Target]:
+    """All of them, in the order of the page."""
+    rust, java, flink = ("rust", "faro"), ("java", "faro"), ("java", "flink")
+    yield ratio_target(
+        "rust-write-flink", "Rust writes, codec none: at least 5 times Flink at the median, 3 times in every cell",
+        rust, flink, "write", 5.0, 3.0, codec="none", **TEXT,
+    )  # fmt: skip
+    yield ratio_target(
+        "rust-write-limit", "Rust writes, codec none: at least 40 % of raw writes into a preallocated file",
+        rust, ("rust", "raw-write-preallocated"), "write", None, 0.4, codec="none", **TEXT,
+    )  # fmt: skip
+    yield Target("rust-write-sizes", "Records of 16 B and of 1 KiB: faster than Flink in every cell", _sizes)
+    yield Target(
+        "rust-write-codec",
+        "Rust writes, LZ4 and Zstandard: at least 90 % of the codec alone on the same bytes",
+        _codec("faro", "codec", 0.9),
+    )
+    yield Target(
+        "rust-write-threads",
+        "With two compressing threads at least 1.7 times one",
+        _codec("faro-2-threads", "faro", 1.7),
+    )
+    yield ratio_target(
+        "java-write-flink", "Java writes, codec none: at least 2 times Flink at the median, 1.3 times in every cell",
+        java, flink, "write", 2.0, 1.3, codec="none", **TEXT,
+    )  # fmt: skip
+    yield Target("read-file-order", "Verified reads in file order: at least 15 GB/s in every cell", _read("file", 15e9))
+    yield Target(
+        "read-partition-order",
+        "Verified reads in partition order: at least 10 GB/s in every cell",
+        _read("partition", 10e9),
+    )
+    yield Target(
+        "java-read-flink",
+        "Java reads: at least 1.5 times Flink's reader at the median, slower in no cell",
+        _java_reads,
+    )
+    yield Target(
+        "python-write", "Python, tables in: at least 3 times pyarrow's one file for each partition", _python_writes
+    )
+    yield Target(
+        "python-read",
+        "Python, tables out: 2 GB/s, verified",
+        lambda results: _speeds(results.select("read", "python", "faro", order="partition"), 2e9),
+    )
+    yield Target("many-partitions", "10,000 partitions cost at most 1.3 times the time of 64", _many_partitions)
+    yield Target(
+        "index-bytes",
+        "Index: at most 4.2 bytes for each region and partition",
+        figure("index", "bytes_per_entry", 4.2, " bytes"),
+    )
+    yield Target(
+        "index-open",
+        "Opening P = 100,000 with 100 regions takes less than 50 ms",
+        figure("index", "open_seconds", 0.050, " ms", 1e-3),
+    )
+    yield Target(
+        "broadcast",
+        "A broadcast of 64 MiB to 10,000: bytes, index and time within 5 % of writing to one partition",
+        figure("broadcast", "worst_ratio", 1.05),
+    )
+    yield Target(
+        "memory",
+        "Memory: the sort buffer and at most 16 MiB, whatever P",
+        figure("memory", "above_buffer_bytes", 16 << 20, " MiB", 1 << 20),
+    )
+    yield Target(
+        "allocations",
+        "No allocation for each record",
+        figure("memory", "allocations_per_record", 0.01),
+    )

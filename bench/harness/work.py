@@ -1,0 +1,88 @@
+"""A run: steps in order, a bar on a terminal, and a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+from tqdm import tqdm
+
+from harness import lines
+from harness.lines import Line, LineError
+from harness.plan import Step
+from harness.programs import ProgramError, run
+
+TIMEOUT = 900.0
+
+
+@contextlib.contextmanager
+def work_folder(parent: Path) -> Iterator[Path]:
+    """A folder for what is written; gone at the end, also when the run is interrupted or told to end."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with tempfile.TemporaryDirectory(prefix="faro-bench-", dir=parent) as name:
+            yield Path(name)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def lineitem(folder: Path, scale: float) -> Path:
+    """Make rows of TPC-H's lineitem table as text."""
+    generator = Path(sys.executable).parent / "tpchgen-cli"
+    command = [str(generator), "tbl", "-s", str(scale), "-T", "lineitem", "-o", str(folder)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder / "lineitem.tbl"
+
+
+def measure(
+    steps: list[Step],
+    folder: Path,
+    prefix: list[str],
+    *,
+    say: Callable[[str], None],
+    table: Path | None = None,
+) -> tuple[list[Line], list[str]]:
+    """Run the programs.
+
+    Args:
+        steps: what to run.
+        folder: where they make files.
+        prefix: what goes before each command.
+        say: takes what is worth a line on the terminal.
+        table: rows of TPC-H's lineitem table.
+
+    Returns:
+        What they handed over, joined, and what went wrong.
+    """
+    found: list[Line] = []
+    failures: list[str] = []
+    total = sum(len(step.calls) * step.turns for step in steps)
+    with tqdm(total=total, unit="call", disable=None, leave=False, dynamic_ncols=True) as bar:
+        for step in steps:
+            for turn in range(step.turns):
+                for number, call in enumerate(step.calls):
+                    bar.set_postfix_str(str(call))
+                    out = folder / "lines"
+                    out.unlink(missing_ok=True)
+                    try:
+                        run(call, out, folder, table, prefix, TIMEOUT)
+                        got = lines.read(out) if out.exists() else []
+                        if not got and not number and not turn:
+                            failures.append(f"{call}: it handed over nothing")
+                        found += got
+                    except (ProgramError, LineError) as fault:
+                        failures.append(str(fault))
+                        bar.clear()
+                        say(f"failed: {fault}")
+                    bar.update()
+    return lines.join(found), failures

@@ -1,0 +1,29 @@
+"""Stands for a program: hands over a line, or does what FAKE says."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+part, rest = sys.argv[1], [word for word in sys.argv[2:] if word != "--quick"]
+options = dict(zip(rest[::2], rest[1::2], strict=True))
+mode = os.environ.get("FAKE", "")
+big = Path(options["--dir"]) / "big"
+big.write_bytes(bytes(1000))
+if mode == "hang":
+    Path(os.environ["FAKE_STARTED"]).touch()
+    time.sleep(60)
+if mode == "fail":
+    sys.exit("it is broken")
+repetitions = int(options.get("--repetitions", options.get("--rounds", "1")))
+line = {
+    "part": part,
+    "language": "rust" if "--rounds" in options else "java",
+    "subject": "faro",
+    "case": {"partitions": 1},
+    "seconds": [0.5] * repetitions,
+    "plain_bytes": 10,
+}
+with open(options["--out"], "a") as out:
+    out.write("{}\n" if mode == "nonsense" else json.dumps(line) + "\n")

@@ -1,0 +1,105 @@
+"""The page, its plots and the verdicts on targets."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+from support import bench, line
+
+from harness import cli
+from harness.figures import Results
+from harness.lines import Line
+from harness.page import explanations, page, table
+from harness.plots import draw
+from harness.targets import targets
+
+
+def grid(rust: float, flink: float) -> list[Line]:
+    lines = []
+    for partitions in (64, 1000, 10_000):
+        for buffer in (16, 128):
+            cell: dict[str, Any] = {"partitions": partitions, "buffer_mib": buffer}
+            slow = 3.0 if partitions == 10_000 and buffer == 16 else 1.0
+            lines.append(line("rust", "faro", [rust * slow, rust * slow], **cell))
+            lines.append(line("java", "flink", [flink, flink], **cell))
+    return lines
+
+
+def verdicts(lines: list[Line]) -> dict[str, dict[str, str]]:
+    return {one.id: one.judge(Results(lines)) for one in targets()}
+
+
+def test_a_target_of_a_median_and_of_each_cell() -> None:
+    met = verdicts(grid(0.1, 1.0))["rust-write-flink"]
+    assert met["state"] == "met"
+    assert "median of 6 cells 10.00, least 3.33" in met["found"]
+    # The median holds, one cell does not.
+    missed = verdicts(grid(0.15, 1.0))["rust-write-flink"]
+    assert missed["state"] == "not met"
+    assert "P=10000" in missed["found"]
+    assert verdicts([])["rust-write-flink"]["state"] == "not measured"
+
+
+def test_a_target_of_speed_and_one_of_a_figure() -> None:
+    lines = [
+        line("rust", "faro", [0.05], part="read", order="file"),
+        line("java", "faro", [0.07], part="read", order="file"),
+        line("rust", "faro", [1.0], part="memory", figures={"above_buffer_bytes": 1 << 20}),
+        line("rust", "faro", [1.0], part="memory", figures={"above_buffer_bytes": 17 << 20}, partitions=9),
+    ]
+    found = verdicts(lines)
+    assert found["read-file-order"]["state"] == "not met"
+    assert "14.3 GB/s" in found["read-file-order"]["found"]
+    assert found["read-partition-order"]["state"] == "not measured"
+    assert found["memory"]["state"] == "not met"
+    assert "17 MiB" in found["memory"]["found"]
+    assert verdicts(lines[:1])["read-file-order"]["state"] == "met"
+
+
+def test_many_partitions_are_held_against_few() -> None:
+    assert verdicts(grid(1.0, 1.0))["many-partitions"]["state"] == "not met"
+    assert (
+        verdicts([one for one in grid(1.0, 1.0) if one.case["buffer_mib"] == 128])["many-partitions"]["state"] == "met"
+    )
+
+
+def test_the_page_says_what_was_measured_and_what_was_not_met(tmp_path: Path) -> None:
+    growth = [line("rust", "faro", [x], part="growth", curve="partitions", partitions=x) for x in (1, 10, 1000)]
+    lines = grid(0.15, 1.0) + growth + [line("rust", "faro", [0.2], order="a|b")]
+    made = bench(lines, failures=["java read: exit code 1: <boom>"], targets=list(verdicts(lines).values()))
+    plots = draw(Results(lines), tmp_path)
+    text = page(made, "# Notes\n\n## rust-write-flink\n\nIt is the cache.\n", plots)
+    assert "### Why not met: Rust writes, codec none" in text
+    assert "It is the cache." in text
+    assert "not explained yet" in text.lower()
+    assert "&lt;boom>" in text
+    assert "a\\|b" in text
+    assert "6.67 (6.67 to 6.67)" in text
+    assert {plot.path for plot in plots} == {"docs/bench/write-none.svg", "docs/bench/growth-partitions.svg"}
+    for plot in plots:
+        assert plot.path in text
+        ElementTree.parse(tmp_path / plot.path)
+
+
+def test_plots_are_the_same_bytes_again(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        draw(Results(grid(0.1, 1.0)), tmp_path / name)
+        made.append((tmp_path / name / "docs/bench/write-none.svg").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_notes_and_tables() -> None:
+    assert explanations("text\n## one\n\na\nb\n\n## two\nc\n") == {"one": "a\nb", "two": "c"}
+    assert table(["a", "b"], [("1", "2")]) == "| a | b |\n|---|---|\n| 1 | 2 |\n"
+
+
+def test_the_page_can_be_made_again(tmp_path: Path) -> None:
+    target = tmp_path / "bench.json"
+    target.write_text(json.dumps(bench(grid(0.1, 1.0))))
+    assert cli.main(["--page-only", "--json", str(target), "--into", str(tmp_path)]) == 0
+    assert "# Benchmarks" in (tmp_path / "BENCHMARKS.md").read_text()
+    assert json.loads(target.read_text())["targets"][0]["state"] == "met"
