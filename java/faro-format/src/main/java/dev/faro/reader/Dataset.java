@@ -122,6 +122,19 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         return cursor(directory(), from, to, 0);
     }
 
+    /**
+     * The blocks of the partitions from {@code from} to before {@code to}, one partition after another, each in the
+     * order of {@link #partition}. Partitions are read together, as many as have 4 MiB in all regions; so this takes few
+     * reads, where a cursor for each of many small partitions would take one for each region.
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have all of them
+     */
+    public final BlockCursor byPartition(int from, int to) throws FaroException {
+        checkRange(from, to);
+        ExtentReaders.ExtentReader reader = readers.take();
+        return new BlockCursor(this, reader, new PartitionExtents(this, directory(), reader.blocks(), from, to), true);
+    }
+
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {
         ExtentReaders.ExtentReader reader = readers.take();
         return new BlockCursor(this, reader,

@@ -2,6 +2,7 @@ package dev.faro.reader;
 
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
+import dev.faro.block.Source;
 import dev.faro.codec.Decoder;
 import dev.faro.file.InputFile;
 import java.util.UUID;
@@ -33,6 +34,11 @@ final class ExtentReaders {
         }
         reader.blocks().refresh();
         return reader;
+    }
+
+    /** For blocks whose bytes somebody else reads. */
+    BlockReader blocksOf(Source source) {
+        return BlockReader.ofExtents(file, fileId, limits, verify, source);
     }
 
     /** Keeps it, unless there are enough. */

@@ -8,6 +8,9 @@ final class Sequences {
     private final boolean fromStart;
     /** For each partition the sequence after the one that was read last, so 0 where none was. */
     private final PartitionCounters ownNext = new PartitionCounters();
+    /** The partition whose turn it is, which needs no counters, or -1. */
+    private int turn = -1;
+    private long turnNext;
     private long lastShared = -1;
     private boolean shared;
     private int partition;
@@ -30,6 +33,11 @@ final class Sequences {
 
     /** Before the first block of an extent. */
     void beginExtent(Extents extents) {
+        if (extents.turn() != turn) {
+            turn = extents.turn();
+            turnNext = 0;
+            lastShared = -1;
+        }
         shared = extents.shared;
         partition = extents.partition;
         exactly = extents.firstBlock;
@@ -37,7 +45,7 @@ final class Sequences {
             above = lastShared;
             return;
         }
-        next = ownNext.get(partition);
+        next = turn >= 0 ? turnNext : ownNext.get(partition);
         above = next - 1;
         if (!selective && (next != 0 || fromStart)) {
             exactly = next;
@@ -55,13 +63,10 @@ final class Sequences {
     void endExtent() {
         if (shared) {
             lastShared = above;
+        } else if (turn >= 0) {
+            turnNext = next;
         } else {
             ownNext.set(partition, next);
         }
-    }
-
-    /** Another partition is read, from its first region on. */
-    void restart() {
-        lastShared = -1;
     }
 }

@@ -1,0 +1,154 @@
+package dev.faro.reader;
+
+import dev.faro.FaroException;
+import dev.faro.index.Region;
+import dev.faro.index.Regions;
+import dev.faro.message.Directory;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * Where the extents of consecutive partitions lie in all regions: what is kept of region messages when partitions are
+ * read one after another, so that each message is needed once for many partitions (LIM-2).
+ */
+final class ExtentTable {
+    /** Bytes that a table takes at most, unless one partition has more. */
+    private static final int MOST = 4 << 20;
+    private static final int ENTRY = 16;
+
+    private final int from;
+    private final int count;
+    private final int regions;
+    /** Region by region. */
+    private final long[] starts;
+    private final int[] units;
+    private final int[] firstBlocks;
+    private final long[] ownBytes;
+    private final List<Shared> shared = new ArrayList<>();
+    /** For each region, the number of its first shared extent; one more. */
+    private final int[] sharedBegins;
+
+    /**
+     * A shared extent that somebody here reads.
+     *
+     * @param members numbers relative to the first partition; null: all
+     */
+    record Shared(long start, long end, long firstBlock, BitSet members) {
+        boolean isFor(int index) {
+            return members == null || members.get(index);
+        }
+    }
+
+    private ExtentTable(int from, int count, int regions, boolean selective) {
+        this.from = from;
+        this.count = count;
+        this.regions = regions;
+        this.starts = new long[count * regions];
+        this.units = new int[count * regions];
+        this.firstBlocks = selective ? new int[count * regions] : null;
+        this.ownBytes = new long[count];
+        this.sharedBegins = new int[regions + 1];
+    }
+
+    /**
+     * Looks the extents of partitions up, from {@code from} on and as many as a table of bounded size has room for.
+     *
+     * @return null if their shared extents have no room
+     * @throws FaroException the first check of a region message that fails, or {@code io}
+     */
+    static ExtentTable of(Regions regions, Directory directory, int from, int to) throws FaroException {
+        int most = MOST / ENTRY / Math.max(1, directory.size());
+        ExtentTable table = new ExtentTable(from, Math.min(to - from, Math.max(1, most)), directory.size(),
+                regions.header().selective());
+        long room = MOST;
+        for (int number = 0; number < directory.size(); number++) {
+            room -= table.add(number, regions.get(directory, number));
+            if (room < 0) {
+                return null;
+            }
+        }
+        return table;
+    }
+
+    /** Adds a region; returns the bytes that its shared extents take. */
+    private long add(int number, Region region) {
+        for (int i = 0; i < count; i++) {
+            int slot = region.slotOf(from + i);
+            if (slot >= 0) {
+                int at = number * count + i;
+                starts[at] = region.start(slot);
+                long bytes = region.start(slot + 1) - starts[at];
+                units[at] = (int) (bytes >>> 3);
+                ownBytes[i] += bytes;
+                if (firstBlocks != null) {
+                    firstBlocks[at] = (int) region.firstBlock(slot);
+                }
+            }
+        }
+        long taken = 0;
+        for (int i = 0; i < region.sharedCount(); i++) {
+            int member = region.nextMember(i, from, from + count);
+            if (member >= 0) {
+                BitSet members = region.isForAll(i) ? null : members(region, i, member);
+                shared.add(new Shared(region.sharedStart(i), region.sharedEnd(i), region.sharedFirstBlock(i), members));
+                taken += 64 + (members == null ? 0 : count / 8);
+            }
+        }
+        sharedBegins[number + 1] = shared.size();
+        return taken;
+    }
+
+    private BitSet members(Region region, int extent, int first) {
+        BitSet members = new BitSet(count);
+        for (int member = first; member >= 0; member = region.nextMember(extent, member + 1, from + count)) {
+            members.set(member - from);
+        }
+        return members;
+    }
+
+    /** The first partition. */
+    int from() {
+        return from;
+    }
+
+    /** Count of the partitions. */
+    int count() {
+        return count;
+    }
+
+    /** Count of the regions. */
+    int regions() {
+        return regions;
+    }
+
+    /** Where a partition's own extent in a region begins; anything if it has none. */
+    long start(int region, int index) {
+        return starts[region * count + index];
+    }
+
+    /** Bytes of a partition's own extent in a region. */
+    long bytes(int region, int index) {
+        return (units[region * count + index] & 0xFFFFFFFFL) << 3;
+    }
+
+    /** Sequence of the first block of an own extent; -1 unless {@code selective}. */
+    long firstBlock(int region, int index) {
+        return firstBlocks == null ? -1 : firstBlocks[region * count + index] & 0xFFFFFFFFL;
+    }
+
+    /** Bytes of a partition's own extents in all regions. */
+    long ownBytes(int index) {
+        return ownBytes[index];
+    }
+
+    /** The number of a region's first shared extent; for the region behind the last, their count. */
+    int sharedBegin(int region) {
+        return sharedBegins[region];
+    }
+
+    /** One of the shared extents, which are counted over all regions. */
+    Shared shared(int number) {
+        return shared.get(number);
+    }
+}

@@ -1,0 +1,144 @@
+package dev.faro.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.block.BlockReader;
+import dev.faro.message.Directory;
+
+/**
+ * The extents of consecutive partitions, one partition after another, each as PRT-1 says. As many partitions as fit are
+ * read together (a window); one that does not fit alone is read region by region, in pieces.
+ *
+ * <p>A window is read before its first block is checked. When that finds a fault, its partitions are read one by one, so
+ * that the fault comes where PRT-3 has it.
+ */
+final class PartitionExtents extends Extents {
+    private final Dataset dataset;
+    private final Directory directory;
+    private final BlockReader aloneBlocks;
+    private final ExtentWindow window;
+    private final BlockReader windowBlocks;
+    private final int to;
+
+    private int turn;
+    private ExtentTable table;
+    /** The window's last partition and one more; partitions before {@code aloneEnd} are read by themselves. */
+    private int windowEnd;
+    private int aloneEnd;
+    private RegionExtents alone;
+    private int index;
+    private int regionNumber;
+    private int nextShared;
+
+    PartitionExtents(Dataset dataset, Directory directory, BlockReader aloneBlocks, int from, int to) {
+        this.dataset = dataset;
+        this.directory = directory;
+        this.aloneBlocks = aloneBlocks;
+        this.window = new ExtentWindow(dataset.files().data());
+        this.windowBlocks = dataset.readers().blocksOf(window);
+        this.turn = from - 1;
+        this.to = to;
+        this.windowEnd = turn;
+        this.aloneEnd = turn;
+    }
+
+    @Override
+    boolean next() throws FaroException {
+        while (alone == null ? turn >= windowEnd || !nextInWindow() : !nextAlone()) {
+            alone = null;
+            if (++turn >= to) {
+                return false;
+            }
+            begin();
+        }
+        return true;
+    }
+
+    /** Begins a partition. */
+    private void begin() throws FaroException {
+        if (turn >= windowEnd && turn >= aloneEnd) {
+            makeWindow();
+        }
+        if (turn < windowEnd) {
+            index = turn - table.from();
+            regionNumber = -1;
+            nextShared = 0;
+        } else {
+            alone = new RegionExtents(dataset.regions(), directory, aloneBlocks, turn, turn + 1, 0);
+        }
+    }
+
+    private void makeWindow() throws FaroException {
+        aloneEnd = turn + 1;
+        try {
+            if (table == null || turn >= table.from() + table.count()) {
+                table = ExtentTable.of(dataset.regions(), directory, turn, to);
+            }
+            if (table == null) {
+                return;
+            }
+            int first = turn - table.from();
+            int count = ExtentWindow.fits(table, first);
+            if (count > 0) {
+                aloneEnd = turn + count;
+                window.load(table, first, first + count);
+                windowEnd = aloneEnd;
+            }
+        } catch (FaroException e) {
+            if (e.code() == ErrorCode.IO) {
+                throw e;
+            }
+        }
+    }
+
+    private boolean nextAlone() throws FaroException {
+        if (!alone.next()) {
+            return false;
+        }
+        set(alone.shared, alone.partition, alone.start, alone.end, alone.aheadEnd);
+        firstBlock = alone.firstBlock;
+        region = alone.region;
+        return true;
+    }
+
+    private boolean nextInWindow() {
+        while (true) {
+            // Behind the own extent of a region, its shared ones; nextShared counts over all regions.
+            int sharedEnd = table.sharedBegin(regionNumber + 1);
+            while (nextShared < sharedEnd) {
+                ExtentTable.Shared extent = table.shared(nextShared++);
+                if (extent.isFor(index)) {
+                    set(true, BlockReader.NO_PARTITION, extent.start(), extent.end(), extent.end());
+                    firstBlock = extent.firstBlock();
+                    return true;
+                }
+            }
+            if (++regionNumber == table.regions()) {
+                return false;
+            }
+            region = regionNumber;
+            long bytes = table.bytes(regionNumber, index);
+            if (bytes > 0) {
+                long begin = table.start(regionNumber, index);
+                set(false, turn, begin, begin + bytes, begin + bytes);
+                firstBlock = table.firstBlock(regionNumber, index);
+                return true;
+            }
+        }
+    }
+
+    @Override
+    boolean isFor(int which) {
+        return which == turn;
+    }
+
+    @Override
+    int turn() {
+        return turn;
+    }
+
+    @Override
+    BlockReader blocks() {
+        return alone == null ? windowBlocks : aloneBlocks;
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * Many consumers of the same files, served by few long reads in the order of the file (docs/scheduler.md), and the
+ * planning of reads alone.
+ */
+package dev.faro.scheduler;
