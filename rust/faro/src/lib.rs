@@ -50,6 +50,7 @@ mod checksum;
 mod codec;
 mod dictionary;
 mod error;
+mod fast;
 mod follow;
 mod framing;
 mod header;

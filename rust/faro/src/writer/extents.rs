@@ -9,27 +9,41 @@ use crate::sort_buffer::{Pushed, SortBuffer};
 /// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
 pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
     let shape = core.shape;
-    buffer.sort(shape.partition_count);
     if core.may_train() {
         let preview = preview(core, buffer);
         core.train(&preview)?;
     }
     core.begin_region()?;
     // A dense region begins at the rotation; a sparse one ascends.
-    let first = if shape.rotation == 0 || shape.is_sparse(buffer.own().count()) {
-        0
-    } else {
-        shape.rotation
-    };
-    let ahead = buffer.own().filter(|(at, _)| *at >= first);
-    for (at, entries) in ahead.chain(buffer.own().filter(|(at, _)| *at < first)) {
-        core.begin_extent(Owner::Own(at));
-        write_extent(core, buffer, entries)?;
+    let is_sparse = shape.is_sparse(buffer.own_partitions());
+    let first = if is_sparse { 0 } else { shape.rotation };
+    let mut begin = 0;
+    let mut last = None;
+    loop {
+        let sorted = buffer.sort_from(begin, first);
+        if sorted == 0 {
+            break;
+        }
+        let (places, runs) = buffer.window();
+        for run in runs {
+            // A partition may go on from one window into the next.
+            if last.replace(run.at) != Some(run.at) {
+                core.end_extent()?;
+                core.begin_extent(Owner::Own(run.at));
+            }
+            let all = &places[run.begin as usize..];
+            core.gather(buffer.gather(), &all[..(run.end - run.begin) as usize], all)?;
+        }
+        begin += sorted;
     }
-    for (group, entries) in buffer.shared() {
+    core.end_extent()?;
+    for (group, pieces) in buffer.shared() {
         core.begin_extent(Owner::Shared(group.members.clone()));
         core.add_records(group.empty_records);
-        write_extent(core, buffer, entries)?;
+        for places in pieces {
+            core.gather(buffer.gather(), &places, &places)?;
+        }
+        core.end_extent()?;
     }
     for (at, records) in buffer.empty_own() {
         core.begin_extent(Owner::Own(at));
@@ -38,46 +52,29 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
     core.commit_region(false)
 }
 
-/// What a dictionary may be trained on: the region's own data records.
-fn preview<'a>(core: &Core, buffer: &'a SortBuffer<MemberBits>) -> Preview<'a> {
+/// What a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
+fn preview<'a>(core: &Core, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
     let mut preview = core.preview();
-    for (_, entries) in buffer.own() {
-        for entry in entries {
-            if let Pushed::Data(bytes, _) = buffer.record(*entry) {
-                preview.push(bytes);
+    if buffer.sort_from(0, 0) > 0 {
+        let (places, runs) = buffer.window();
+        let packed = buffer.gather().packed;
+        for run in runs {
+            for place in &places[run.begin as usize..run.end as usize] {
+                if let Pushed::Data(bytes, _) = packed.record(*place) {
+                    preview.push(bytes);
+                }
             }
+            preview.end_extent();
         }
-        preview.end_extent();
     }
     preview
-}
-
-fn write_extent(core: &mut Core, buffer: &SortBuffer<MemberBits>, entries: &[u64]) -> Result<()> {
-    for entry in entries {
-        push(core, &buffer.record(*entry))?;
-    }
-    core.end_extent()
 }
 
 /// A record that is larger than the sort buffer: a region of its own (SRT-2).
 pub(super) fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
     core.begin_region()?;
     core.begin_extent(owner);
-    push(core, record)?;
+    core.pushed(record)?;
     core.end_extent()?;
     core.commit_region(false)
-}
-
-fn push(core: &mut Core, record: &Pushed<'_>) -> Result<()> {
-    match record {
-        Pushed::Data(bytes, records) => {
-            core.add_records(*records);
-            core.push_record(bytes)
-        }
-        Pushed::Event(kind, bytes) => core.push_event(*kind, bytes),
-        Pushed::Nothing(records) => {
-            core.add_records(*records);
-            Ok(())
-        }
-    }
 }

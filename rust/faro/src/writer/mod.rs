@@ -1,6 +1,8 @@
 //! Writing: calls, and where regions end (spec, WRT and SRT).
 
 mod append;
+mod blocks;
+mod calls;
 mod core;
 mod dictionaries;
 mod extents;
@@ -13,6 +15,7 @@ mod training;
 
 pub(crate) use self::append::AppendFile;
 pub(crate) use self::core::append_metadata;
+pub use calls::{Summary, To};
 pub use options::{Durability, Layout, WriterOptions};
 pub(crate) use output::sync_folder;
 pub(crate) use region::{OpenRegion, Owner, Part, Shape};
@@ -26,36 +29,12 @@ use crate::error::{Code, Error, Result};
 use crate::framing;
 use crate::header::Framing;
 use crate::message::Property;
-use crate::reader::Files;
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use options::check_kind;
 use region::MemberBits;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
-
-/// Whom a record is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To<'a> {
-    /// One partition.
-    One(u32),
-    /// Every partition of the file.
-    All,
-    /// The partitions of a set, in any order, repeated or not.
-    These(&'a [u32]),
-}
-
-/// What [`Writer::finish`] made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// Regions of the output.
-    pub regions: usize,
-    /// Bytes of the data file; in a single output, of the regions' blocks.
-    pub data_bytes: u64,
-    /// Bytes of the index file; in a single output, of everything else.
-    pub index_bytes: u64,
-    /// The files.
-    pub files: Files,
-}
 
 /// Writes one output.
 ///
@@ -68,6 +47,8 @@ pub struct Writer {
     core: Core,
     buffer: SortBuffer<MemberBits>,
     state: State,
+    /// Lengths of data records that are taken as they are: neither refused nor without bytes in the file.
+    plain: Range<usize>,
     properties: BTreeMap<String, String>,
     /// The set of the last multicast, and its bits: sets repeat.
     last_set: Option<(Vec<u32>, MemberBits)>,
@@ -90,7 +71,12 @@ impl Writer {
         let core = Core::create(base.as_ref(), &options)?;
         Ok(Writer {
             core,
-            buffer: SortBuffer::new(options.buffer_size, options.framing == Framing::Arrow),
+            buffer: SortBuffer::new(
+                options.partition_count,
+                options.buffer_size,
+                options.framing == Framing::Arrow,
+            ),
+            plain: options.plain_lengths(),
             options,
             state: State::Open,
             properties: BTreeMap::new(),
@@ -102,7 +88,19 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::put`].
+    #[inline]
     pub fn write(&mut self, partition: u32, record: &[u8]) -> Result<()> {
+        // What `put` checks.
+        let charge = record.len() as u64 + RECORD_CHARGE;
+        if self.plain.contains(&record.len())
+            && let Some(at) = self.core.shape.place(partition)
+            && self.buffer.has_room(charge)
+            && !(self.options.ordered && self.buffer.holds_shared())
+            && matches!(self.state, State::Open)
+        {
+            self.buffer.push_plain(at, record, charge);
+            return Ok(());
+        }
         self.put(To::One(partition), DATA, record, 1)
     }
 
@@ -265,11 +263,9 @@ impl Writer {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let mut buffer = std::mem::replace(&mut self.buffer, SortBuffer::new(0, false));
-        let closed = self.guarded(|core| write_region(core, &mut buffer));
-        buffer.clear();
-        self.buffer = buffer;
-        closed
+        let closed = write_region(&mut self.core, &mut self.buffer);
+        self.buffer.clear();
+        self.guarded(|_| closed)
     }
 
     /// A dictionary for stored blocks: closes the region that the sort buffer holds, and gives the dictionary's number. It

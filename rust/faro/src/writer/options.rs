@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::framing;
 use crate::header::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
 use crate::{VERSION_MINOR, block};
+use std::ops::Range;
 use uuid::Uuid;
 
 /// Which files a writer makes.
@@ -224,6 +225,17 @@ impl WriterOptions {
     /// The file id that was given, or a random one (HDR-3).
     pub(crate) fn file_id_or_random(&self) -> [u8; 16] {
         self.file_id.unwrap_or_else(|| *Uuid::new_v4().as_bytes())
+    }
+
+    /// Lengths of data records that WRT-2 and WRT-3 have nothing to say about.
+    pub(crate) fn plain_lengths(&self) -> Range<usize> {
+        // Lengths of 32 bits are kept before the bytes; the largest number is none of them.
+        let most = u32::MAX as usize - 1;
+        match self.framing {
+            Framing::Records => 0..(self.max_plain_size as usize + 1).saturating_sub(4).min(most),
+            Framing::Opaque => 1..most,
+            Framing::Arrow => 0..0,
+        }
     }
 
     /// Where data blocks end.

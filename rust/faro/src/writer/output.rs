@@ -40,6 +40,9 @@ impl Output {
                 temporary(path, &file_id)
             };
             let mut file = AppendFile::create(path, role)?;
+            if !options.follow {
+                file.ask_for_room();
+            }
             file.buffer().extend_from_slice(&options.header(kind, file_id).encode());
             Ok(file)
         };
@@ -126,6 +129,8 @@ impl Output {
     fn flush(&mut self) -> Result<()> {
         if let Some(data) = &mut self.data {
             data.flush()?;
+            // The index must not want for what its data has too much.
+            data.give_room_back();
         }
         self.index.flush()
     }
@@ -141,6 +146,7 @@ impl Output {
 
     fn try_to_publish(&mut self) -> Result<()> {
         self.flush()?;
+        self.index.give_room_back();
         let durable = self.durability == Durability::Commit;
         if durable {
             if let Some(data) = &mut self.data {

@@ -1,6 +1,7 @@
 //! The region that is being written: its extents so far, and the message and statistics that come of them.
 
 use super::statistics::{Sums, Tally};
+use crate::block::{BlockHeader, DATA};
 use crate::error::{Code, Error, Result};
 use crate::index::LARGEST_REGION;
 use crate::message::{Region, SharedExtent};
@@ -15,6 +16,36 @@ pub(crate) enum Owner {
     /// A partition, counted from the file's first.
     Own(u32),
     Shared(MemberBits),
+}
+
+/// The stream that an extent's blocks belong to, and what the extent has of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    /// The partition field of its blocks.
+    pub partition: u32,
+    /// Sequence of its next block.
+    pub sequence: u32,
+    /// Of this extent.
+    pub tally: Tally,
+}
+
+impl Stream {
+    /// The next block's sequence, which is then taken.
+    pub(crate) fn take_sequence(&mut self) -> Result<u32> {
+        let sequence = self.sequence;
+        self.sequence = sequence
+            .checked_add(1)
+            .ok_or_else(|| Error::bare(Code::LimitExceeded, "fewer than 2^32 blocks in a stream", "one more"))?;
+        Ok(sequence)
+    }
+
+    /// Counts a block.
+    pub(crate) fn count(&mut self, header: &BlockHeader) {
+        self.tally.stored += header.size_in_file();
+        if header.kind == DATA {
+            self.tally.plain += u64::from(header.plain_size);
+        }
+    }
 }
 
 /// An extent, or records that left no bytes in one.
@@ -41,27 +72,26 @@ impl OpenRegion {
         }
     }
 
-    /// Counts a block of the last extent.
-    pub(crate) fn add(&mut self, stored: u64, plain: u64, offset: u64) -> Result<()> {
-        if offset - self.data_offset > LARGEST_REGION {
+    /// Refuses a region that has grown too long.
+    pub(crate) fn check_length(&self, end: u64) -> Result<()> {
+        if end - self.data_offset > LARGEST_REGION {
             return Err(Error::bare(
                 Code::LimitExceeded,
                 format!("a region of at most {LARGEST_REGION} bytes"),
                 "more; smaller buffers make smaller regions",
             ));
         }
+        Ok(())
+    }
+
+    /// Counts a block of the last extent.
+    pub(crate) fn add(&mut self, stored: u64, plain: u64, end: u64) -> Result<()> {
+        self.check_length(end)?;
         if let Some(part) = self.parts.last_mut() {
             part.tally.stored += stored;
             part.tally.plain += plain;
         }
         Ok(())
-    }
-
-    /// Counts records of the last extent.
-    pub(crate) fn add_records(&mut self, records: u64) {
-        if let Some(part) = self.parts.last_mut() {
-            part.tally.records += records;
-        }
     }
 
     pub(crate) fn length(&self) -> u64 {

@@ -97,7 +97,7 @@ impl<'a> RegionWriter<'a> {
             if kind == DATA {
                 core.add_records(records);
             }
-            core.stored_block(kind, codec, plain_size, dictionary, stored)
+            core.stored_block(&block)
         })
     }
 

@@ -1,0 +1,251 @@
+//! Records in, in any order; records out, by partition and in the order of their calls (spec, SRT).
+//!
+//! Memory is bounded by what the records are charged, whatever the count of partitions. Records are packed one behind
+//! another; an entry of 8 bytes for each holds partition and place. Counting how many each partition has, as they come,
+//! makes sorting them one pass over the entries.
+
+mod entries;
+mod packed;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use entries::Run;
+pub(crate) use packed::Packed;
+
+use crate::fast::LINE;
+use entries::{Entries, Sorter, WINDOW, partition_of, place_of};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// What each record is charged beyond its bytes: its length and its entry (SRT-1).
+pub(crate) const RECORD_CHARGE: u64 = 12;
+
+/// A record, as it was pushed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Pushed<'a> {
+    /// The bytes of a record and how many records it counts as.
+    Data(&'a [u8], u64),
+    /// The kind and the bytes of an event.
+    Event(u8, &'a [u8]),
+    /// A record that leaves no bytes, and how many records it counts as.
+    Nothing(u64),
+}
+
+/// The records of one open region. `S` is a set of partitions.
+pub(crate) struct SortBuffer<S> {
+    partition_count: u32,
+    capacity: u64,
+    charged: u64,
+    packed: Packed,
+    own: Entries,
+    /// How many own records each partition has; made with the first.
+    counts: Vec<u32>,
+    /// Partitions that have own records.
+    own_partitions: usize,
+    shared: Vec<Group<S>>,
+    by_members: HashMap<S, usize>,
+    /// Records without bytes in files where such leave none: by partition, how many.
+    empty: HashMap<u32, u64>,
+    holds_records: bool,
+    sorter: Sorter,
+}
+
+/// The records of one shared extent.
+pub(crate) struct Group<S> {
+    pub members: S,
+    entries: Entries,
+    pub empty_records: u64,
+}
+
+/// What it takes to get at records by their places.
+#[derive(Clone, Copy)]
+pub(crate) struct Gather<'a> {
+    pub packed: &'a Packed,
+    /// How many records ahead to ask for, so that they come while others are copied: about 8 KiB of them, as nearer
+    /// ones would still be waited for.
+    pub ahead: usize,
+    /// How many cache lines each has.
+    pub lines: usize,
+}
+
+impl<S: Clone + Eq + Hash> SortBuffer<S> {
+    pub(crate) fn new(partition_count: u32, capacity: u64, counted: bool) -> Self {
+        SortBuffer {
+            partition_count,
+            capacity,
+            charged: 0,
+            packed: Packed::new(capacity, counted),
+            own: Entries::default(),
+            counts: Vec::new(),
+            own_partitions: 0,
+            shared: Vec::new(),
+            by_members: HashMap::new(),
+            empty: HashMap::new(),
+            holds_records: false,
+            sorter: Sorter::default(),
+        }
+    }
+
+    /// Whether a record with this charge has room beside those that are there.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, charge: u64) -> bool {
+        self.charged.checked_add(charge).is_some_and(|sum| sum <= self.capacity)
+    }
+
+    /// Whether no record was pushed, not even one without bytes.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.holds_records
+    }
+
+    /// Whether a record for several partitions was pushed.
+    #[inline(always)]
+    pub(crate) fn holds_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// The group that a record for these members belongs to (SRT-4), if it is there.
+    pub(crate) fn group(&self, members: &S, ordered: bool) -> Option<usize> {
+        if ordered {
+            self.shared
+                .last()
+                .filter(|group| group.members == *members)
+                .map(|_| self.shared.len() - 1)
+        } else {
+            self.by_members.get(members).copied()
+        }
+    }
+
+    /// A record for one partition, counted from the file's first, that counts as one and has fewer than 2^32 - 1 bytes.
+    #[inline(always)]
+    pub(crate) fn push_plain(&mut self, at: u32, bytes: &[u8], charge: u64) {
+        self.count(charge);
+        let place = self.packed.push_plain(bytes);
+        self.enter(at, place);
+    }
+
+    /// A record for one partition, counted from the file's first.
+    pub(crate) fn push_own(&mut self, at: u32, record: &Pushed<'_>, charge: u64) {
+        self.count(charge);
+        if let Pushed::Nothing(records) = record {
+            *self.empty.entry(at).or_default() += records;
+        } else {
+            let place = self.packed.push(record);
+            self.enter(at, place);
+        }
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, at: u32, place: u32) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; self.partition_count as usize];
+        }
+        let count = &mut self.counts[at as usize];
+        self.own_partitions += usize::from(*count == 0);
+        *count += 1;
+        self.own.push(at, place);
+    }
+
+    /// A record for several partitions, in its group or in the next one.
+    pub(crate) fn push_shared(&mut self, members: &S, ordered: bool, record: &Pushed<'_>, charge: u64) {
+        self.count(charge);
+        let group = self.group_or_new(members, ordered);
+        match record {
+            Pushed::Nothing(records) => self.shared[group].empty_records += records,
+            _ => {
+                let place = self.packed.push(record);
+                self.shared[group].entries.push(0, place);
+            }
+        }
+    }
+
+    fn group_or_new(&mut self, members: &S, ordered: bool) -> usize {
+        self.group(members, ordered).unwrap_or_else(|| {
+            let group = self.shared.len();
+            self.shared.push(Group {
+                members: members.clone(),
+                entries: Entries::default(),
+                empty_records: 0,
+            });
+            self.by_members.insert(members.clone(), group);
+            group
+        })
+    }
+
+    #[inline(always)]
+    fn count(&mut self, charge: u64) {
+        self.charged += charge;
+        self.holds_records = true;
+    }
+
+    /// How many partitions have own records that leave bytes.
+    pub(crate) fn own_partitions(&self) -> usize {
+        self.own_partitions
+    }
+
+    /// Sorts own records from the `begin`th on by partition, beginning with partition `first`, as many as are sorted at
+    /// a time, and returns how many: none behind the last. Then [`SortBuffer::window`] gives them.
+    pub(crate) fn sort_from(&mut self, begin: usize, first: u32) -> usize {
+        let left = self.own.len() - begin;
+        // Counting touches every partition: worth it unless there are far fewer records.
+        if self.own.len() < self.partition_count as usize / 4 {
+            if left > 0 {
+                self.sorter.sort_few(&self.own, self.partition_count, first);
+            }
+            return left;
+        }
+        let length = left.min(WINDOW);
+        if length > 0 {
+            self.sorter.sort(&self.own, &self.counts, first, begin, length);
+        }
+        length
+    }
+
+    /// The places of the records that were sorted last, and the partition of each run of them.
+    pub(crate) fn window(&self) -> (&[u32], &[Run]) {
+        self.sorter.window()
+    }
+
+    /// How records are got by their places.
+    pub(crate) fn gather(&self) -> Gather<'_> {
+        let records = self.own.len().max(1);
+        let mean = (self.packed.len() / records).max(1);
+        Gather {
+            packed: &self.packed,
+            ahead: ((8 << 10) / mean).clamp(8, 128),
+            // A record begins anywhere in a line. The rest of a long one is found by the processor itself.
+            lines: (mean.div_ceil(LINE) + 1).min(4),
+        }
+    }
+
+    /// The groups in the order in which they began, and the places of their records in pieces.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = (&Group<S>, impl Iterator<Item = Vec<u32>>)> {
+        let places = |piece: &[u64]| piece.iter().map(|entry| place_of(*entry)).collect();
+        self.shared
+            .iter()
+            .map(move |group| (group, group.entries.pieces().map(places)))
+    }
+
+    /// How many records without bytes partitions got, which leave nothing but a count.
+    pub(crate) fn empty_own(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.empty.iter().map(|(at, records)| (*at, *records))
+    }
+
+    /// Forgets all records and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.charged = 0;
+        self.holds_records = false;
+        self.packed.clear();
+        if self.own.len() < self.counts.len() / 4 {
+            for entry in self.own.iter() {
+                self.counts[partition_of(entry) as usize] = 0;
+            }
+        } else {
+            self.counts.fill(0);
+        }
+        self.own.clear();
+        self.own_partitions = 0;
+        self.shared.clear();
+        self.by_members.clear();
+        self.empty.clear();
+    }
+}

@@ -1,0 +1,125 @@
+use super::*;
+
+type Buffer = SortBuffer<&'static str>;
+
+fn text(pushed: Pushed<'_>) -> String {
+    match pushed {
+        Pushed::Data(bytes, _) => String::from_utf8_lossy(bytes).into_owned(),
+        Pushed::Event(kind, bytes) => format!("{kind}:{}", String::from_utf8_lossy(bytes)),
+        Pushed::Nothing(_) => unreachable!("nothing is packed for it"),
+    }
+}
+
+fn own(buffer: &mut Buffer, first: u32) -> Vec<(u32, Vec<String>)> {
+    let mut found: Vec<(u32, Vec<String>)> = Vec::new();
+    let mut begin = 0;
+    loop {
+        let length = buffer.sort_from(begin, first);
+        if length == 0 {
+            return found;
+        }
+        let (places, runs) = buffer.window();
+        assert_eq!(places.len(), length);
+        for run in runs {
+            let places = &places[run.begin as usize..run.end as usize];
+            let texts = places.iter().map(|place| text(buffer.packed.record(*place)));
+            match found.last_mut() {
+                Some((at, all)) if *at == run.at => all.extend(texts),
+                _ => found.push((run.at, texts.collect())),
+            }
+        }
+        begin += length;
+    }
+}
+
+#[test]
+fn both_ways_of_sorting_are_stable_and_begin_where_they_are_told() {
+    for partition_count in [4, 1000] {
+        let mut buffer = Buffer::new(partition_count, 1000, false);
+        for round in 0..2 {
+            for (at, text) in [(3, "a"), (0, "b"), (3, "c"), (1, ""), (0, "d")] {
+                buffer.push_own(at, &Pushed::Data(text.as_bytes(), 1), 13);
+            }
+            buffer.push_own(0, &Pushed::Event(64, b"e"), 13);
+            assert_eq!(buffer.own_partitions(), 3);
+            let all = [(0, vec!["b", "d", "64:e"]), (1, vec![""]), (3, vec!["a", "c"])];
+            let expected: Vec<_> = all
+                .iter()
+                .cycle()
+                .skip(round)
+                .take(3)
+                .map(|(at, texts)| (*at, texts.iter().map(|text| (*text).to_string()).collect()))
+                .collect();
+            assert_eq!(own(&mut buffer, round as u32), expected);
+            buffer.clear();
+            assert!(buffer.is_empty() && own(&mut buffer, 0).is_empty());
+            assert_eq!(buffer.own_partitions(), 0);
+        }
+    }
+}
+
+/// More records than are sorted at a time, some partitions on both sides of a window's end.
+#[test]
+fn windows_join_where_one_ended() {
+    let mut buffer = Buffer::new(3, 1 << 40, false);
+    let count = WINDOW as u32 + 70_000;
+    for number in 0..count {
+        buffer.push_plain((number % 5).min(2), &number.to_le_bytes(), 16);
+    }
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    let mut begin = 0;
+    for expected in [WINDOW, 70_000, 0] {
+        let length = buffer.sort_from(begin, 1);
+        assert_eq!(length, expected);
+        if length > 0 {
+            let (places, runs) = buffer.window();
+            for run in runs {
+                for place in &places[run.begin as usize..run.end as usize] {
+                    let framed = buffer.packed.framed(*place).unwrap();
+                    found.push(((run.at + 2) % 3, u32::from_le_bytes(framed[4..].try_into().unwrap())));
+                }
+            }
+        }
+        begin += length;
+    }
+    assert_eq!(found.len(), count as usize);
+    assert!(found.is_sorted());
+    assert!(found.iter().all(|(slot, number)| (slot + 1) % 3 == (number % 5).min(2)));
+}
+
+#[test]
+fn groups_follow_the_order_if_it_is_kept() {
+    for (ordered, expected) in [(true, vec!["x", "y", "x"]), (false, vec!["x", "y"])] {
+        let mut buffer = Buffer::new(1, 1000, false);
+        for members in ["x", "x", "y", "x"] {
+            buffer.push_shared(&members, ordered, &Pushed::Data(b"r", 1), 13);
+        }
+        assert_eq!(
+            buffer.shared().map(|(group, _)| group.members).collect::<Vec<_>>(),
+            expected
+        );
+    }
+}
+
+#[test]
+fn charges_and_counts() {
+    let mut buffer = Buffer::new(1, 30, true);
+    assert!(buffer.has_room(30) && !buffer.has_room(31) && !buffer.has_room(u64::MAX));
+    buffer.push_own(0, &Pushed::Data(b"abc", 77), 15);
+    assert!(buffer.has_room(15) && !buffer.has_room(16));
+    assert_eq!(buffer.sort_from(0, 0), 1);
+    assert_eq!(buffer.packed.record(buffer.window().0[0]), Pushed::Data(b"abc", 77));
+}
+
+/// Places have 32 bits also in the largest buffers: records begin at multiples of 4 there.
+#[test]
+fn places_of_large_buffers_count_in_fours() {
+    let mut buffer = Buffer::new(1, 1 << 33, false);
+    for text in ["a", "bcdef", "", "g"] {
+        buffer.push_plain(0, text.as_bytes(), 20);
+    }
+    buffer.push_own(0, &Pushed::Event(1, b"h"), 20);
+    buffer.sort_from(0, 0);
+    assert_eq!(buffer.window().0, [0, 2, 5, 6, 8]);
+    assert_eq!(own(&mut buffer, 0)[0].1, ["a", "bcdef", "", "g", "1:h"]);
+}

@@ -1,0 +1,268 @@
+//! Records to sealed blocks (spec, SRT-6), in memory.
+
+use super::options::WriterOptions;
+use super::region::Stream;
+use super::region_writer::StoredBlock;
+use crate::block::{self, BlockHeader, DATA, Seal, pad8};
+use crate::codec::{Compressor, Trained};
+use crate::error::Result;
+use crate::fast;
+use crate::header::Framing;
+use crate::sort_buffer::{Gather, Pushed};
+
+/// Where blocks go.
+pub(crate) trait Sink {
+    /// What blocks are appended to.
+    fn buffer(&mut self) -> &mut Vec<u8>;
+
+    /// A block is complete; what is in the buffer may be taken.
+    fn block_ended(&mut self) -> Result<()>;
+}
+
+/// Blocks that stay in memory.
+impl Sink for Vec<u8> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        self
+    }
+
+    fn block_ended(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes one block after another. Blocks are made where they are written from.
+pub(crate) struct BlockMaker {
+    seal: Seal,
+    framing: Framing,
+    target: usize,
+    compressor: Compressor,
+    /// Where the header of the data block in hand will stand in the buffer.
+    open: Option<usize>,
+}
+
+impl BlockMaker {
+    pub(crate) fn new(options: &WriterOptions, seal: Seal) -> Result<Self> {
+        Ok(BlockMaker {
+            seal,
+            framing: options.framing,
+            target: options.block_target(),
+            compressor: Compressor::new(options.codec, options.level)?,
+            open: None,
+        })
+    }
+
+    /// From now on compresses small blocks with a dictionary, whose number in the file is given.
+    pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
+        self.compressor.use_dictionary(number, trained)
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    pub(crate) fn target(&self) -> usize {
+        self.target
+    }
+
+    pub(crate) fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    /// Records and events of an extent, by their places. `all` begins with them, and goes on with those that follow.
+    pub(crate) fn gather<S: Sink>(
+        &mut self,
+        to: &mut S,
+        stream: &mut Stream,
+        from: Gather<'_>,
+        places: &[u32],
+        all: &[u32],
+    ) -> Result<()> {
+        let is_framed = self.framing == Framing::Records;
+        for (number, place) in places.iter().enumerate() {
+            if let Some(ahead) = all.get(number + from.ahead) {
+                from.packed.prefetch(*ahead, from.lines);
+            }
+            match from.packed.framed(*place) {
+                Some(framed) if is_framed => self.framed(to, stream, framed)?,
+                Some(framed) => self.record(to, stream, &framed[4..], 1)?,
+                None => self.pushed(to, stream, &from.packed.record(*place))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A record or an event.
+    pub(crate) fn pushed<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, record: &Pushed<'_>) -> Result<()> {
+        match record {
+            Pushed::Data(bytes, records) => self.record(to, stream, bytes, *records),
+            Pushed::Event(kind, bytes) => self.event(to, stream, *kind, bytes),
+            Pushed::Nothing(records) => {
+                stream.tally.records += records;
+                Ok(())
+            }
+        }
+    }
+
+    /// A record with its length before it.
+    #[inline(always)]
+    fn framed<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, framed: &[u8]) -> Result<()> {
+        stream.tally.records += 1;
+        if let Some(start) = self.open {
+            let length = to.buffer().len() - start - BlockHeader::SIZE;
+            if length + framed.len() > self.target {
+                self.end_data_block(to, stream)?;
+            }
+        }
+        let buffer = to.buffer();
+        if self.open.is_none() {
+            self.begin_data_block(buffer);
+        }
+        fast::append(buffer, framed);
+        Ok(())
+    }
+
+    /// A data record, cut into blocks or joined with others.
+    fn record<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, record: &[u8], records: u64) -> Result<()> {
+        stream.tally.records += records;
+        match self.framing {
+            Framing::Records => {
+                let needed = 4 + record.len();
+                if self.length(to).is_some_and(|length| length + needed > self.target) {
+                    self.end_data_block(to, stream)?;
+                }
+                // Longer records were refused: a block's plain size is 32 bits wide.
+                let length = (record.len() as u32).to_le_bytes();
+                let buffer = self.data_block(to.buffer());
+                buffer.extend_from_slice(&length);
+                buffer.extend_from_slice(record);
+            }
+            Framing::Opaque => {
+                let mut rest = record;
+                while !rest.is_empty() {
+                    let room = self.target - self.length(to).unwrap_or(0);
+                    let (now, later) = rest.split_at(room.min(rest.len()));
+                    fast::append(self.data_block(to.buffer()), now);
+                    rest = later;
+                    if self.length(to) == Some(self.target) {
+                        self.end_data_block(to, stream)?;
+                    }
+                }
+            }
+            Framing::Arrow => {
+                self.data_block(to.buffer()).extend_from_slice(record);
+                self.end_data_block(to, stream)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An event: a block of its own.
+    pub(crate) fn event<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, kind: u8, bytes: &[u8]) -> Result<()> {
+        self.end_data_block(to, stream)?;
+        let event = StoredBlock {
+            kind,
+            plain_size: bytes.len() as u32,
+            stored: bytes,
+            ..StoredBlock::default()
+        };
+        self.stored_block(to, stream, &event)
+    }
+
+    /// A data block, compressed as the options say.
+    pub(crate) fn plain_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, plain: &[u8]) -> Result<()> {
+        self.data_block(to.buffer()).extend_from_slice(plain);
+        self.end_data_block(to, stream)
+    }
+
+    /// A block as it is.
+    pub(crate) fn stored_block<S: Sink>(
+        &mut self,
+        to: &mut S,
+        stream: &mut Stream,
+        block: &StoredBlock<'_>,
+    ) -> Result<()> {
+        let header = BlockHeader {
+            stored_size: block.stored.len() as u32,
+            plain_size: block.plain_size,
+            partition: stream.partition,
+            sequence: stream.take_sequence()?,
+            kind: block.kind,
+            codec: block.codec,
+            dictionary: block.dictionary,
+            checksum: 0,
+        };
+        append_block(to.buffer(), self.seal, &header, block.stored);
+        stream.count(&header);
+        to.block_ended()
+    }
+
+    /// No block is in hand any more, and what there was of it is none of this one's business.
+    pub(crate) fn forget(&mut self) {
+        self.open = None;
+    }
+
+    /// Plain bytes of the data block in hand.
+    fn length<S: Sink>(&self, to: &mut S) -> Option<usize> {
+        let start = self.open?;
+        Some(to.buffer().len() - start - BlockHeader::SIZE)
+    }
+
+    fn begin_data_block(&mut self, buffer: &mut Vec<u8>) {
+        self.open = Some(buffer.len());
+        buffer.extend_from_slice(&[0; BlockHeader::SIZE]);
+    }
+
+    /// The buffer, where the payload of the data block in hand may be appended.
+    fn data_block<'a>(&mut self, buffer: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
+        if self.open.is_none() {
+            self.begin_data_block(buffer);
+        }
+        buffer
+    }
+
+    /// Seals the data block in hand, if there is one.
+    pub(crate) fn end_data_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream) -> Result<()> {
+        let Some(start) = self.open.take() else {
+            return Ok(());
+        };
+        let payload = start + BlockHeader::SIZE;
+        let buffer = to.buffer();
+        let plain_size = (buffer.len() - payload) as u32;
+        let mut codec = block::CODEC_NONE;
+        let mut dictionary = 0;
+        if let Some(compressed) = self.compressor.compress(&buffer[payload..]) {
+            (codec, dictionary) = (compressed.codec, compressed.dictionary);
+            buffer.truncate(payload);
+            buffer.extend_from_slice(compressed.stored);
+        }
+        let stored_size = (buffer.len() - payload) as u32;
+        let header = BlockHeader {
+            stored_size,
+            plain_size,
+            partition: stream.partition,
+            sequence: stream.take_sequence()?,
+            kind: DATA,
+            codec,
+            dictionary,
+            checksum: 0,
+        };
+        let bytes = header.encode(self.seal, &buffer[payload..]);
+        buffer[start..payload].copy_from_slice(&bytes);
+        pad(buffer, stored_size);
+        stream.count(&header);
+        to.block_ended()
+    }
+}
+
+/// Appends a block to bytes that end at a multiple of 8.
+pub(super) fn append_block(to: &mut Vec<u8>, seal: Seal, header: &BlockHeader, stored: &[u8]) {
+    to.extend_from_slice(&header.encode(seal, stored));
+    to.extend_from_slice(stored);
+    pad(to, header.stored_size);
+}
+
+/// The zeros behind a stored payload.
+#[inline(always)]
+fn pad(to: &mut Vec<u8>, stored_size: u32) {
+    fast::append(to, &[0; 8][..(pad8(stored_size) - u64::from(stored_size)) as usize]);
+}
