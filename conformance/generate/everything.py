@@ -7,6 +7,7 @@ from . import (
     blocks,
     compressed,
     dictionaries,
+    dictionary_places,
     gold,
     growing,
     handed,
@@ -42,6 +43,7 @@ PARTS = (
     identity,
     believed,
     dictionaries,
+    dictionary_places,
     gold,
 )
 
