@@ -8,6 +8,8 @@ from . import (
     compressed,
     dictionaries,
     dictionary_places,
+    dictionary_rebuilds,
+    dictionary_walks,
     gold,
     growing,
     handed,
@@ -44,6 +46,8 @@ PARTS = (
     believed,
     dictionaries,
     dictionary_places,
+    dictionary_walks,
+    dictionary_rebuilds,
     gold,
 )
 

@@ -38,8 +38,10 @@ class Story:
         self.steps.append({"files": self._places(sizes, files), "action": "poll", "expect": expect})
         return self
 
-    def read(self, regions: int, finished: bool = False, partitions: list[int] | None = None) -> Story:
-        """Reads what is committed."""
+    def read(
+        self, regions: int, finished: bool = False, partitions: list[int] | None = None, met: int | None = None
+    ) -> Story:
+        """Reads what is committed; of a single file, *met* dictionaries, if not just those before the regions."""
         output = self.built.output
         seen = replace(output, regions=output.regions[:regions], finished=finished)
         asked = partitions or list(
@@ -47,7 +49,9 @@ class Story:
         )
         answer = read_answer(seen, asked)
         if output.header.reader_features & 2:
-            answer["dictionaries"] = dictionaries_answer(self.built, regions if output.paired else None)
+            # Behind the last region of a single file one may stand alone.
+            found = dictionaries_answer(self.built, regions if regions < len(output.regions) else None)
+            answer["dictionaries"] = found if met is None else dictionaries_answer(self.built)[:met]
         self.steps.append({"action": "read", "request": {"partitions": asked}, "expect": {"ok": answer}})
         return self
 

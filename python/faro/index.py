@@ -62,8 +62,8 @@ class Region:
         self._message = message
         self._first = header.first_partition
         self._count = header.partition_count
-        begin = entry.data_offset + 8 * int(message.offsets[-1])
-        self._shared_ends: Ints = begin + 8 * np.cumsum(message.shared_lengths)
+        # From data_offset on: that may still be any number of 64 bits.
+        self._shared_ends: Ints = 8 * (int(message.offsets[-1]) + np.cumsum(message.shared_lengths))
 
     @property
     def cost(self) -> int:
@@ -130,7 +130,7 @@ class Region:
 
     def shared(self, number: int) -> Extent:
         """Return a shared extent by its number in the region."""
-        end = int(self._shared_ends[number])
+        end = self.entry.data_offset + int(self._shared_ends[number])
         begin = end - 8 * int(self._message.shared_lengths[number])
         return Extent(begin, end, NO_PARTITION, int(self._message.shared_first_blocks[number]), number, end)
 
