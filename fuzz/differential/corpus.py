@@ -37,14 +37,17 @@ from differential.writing import run_script
 FILE_TARGETS = ("open", "read_all", "follow", "repair", "header_block")
 _SMALL = {
     "max_block_size": 1 << 20, "max_plain_size": 1 << 17, "max_message_size": 1 << 20, "max_regions": 4096,
-    "max_window_size": 1 << 17,
+    "max_dictionary_size": 1 << 17, "max_dictionaries": 4, "max_window_size": 1 << 17,
 }  # fmt: skip
 _LIMITS: tuple[dict[str, int], ...] = (
     _SMALL,
-    {"max_block_size": 256, "max_plain_size": 512, "max_message_size": 512, "max_regions": 2, "max_window_size": 1024},
+    {
+        "max_block_size": 256, "max_plain_size": 512, "max_message_size": 512, "max_regions": 2,
+        "max_dictionary_size": 64, "max_dictionaries": 1, "max_window_size": 1024,
+    },
     {"max_plain_size": 1 << 20},
     _SMALL,
-)
+)  # fmt: skip
 _ROOTS = ("Region", "Footer", "Schema")
 _BEFORE_FILES = 13
 _SEAL = 8

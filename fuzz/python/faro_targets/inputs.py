@@ -15,9 +15,12 @@ from faro_targets.seal import seal
 
 DATA, INDEX, SINGLE = "out.data", "out.index", "out.faro"
 _HEAD = 13
-_MIDDLE = Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17)
+_MIDDLE = Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17, 4, 1 << 17)
 # The third is the defaults, but for the plain size: a few bytes can unfold into as much, again and again.
-_LIMITS = (_MIDDLE, Limits(256, 512, 512, 2, 1024), Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 23), _MIDDLE)
+_LIMITS = (
+    _MIDDLE, Limits(256, 512, 512, 2, 64, 1, 1024),
+    Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 23), _MIDDLE,
+)  # fmt: skip
 _UNVERIFIED = 3
 
 

@@ -83,6 +83,8 @@ pub fn limits_of(flags: u8) -> Limits {
             max_plain_size: 512,
             max_message_size: 512,
             max_regions: 2,
+            max_dictionary_size: 64,
+            max_dictionaries: 1,
             max_window_size: 1024,
         },
         2 => Limits {
@@ -94,6 +96,8 @@ pub fn limits_of(flags: u8) -> Limits {
             max_plain_size: 1 << 17,
             max_message_size: 1 << 20,
             max_regions: 4096,
+            max_dictionary_size: 1 << 17,
+            max_dictionaries: 4,
             max_window_size: 1 << 17,
         },
     }

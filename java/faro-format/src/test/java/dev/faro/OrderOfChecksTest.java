@@ -89,9 +89,9 @@ class OrderOfChecksTest {
 
     @Test
     void limits() throws Exception {
-        ReaderOptions small = ReaderOptions.DEFAULT.withLimits(new Limits(6, 6, 1 << 20, 9, 1 << 20));
+        ReaderOptions small = ReaderOptions.DEFAULT.withLimits(new Limits(6, 6, 1 << 20, 9, 1 << 20, 1024, 1 << 20));
         expect(ErrorCode.LIMIT_EXCEEDED, 0, small, b -> { });
-        ReaderOptions plain = ReaderOptions.DEFAULT.withLimits(new Limits(7, 6, 1 << 20, 9, 1 << 20));
+        ReaderOptions plain = ReaderOptions.DEFAULT.withLimits(new Limits(7, 6, 1 << 20, 9, 1 << 20, 1024, 1 << 20));
         expect(ErrorCode.LIMIT_EXCEEDED, 4, plain, b -> { });
     }
 
@@ -110,8 +110,8 @@ class OrderOfChecksTest {
 
     @Test
     void fieldsOfTheHeader() throws Exception {
-        header(ErrorCode.UNSUPPORTED_VERSION, 9, b -> b.put(9, (byte) 2).putInt(16, 2));
-        header(ErrorCode.UNSUPPORTED_FEATURE, 16, b -> b.putInt(16, 2).put(8, (byte) 4));
+        header(ErrorCode.UNSUPPORTED_VERSION, 9, b -> b.put(9, (byte) 2).putInt(16, 4));
+        header(ErrorCode.UNSUPPORTED_FEATURE, 16, b -> b.putInt(16, 4).put(8, (byte) 4));
         header(ErrorCode.UNSUPPORTED_FEATURE, 8, b -> b.put(8, (byte) 4));
         header(ErrorCode.MALFORMED_HEADER, 8, b -> b.put(8, (byte) 5).put(11, (byte) 3));
         header(ErrorCode.MALFORMED_HEADER, 11, b -> b.put(11, (byte) 3).putInt(12, 0));

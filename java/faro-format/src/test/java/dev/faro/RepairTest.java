@@ -185,7 +185,7 @@ class RepairTest {
         // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
         long[][] refused = {{64 << 20, 2, 128}, {64 << 20, 1, 96}, {8, 3, 64}};
         for (long[] row : refused) {
-            Limits limits = new Limits(64 << 20, 64 << 20, row[0], row[1], 8 << 20);
+            Limits limits = new Limits(64 << 20, 64 << 20, row[0], row[1], 1 << 20, 1024, 8 << 20);
             for (boolean dryRun : new boolean[] {true, false}) {
                 FaroException e = assertThrows(FaroException.class,
                         () -> Rebuild.rebuild(data, index, new Rebuild.Options(false, null, limits, dryRun)));
@@ -195,7 +195,7 @@ class RepairTest {
                 assertArrayEquals(before, Files.readAllBytes(index));
             }
         }
-        Limits enough = new Limits(64 << 20, 64 << 20, 400, 3, 8 << 20);
+        Limits enough = new Limits(64 << 20, 64 << 20, 400, 3, 1 << 20, 1024, 8 << 20);
         assertEquals(3, Rebuild.rebuild(data, index, new Rebuild.Options(false, null, enough, false)).regions());
     }
 

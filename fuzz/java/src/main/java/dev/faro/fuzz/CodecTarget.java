@@ -20,7 +20,7 @@ import java.util.UUID;
 final class CodecTarget implements Target {
     private static final int MOST_PLAIN = 0x1FFFF;
     private static final int AT = Seal.HEADER;
-    private static final Limits LIMITS = new Limits(1 << 26, 1 << 26, 1 << 26, 1 << 20, 1 << 20);
+    private static final Limits LIMITS = new Limits(1 << 26, 1 << 26, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 20);
 
     private final int codec;
     private final Decoder decoder = new Decoder();
@@ -76,7 +76,7 @@ final class CodecTarget implements Target {
             ByteBuffer packed = ByteBuffer.allocateDirect((int) encoder.bound(plain.length));
             int size = encoder.encode(from, plain.length, packed, 0);
             ByteBuffer stored = packed.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
-            byte[] again = bytes(decoder.decode(codec, stored, plain.length, LIMITS.maxWindowSize()));
+            byte[] again = bytes(decoder.decode(codec, stored, plain.length, LIMITS.maxWindowSize(), null));
             Broken.unless(Arrays.equals(plain, again), "what is written is read");
         } catch (Decoder.Refusal e) {
             throw new Broken("what is written can be read: " + e.getMessage());

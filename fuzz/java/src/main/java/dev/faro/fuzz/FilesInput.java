@@ -26,11 +26,11 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
 
     private static final int FILES = 13;
     private static final long CACHE = 1 << 20;
-    private static final Limits MIDDLE = new Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17);
+    private static final Limits MIDDLE = new Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17, 4, 1 << 17);
     /** The defaults, but for the plain size: a few bytes can unfold into as much, again and again. */
-    private static final Limits LARGE = new Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 23);
+    private static final Limits LARGE = new Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 23);
     private static final List<Limits> LIMITS =
-            List.of(MIDDLE, new Limits(256, 512, 512, 2, 1024), LARGE, MIDDLE);
+            List.of(MIDDLE, new Limits(256, 512, 512, 2, 64, 1, 1024), LARGE, MIDDLE);
     private static final int UNVERIFIED = 3;
 
     static FilesInput of(byte[] input) {

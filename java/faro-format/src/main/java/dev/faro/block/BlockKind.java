@@ -16,6 +16,8 @@ public final class BlockKind {
     public static final int FOOTER = 129;
     /** A schema message. */
     public static final int SCHEMA = 130;
+    /** A dictionary. */
+    public static final int DICTIONARY = 131;
     /** The first kind of metadata that a reader may skip. */
     public static final int FIRST_SKIPPABLE = 192;
 

@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.codec.Decoder;
+import dev.faro.codec.DictionaryDigest;
 import dev.faro.file.InputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,6 +29,8 @@ public final class BlockReader {
     private final boolean verify;
     private final Source source;
     private final BlockChecksum checksum;
+    /** What blocks may name; null in a file without the reader feature. */
+    private Dictionaries dictionaries;
     private ByteBuffer bytes;
     private int at;
     private long offset;
@@ -37,6 +40,7 @@ public final class BlockReader {
     private long sequence;
     private int kind;
     private int codec;
+    private int dictionary;
 
     /**
      * What is known of a block's sequence.
@@ -97,6 +101,16 @@ public final class BlockReader {
     /** For metadata blocks, and for walks over all blocks of a file. */
     public static BlockReader ofMetadata(InputFile file, UUID fileId, Limits limits) {
         return new BlockReader(file, fileId, limits, true, new Window(file, false));
+    }
+
+    /**
+     * Says what dictionaries the blocks may name; without this call the file has none, and not the feature either.
+     *
+     * @param of null for a file without the reader feature {@code dictionaries}
+     */
+    public BlockReader with(Dictionaries of) {
+        dictionaries = of;
+        return this;
     }
 
     /** {@code size} rounded up to a multiple of 8 (INT-3). */
@@ -171,6 +185,7 @@ public final class BlockReader {
             return false;
         }
         long storedSize = claim(from, size, size);
+        checkDictionaryCount(place);
         long left = size - from - sizeInFile(storedSize);
         boolean there = false;
         if (left < 0) {
@@ -217,11 +232,32 @@ public final class BlockReader {
         return bytes.getInt(at) & 0xFFFFFFFFL;
     }
 
+    /** Whether the block at {@code from} claims to be a dictionary, where its header is there. */
+    public boolean claimsDictionary(long from, long end) throws FaroException {
+        if (dictionaries == null || end - from < HEADER) {
+            return false;
+        }
+        claim(from, end, end);
+        return (bytes.get(at + 16) & 0xFF) == BlockKind.DICTIONARY;
+    }
+
+    /**
+     * DIC-5: refuses a block that claims to be a dictionary, before anything else of it is looked at, when the file has
+     * as many as it may have.
+     */
+    public void checkDictionaryCount(Place place) throws FaroException {
+        boolean claims = place.dictionary() && (bytes.get(at + 16) & 0xFF) == BlockKind.DICTIONARY;
+        if (claims && dictionaries != null && dictionaries.before(offset) >= limits.maxDictionaries()) {
+            throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "at most " + limits.maxDictionaries() + " dictionaries", "one more");
+        }
+    }
+
     /** Check 3. */
     private void checkStoredSize(long storedSize, Place place) throws FaroException {
         kind = bytes.get(at + 16) & 0xFF;
         boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
-        long most = metadata ? limits.maxMessageSize() : limits.maxBlockSize();
+        long most = kind == BlockKind.DICTIONARY && place.dictionary() ? limits.maxDictionarySize()
+                : metadata ? limits.maxMessageSize() : limits.maxBlockSize();
         if (storedSize > most) {
             throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "a stored size of at most " + most, storedSize);
         }
@@ -254,14 +290,17 @@ public final class BlockReader {
             if (plain == stored && plain > 0 && plain <= limits.maxPlainSize()) {
                 kind = BlockKind.DATA;
                 codec = Decoder.NONE;
+                dictionary = 0;
                 return;
             }
         }
-        if (bytes.getShort(at + 18) != 0) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, 18, "zero", bytes.getShort(at + 18) & 0xFFFF);
+        dictionary = bytes.getShort(at + 18) & 0xFFFF;
+        if (dictionary != 0 && dictionaries == null) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 18, "no dictionary without the feature", dictionary);
         }
         kind = bytes.get(at + 16) & 0xFF;
-        if (place.metadata() && kind > BlockKind.SCHEMA && kind < BlockKind.FIRST_SKIPPABLE) {
+        int lastKnown = dictionaries == null ? BlockKind.SCHEMA : BlockKind.DICTIONARY;
+        if (place.metadata() && kind > lastKnown && kind < BlockKind.FIRST_SKIPPABLE) {
             throw fault(ErrorCode.UNSUPPORTED_FEATURE, 16, "a known kind of metadata", kind);
         }
         if (!place.allows(kind)) {
@@ -273,6 +312,9 @@ public final class BlockReader {
         }
         if (codec != Decoder.NONE && kind != BlockKind.DATA) {
             throw fault(ErrorCode.MALFORMED_BLOCK, 17, "codec none", codec);
+        }
+        if (dictionary != 0 && codec != Decoder.ZSTD && kind != BlockKind.DICTIONARY) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, 18, "a dictionary with Zstandard only", dictionary);
         }
         long plainSize = bytes.getInt(at + 4) & 0xFFFFFFFFL;
         if (codec == Decoder.NONE ? plainSize != stored : plainSize <= stored) {
@@ -292,6 +334,7 @@ public final class BlockReader {
         partition = bytes.getInt(at + 8);
         sequence = bytes.getInt(at + 12) & 0xFFFFFFFFL;
         if (place.metadata() && !BlockKind.isMetadata(kind)) {
+            checkDictionary();
             return;
         }
         if (expectedPartition != ANY_PARTITION && partition != expectedPartition) {
@@ -300,6 +343,20 @@ public final class BlockReader {
         }
         if (!Sequence.holds(exactly, above, sequence)) {
             throw fault(ErrorCode.INCONSISTENT_INDEX, 12, new Sequence(exactly, above).toString(), sequence);
+        }
+        checkDictionary();
+    }
+
+    /** Check 10b. */
+    private void checkDictionary() throws FaroException {
+        if (kind == BlockKind.DICTIONARY) {
+            int number = dictionaries.before(offset) + 1;
+            if (dictionary != number) {
+                throw fault(ErrorCode.INCONSISTENT_INDEX, 18, "a dictionary of number " + number, dictionary);
+            }
+        } else if (dictionary != 0 && dictionary > dictionaries.before(offset)) {
+            throw fault(ErrorCode.INCONSISTENT_INDEX, 18,
+                    "one of the " + dictionaries.before(offset) + " dictionaries before the block", dictionary);
         }
     }
 
@@ -319,6 +376,17 @@ public final class BlockReader {
     /** A fault of the block read last, at a distance from its beginning. */
     public FaroException fault(ErrorCode code, long distance, String expected, Object found) {
         return file.fault(code, offset + distance, expected, found);
+    }
+
+    /**
+     * The last check of DIC-4, of a dictionary block that was read.
+     *
+     * @throws FaroException {@code malformed-block}
+     */
+    public void checkDictionaryBytes() throws FaroException {
+        if (!DictionaryDigest.isDictionary(storedPayload())) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, HEADER, "8 bytes or more that begin with 37 A4 30 EC", "other bytes");
+        }
     }
 
     /** The file that is read. */
@@ -366,6 +434,11 @@ public final class BlockReader {
         return codec;
     }
 
+    /** The number of the block's dictionary, or 0; of a dictionary block, its own. */
+    public int dictionary() {
+        return dictionary;
+    }
+
     /** The payload as stored, a view of memory that the next read changes; little-endian. */
     public ByteBuffer storedPayload() {
         return bytes.slice(at + HEADER, stored).order(ByteOrder.LITTLE_ENDIAN);
@@ -375,15 +448,17 @@ public final class BlockReader {
      * The plain payload, check 12: for codec none the view of {@link #storedPayload}, else memory of the decoder that
      * its next use changes.
      *
-     * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD)
+     * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD), or a fault of the block's dictionary
+     *     (DIC-6)
      */
     public ByteBuffer plainPayload(Decoder decoder) throws FaroException {
         ByteBuffer payload = storedPayload();
         if (codec == Decoder.NONE) {
             return payload;
         }
+        DictionaryDigest digest = dictionary == 0 ? null : dictionaries.digest(dictionary);
         try {
-            return decoder.decode(codec, payload, plain, limits.maxWindowSize());
+            return decoder.decode(codec, payload, plain, limits.maxWindowSize(), digest);
         } catch (Decoder.Refusal e) {
             ErrorCode code = e.beyondLimit() ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.MALFORMED_BLOCK;
             throw fault(code, HEADER, "a payload that decodes to " + plain + " bytes", e.getMessage());

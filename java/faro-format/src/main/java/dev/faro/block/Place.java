@@ -7,21 +7,25 @@ package dev.faro.block;
  * @param region whether region messages are allowed
  * @param footer whether footer messages are allowed
  * @param schema whether schema messages are allowed
+ * @param dictionary whether dictionaries are allowed
  * @param skippable whether metadata that may be skipped is allowed
  */
-public record Place(boolean data, boolean region, boolean footer, boolean schema, boolean skippable) {
+public record Place(
+        boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
     /** An own or shared extent. */
-    public static final Place EXTENT = new Place(true, false, false, false, false);
+    public static final Place EXTENT = new Place(true, false, false, false, false, false);
     /** Where a region message must stand. */
-    public static final Place REGION = new Place(false, true, false, false, false);
+    public static final Place REGION = new Place(false, true, false, false, false, false);
     /** Where a footer message must stand. */
-    public static final Place FOOTER = new Place(false, false, true, false, false);
+    public static final Place FOOTER = new Place(false, false, true, false, false, false);
     /** Where a schema message must stand. */
-    public static final Place SCHEMA = new Place(false, false, false, true, false);
+    public static final Place SCHEMA = new Place(false, false, false, true, false, false);
+    /** Where a dictionary must stand. */
+    public static final Place DICTIONARY = new Place(false, false, false, false, true, false);
 
     /** Whether metadata may stand here. */
     boolean metadata() {
-        return region || footer || schema || skippable;
+        return region || footer || schema || dictionary || skippable;
     }
 
     boolean allows(int kind) {
@@ -29,6 +33,7 @@ public record Place(boolean data, boolean region, boolean footer, boolean schema
             case BlockKind.REGION -> region;
             case BlockKind.FOOTER -> footer;
             case BlockKind.SCHEMA -> schema;
+            case BlockKind.DICTIONARY -> dictionary;
             default -> kind >= BlockKind.FIRST_SKIPPABLE ? skippable : data && BlockKind.isPartitionKind(kind);
         };
     }

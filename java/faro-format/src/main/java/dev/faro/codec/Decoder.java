@@ -27,6 +27,8 @@ public final class Decoder {
 
     private ZstdDecompressCtx zstd;
     private int windowLog;
+    /** What the context refers to, or null. */
+    private DictionaryDigest dictionary;
     private ByteBuffer result = ByteBuffer.allocateDirect(0);
 
     /** A payload that does not decode. */
@@ -50,9 +52,11 @@ public final class Decoder {
      *
      * @param stored a direct little-endian buffer from 0 to its limit
      * @param maxWindow the largest window of a Zstandard frame in bytes
+     * @param digest what a Zstandard frame was compressed with, or null
      * @return memory of this decoder, which its next use changes; little-endian
      */
-    public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow) throws Refusal {
+    public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow, DictionaryDigest digest)
+            throws Refusal {
         if (codec == ZSTD) {
             ZstdFrame.check(stored, plainSize, maxWindow);
         }
@@ -63,7 +67,7 @@ public final class Decoder {
         if (codec == LZ4) {
             decodeLz4(stored, target);
         } else {
-            decodeZstd(stored.duplicate(), target, maxWindow);
+            decodeZstd(stored.duplicate(), target, maxWindow, digest);
         }
         return target.clear();
     }
@@ -81,10 +85,16 @@ public final class Decoder {
         }
     }
 
-    private void decodeZstd(ByteBuffer stored, ByteBuffer target, long maxWindow) throws Refusal {
+    private void decodeZstd(ByteBuffer stored, ByteBuffer target, long maxWindow, DictionaryDigest digest)
+            throws Refusal {
         int wantedLog = Math.min(MOST_WINDOW_LOG, 64 - Long.numberOfLeadingZeros(Math.max(maxWindow, 1024) - 1));
-        if (zstd == null || wantedLog != windowLog) {
+        // Without a dictionary only a context is that was made anew.
+        if (zstd == null || wantedLog != windowLog || digest == null && dictionary != null) {
             configure(wantedLog);
+        }
+        if (digest != dictionary) {
+            zstd.loadDict(digest.digest());
+            dictionary = digest;
         }
         boolean done = false;
         try {
@@ -106,7 +116,7 @@ public final class Decoder {
         }
     }
 
-    /** Makes the context ready for a new frame; a reset forgets its parameters. */
+    /** Makes the context ready for a new frame; a reset forgets its parameters and its dictionary. */
     private void configure(int wantedLog) {
         if (zstd == null) {
             ZstdDecompressCtx context = new ZstdDecompressCtx();
@@ -117,6 +127,7 @@ public final class Decoder {
         }
         zstd.setMagicless(true).setLongMax(wantedLog);
         windowLog = wantedLog;
+        dictionary = null;
     }
 
     /** Loaded when first needed. The C library, since ports judge the end of a block differently (COD-2). */

@@ -39,6 +39,8 @@ public record Header(
     public static final int MAX_PARTITIONS = 1 << 28;
     /** Reader feature: sequences may have gaps. */
     public static final int SELECTIVE = 1;
+    /** Reader feature: blocks may be compressed with dictionaries, which stand in the file. */
+    public static final int DICTIONARIES = 2;
     /** The magic as a little-endian number. */
     public static final long MAGIC = 0x1A0A0D4F52414689L;
 
@@ -82,8 +84,8 @@ public record Header(
         int major = bytes.get(9) & 0xFF;
         check(major == MAJOR, file, ErrorCode.UNSUPPORTED_VERSION, 9, "version 1", major);
         int readerFeatures = bytes.getInt(16);
-        check((readerFeatures & ~SELECTIVE) == 0, file, ErrorCode.UNSUPPORTED_FEATURE, 16,
-                "no reader feature but selective", hex(readerFeatures));
+        check((readerFeatures & ~(SELECTIVE | DICTIONARIES)) == 0, file, ErrorCode.UNSUPPORTED_FEATURE, 16,
+                "no reader feature but selective and dictionaries", hex(readerFeatures));
         int number = bytes.get(8) & 0xFF;
         check(number != MANIFEST, file, ErrorCode.UNSUPPORTED_FEATURE, 8, "kind 1, 2 or 3", "a manifest");
         FileKind kind = FileKind.of(number);
@@ -132,6 +134,11 @@ public record Header(
     /** Whether sequences may have gaps. */
     public boolean selective() {
         return (readerFeatures & SELECTIVE) != 0;
+    }
+
+    /** Whether blocks may be compressed with dictionaries. */
+    public boolean hasDictionaries() {
+        return (readerFeatures & DICTIONARIES) != 0;
     }
 
     /** Whether messages may have fields that this reader does not know (MSG-12). */

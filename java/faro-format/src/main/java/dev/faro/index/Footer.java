@@ -50,9 +50,14 @@ public record Footer(
         if (regions > limits.maxRegions()) {
             throw file.fault(ErrorCode.LIMIT_EXCEEDED, offset, "at most " + limits.maxRegions() + " regions", regions);
         }
+        int dictionaries = table.length(Fields.FOOTER_DICTIONARIES);
+        if (dictionaries > limits.maxDictionaries()) {
+            throw file.fault(ErrorCode.LIMIT_EXCEEDED, offset, "at most " + limits.maxDictionaries() + " dictionaries",
+                    dictionaries);
+        }
         String fault = fault(table, header, footerOffset);
         if (fault != null) {
-            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5", fault);
+            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5 and FTR-7", fault);
         }
         Directory directory = new Directory();
         ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
@@ -60,6 +65,11 @@ public record Footer(
             int at = ENTRY * i;
             directory.add(entries.getLong(at), entries.getInt(at + 8), entries.getLong(at + 16),
                     entries.getLong(at + 24));
+        }
+        ByteBuffer dictionaryEntries = table.bytes(Fields.FOOTER_DICTIONARIES, DictionariesRule.ENTRY);
+        for (int i = 0; i < dictionaries; i++) {
+            int at = DictionariesRule.ENTRY * i;
+            directory.addDictionary(dictionaryEntries.getLong(at), dictionaryEntries.getInt(at + 8));
         }
         TableView statistics = table.table(Fields.FOOTER_STATISTICS);
         return new Footer(directory, table.u64(Fields.FOOTER_DATA_SIZE),
@@ -78,6 +88,9 @@ public record Footer(
 
     private static String fault(TableView table, Header header, long footerOffset) {
         String fault = directoryFault(table, header.kind() == FileKind.SINGLE, footerOffset);
+        if (fault == null) {
+            fault = DictionariesRule.fault(table, header, footerOffset);
+        }
         if (fault == null && table.has(Fields.FOOTER_STATISTICS)) {
             fault = statisticsFault(table.table(Fields.FOOTER_STATISTICS), header.partitionCount());
         }
@@ -105,7 +118,8 @@ public record Footer(
             }
             boolean tiles = single
                     ? data % 8 == 0 && data >= messagesEnd && data <= message && data + length == message
-                    : data == dataEnd;
+                    // What lies between, only dictionaries can be: DictionariesRule.
+                    : data >= dataEnd && data <= Long.MAX_VALUE - length;
             if (!tiles) {
                 return "FTR-3: data_offset of entry " + i;
             }

@@ -59,9 +59,19 @@ public final class Region {
      *
      * @param sequence the region's number
      * @param dataOffset where its blocks must begin
+     * @param orLater whether they may begin later, behind dictionaries (DIC-5)
      * @param dataLength what their bytes must be, or -1
      */
-    public record Expected(int sequence, long dataOffset, long dataLength) {}
+    public record Expected(int sequence, long dataOffset, boolean orLater, long dataLength) {
+        /** Blocks that begin at exactly this offset. */
+        public Expected(int sequence, long dataOffset, long dataLength) {
+            this(sequence, dataOffset, false, dataLength);
+        }
+
+        private boolean begins(long offset) {
+            return offset == dataOffset || orLater && offset > dataOffset && offset <= Long.MAX_VALUE - 8 * U32;
+        }
+    }
 
     /**
      * Checks a region message, by MSG-13, REG-2 to REG-9 and REG-11.
@@ -105,7 +115,7 @@ public final class Region {
         require(table.u32(Fields.REGION_SEQUENCE) == expected.sequence, "REG-2: sequence " + table.u32(Fields.REGION_SEQUENCE));
         long length = table.u64(Fields.REGION_DATA_LENGTH);
         require(length >= 24 && length % 8 == 0 && length <= 8 * U32, "REG-3: data_length " + length);
-        require(table.u64(Fields.REGION_DATA_OFFSET) == expected.dataOffset, "REG-3: data_offset " + table.u64(Fields.REGION_DATA_OFFSET));
+        require(expected.begins(table.u64(Fields.REGION_DATA_OFFSET)), "REG-3: data_offset " + table.u64(Fields.REGION_DATA_OFFSET));
         require(expected.dataLength < 0 || length == expected.dataLength, "REG-3: data_length " + length);
         boolean sparse = table.has(Fields.REGION_PARTITIONS);
         int slots = sparse ? table.length(Fields.REGION_PARTITIONS) : header.partitionCount();

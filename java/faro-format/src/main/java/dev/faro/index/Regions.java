@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Place;
 import dev.faro.file.InputFile;
 import dev.faro.header.Header;
@@ -59,7 +60,8 @@ public final class Regions {
         long offset = directory.messageOffset(number);
         long size = directory.messageSize(number) & 0xFFFFFFFFL;
         long end = offset + BlockReader.sizeInFile(size);
-        BlockReader reader = BlockReader.ofMetadata(file, header.fileId(), limits);
+        BlockReader reader = BlockReader.ofMetadata(file, header.fileId(), limits)
+                .with(header.hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
         reader.read(offset, end, end, Place.REGION, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != size) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a message of " + size + " bytes",

@@ -36,6 +36,8 @@ public final class Fields {
     public static final int FOOTER_PROPERTIES = 3;
     /** {@code Footer.created_by}. */
     public static final int FOOTER_CREATED_BY = 4;
+    /** {@code Footer.dictionaries}. */
+    public static final int FOOTER_DICTIONARIES = 5;
     /** {@code Statistics.stored}. */
     public static final int STATISTICS_STORED = 0;
     /** {@code Statistics.plain}. */

@@ -2,6 +2,7 @@ package dev.faro.message;
 
 import com.google.flatbuffers.FlatBufferBuilder;
 import dev.faro.FaroException;
+import dev.faro.generated.DictionaryEntry;
 import dev.faro.generated.Footer;
 import dev.faro.generated.Property;
 import dev.faro.generated.Region;
@@ -89,7 +90,7 @@ public final class MessageBuilder {
     public static ByteBuffer footer(
             Directory directory, long dataSize, Counts counts, SortedMap<byte[], byte[]> properties, byte[] createdBy)
             throws FaroException {
-        long size = FRAME + 32L * directory.size() + (createdBy == null ? 0 : createdBy.length);
+        long size = FRAME + 32L * directory.size() + 16L * directory.dictionaryCount() + (createdBy == null ? 0 : createdBy.length);
         for (Map.Entry<byte[], byte[]> property : properties.entrySet()) {
             size += 64L + property.getKey().length + property.getValue().length;
         }
@@ -109,7 +110,16 @@ public final class MessageBuilder {
         int statistics = counts == null ? 0 : statistics(builder, counts);
         int propertiesAt = properties.isEmpty() ? 0 : properties(builder, properties);
         int createdByAt = createdBy == null ? 0 : builder.createString(ByteBuffer.wrap(createdBy));
-        int root = Footer.createFooter(builder, entries, dataSize, statistics, propertiesAt, createdByAt, 0);
+        int dictionaries = 0;
+        if (directory.dictionaryCount() > 0) {
+            Footer.startDictionariesVector(builder, directory.dictionaryCount());
+            for (int i = directory.dictionaryCount() - 1; i >= 0; i--) {
+                DictionaryEntry.createDictionaryEntry(
+                        builder, directory.dictionaryOffset(i), directory.dictionarySize(i), 0);
+            }
+            dictionaries = builder.endVector();
+        }
+        int root = Footer.createFooter(builder, entries, dataSize, statistics, propertiesAt, createdByAt, dictionaries);
         return finish(builder, root, MessageKind.FOOTER);
     }
 

@@ -16,7 +16,7 @@ record TableShape(List<Field> fields) {
             of(vector(8, 8), vector(8, 8), vector(8, 8), scalar(8), scalar(8), scalar(8));
     static final TableShape PROPERTY = of(string().must(), string().must());
     static final TableShape FOOTER =
-            of(vector(32, 8), scalar(8), table(STATISTICS), tables(PROPERTY), string());
+            of(vector(32, 8), scalar(8), table(STATISTICS), tables(PROPERTY), string(), vector(16, 8));
     static final TableShape SCHEMA = of(vector(1, 1).must());
 
     enum Type {

@@ -5,6 +5,7 @@ import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.BlockReader.Sequence;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Place;
 import dev.faro.codec.Decoder;
 import dev.faro.header.Framing;
@@ -27,6 +28,8 @@ public final class Checker {
     private final PartitionCounters ownNext = new PartitionCounters();
     private long sharedNext;
     private long blocks;
+    /** Those that were found. */
+    private int dictionaries;
 
     /**
      * What a check found.
@@ -76,7 +79,9 @@ public final class Checker {
     /** Steps 2 and 3. */
     private void checkMetadata() throws FaroException {
         FileSet files = reader.files();
-        BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), reader.limits());
+        boolean inSingle = files.isSingle() && header.hasDictionaries();
+        BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), reader.limits())
+                .with(header.hasDictionaries() ? Dictionaries.counted(() -> dictionaries) : null);
         long footer = reader.opening().footerOffset();
         long at = Header.SIZE;
         long count = 0;
@@ -90,14 +95,26 @@ public final class Checker {
                 continue;
             }
             boolean schema = header.framing() == Framing.ARROW && at == Header.SIZE;
-            Place place = new Place(false, !beforeData, false, schema && !behindData, !behindData);
+            Place place = new Place(
+                    false, !beforeData, false, schema && !behindData, inSingle && !behindData, !behindData);
             long end = beforeData ? directory.dataOffset(region) : footer;
             metadata.read(at, end, end, place, BlockReader.NO_PARTITION, Sequence.exactly(count++));
             if (metadata.kind() == BlockKind.REGION) {
                 checkRegion(metadata, region++);
                 behindData = false;
+            } else if (metadata.kind() == BlockKind.DICTIONARY) {
+                checkDictionary(metadata);
             }
             at = metadata.end();
+        }
+        if (!files.isSingle()) {
+            while (dictionaries < directory.dictionaryCount()) {
+                FileDictionaries.find(files, reader.limits(), directory, ++dictionaries);
+            }
+        }
+        if (dictionaries < directory.dictionaryCount()) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockReader.HEADER,
+                    directory.dictionaryCount() + " dictionaries", dictionaries);
         }
         if (region < directory.size()) {
             throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockReader.HEADER,
@@ -107,6 +124,17 @@ public final class Checker {
             throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + 12, "sequence " + count,
                     reader.opening().footerSequence());
         }
+    }
+
+    private void checkDictionary(BlockReader block) throws FaroException {
+        boolean known = dictionaries < directory.dictionaryCount()
+                && directory.dictionaryOffset(dictionaries) == block.offset()
+                && directory.dictionarySize(dictionaries) == block.storedSize();
+        if (!known) {
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary that the footer has", "another");
+        }
+        block.checkDictionaryBytes();
+        dictionaries++;
     }
 
     private void checkRegion(BlockReader block, int number) throws FaroException {
@@ -166,7 +194,8 @@ public final class Checker {
     /** Steps 5 and 6. */
     private void checkBlocks() throws FaroException {
         ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
-                BlockReader.ofExtents(reader.files().data(), header.fileId(), reader.limits(), true), new Decoder());
+                BlockReader.ofExtents(reader.files().data(), header.fileId(), reader.limits(), true)
+                        .with(reader.dictionaries()), new Decoder());
         for (int number = 0; number < directory.size(); number++) {
             Region region = reader.regions().get(directory, number);
             for (int slot = 0; slot < region.slots(); slot++) {

@@ -21,14 +21,16 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     private final FileSet files;
     private final Limits limits;
     private final Regions regions;
+    private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
 
     Dataset(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
         this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
+        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory);
         this.readers = new ExtentReaders(
-                files.data(), files.header().fileId(), options.limits(), options.verify());
+                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
     }
 
     /** The regions to read, which do not change. */
@@ -66,6 +68,10 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         return readers;
     }
 
+    final FileDictionaries dictionaries() {
+        return dictionaries;
+    }
+
     /** The header of the index or single file. */
     public final Header header() {
         return files.header();
@@ -74,6 +80,21 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     /** Count of the committed regions. */
     public final int regionCount() {
         return directory().size();
+    }
+
+    /** Count of the dictionaries; those of a pair that a {@link Follower} reads, before the committed regions. */
+    public final int dictionaryCount() {
+        return directory().dictionaryCount();
+    }
+
+    /** Where the block of a dictionary begins in the data or single file, by its number less 1. */
+    public final long dictionaryOffset(int dictionary) {
+        return directory().dictionaryOffset(dictionary);
+    }
+
+    /** Bytes of a dictionary, by its number less 1. */
+    public final int dictionarySize(int dictionary) {
+        return directory().dictionarySize(dictionary);
     }
 
     /**
@@ -141,7 +162,7 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
                 new RegionExtents(regions, directory, reader.blocks(), from, to, firstRegion), firstRegion == 0);
     }
 
-    private void checkRange(int from, int to) throws FaroException {
+    final void checkRange(int from, int to) throws FaroException {
         Header header = header();
         int end = header.firstPartition() + header.partitionCount();
         if (from < header.firstPartition() || to < from || to > end) {

@@ -2,6 +2,7 @@ package dev.faro.reader;
 
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Source;
 import dev.faro.codec.Decoder;
 import dev.faro.file.InputFile;
@@ -16,21 +17,24 @@ final class ExtentReaders {
     private final UUID fileId;
     private final Limits limits;
     private final boolean verify;
+    private final Dictionaries dictionaries;
     private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
 
     record ExtentReader(BlockReader blocks, Decoder decoder) {}
 
-    ExtentReaders(InputFile file, UUID fileId, Limits limits, boolean verify) {
+    ExtentReaders(InputFile file, UUID fileId, Limits limits, boolean verify, Dictionaries dictionaries) {
         this.file = file;
         this.fileId = fileId;
         this.limits = limits;
         this.verify = verify;
+        this.dictionaries = dictionaries;
     }
 
     ExtentReader take() {
         ExtentReader reader = free.poll();
         if (reader == null) {
-            return new ExtentReader(BlockReader.ofExtents(file, fileId, limits, verify), new Decoder());
+            return new ExtentReader(
+                    BlockReader.ofExtents(file, fileId, limits, verify).with(dictionaries), new Decoder());
         }
         reader.blocks().refresh();
         return reader;
@@ -38,10 +42,10 @@ final class ExtentReaders {
 
     /** For blocks whose bytes somebody else reads. */
     BlockReader blocksOf(Source source) {
-        return BlockReader.ofExtents(file, fileId, limits, verify, source);
+        return BlockReader.ofExtents(file, fileId, limits, verify, source).with(dictionaries);
     }
 
-    /** Keeps it, unless there are enough. */
+    /** Keeps it, unless there are enough, or it has its bytes from somewhere else. */
     void giveBack(ExtentReader reader) {
         free.offer(reader);
     }

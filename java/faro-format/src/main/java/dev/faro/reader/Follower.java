@@ -60,7 +60,8 @@ public final class Follower extends Dataset {
         try {
             walk.advance();
         } finally {
-            if (walk.directory().size() != committed.size()) {
+            if (walk.directory().size() != committed.size()
+                    || walk.directory().dictionaryCount() != committed.dictionaryCount()) {
                 committed = walk.directory().copy();
             }
             footer = walk.footer();

@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Payloads;
 import dev.faro.block.Place;
 import dev.faro.file.InputFile;
@@ -43,7 +44,7 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
             throw index.fault(ErrorCode.INCONSISTENT_INDEX, tailOffset, "a tail that leads to the footer before it",
                     "footer_offset " + Long.toUnsignedString(offset) + ", footer_size " + tail.footerSize());
         }
-        BlockReader reader = BlockReader.ofMetadata(index, files.header().fileId(), limits);
+        BlockReader reader = metadata(files, limits);
         reader.read(offset, tailOffset, tailOffset, Place.FOOTER, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != tail.footerSize()) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a footer of " + tail.footerSize() + " bytes",
@@ -55,6 +56,12 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
         }
         ByteBuffer schema = files.header().framing() == Framing.ARROW ? schema(files, limits, tailOffset) : null;
         return new Opening(footer, offset, reader.sequence(), schema);
+    }
+
+    /** For blocks of the index or single file that are no dictionaries. */
+    private static BlockReader metadata(FileSet files, Limits limits) {
+        return BlockReader.ofMetadata(files.index(), files.header().fileId(), limits)
+                .with(files.header().hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
     }
 
     private static void checkDataSize(InputFile data, long dataSize) throws FaroException {
@@ -81,7 +88,7 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
      * @throws FaroException the first check that fails, or {@code io}
      */
     static ByteBuffer schema(FileSet files, Limits limits, long end) throws FaroException {
-        BlockReader reader = BlockReader.ofMetadata(files.index(), files.header().fileId(), limits);
+        BlockReader reader = metadata(files, limits);
         reader.read(Header.SIZE, end, Header.SIZE, Place.SCHEMA, BlockReader.NO_PARTITION,
                 BlockReader.Sequence.exactly(0));
         ByteBuffer message = reader.message();

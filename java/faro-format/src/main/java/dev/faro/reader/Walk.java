@@ -5,6 +5,7 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Place;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
@@ -47,7 +48,8 @@ public final class Walk {
         this.header = files.header();
         this.limits = limits;
         this.repair = repair;
-        this.blocks = BlockReader.ofMetadata(index, header.fileId(), limits);
+        this.blocks = BlockReader.ofMetadata(index, header.fileId(), limits)
+                .with(header.hasDictionaries() ? Dictionaries.counted(directory::dictionaryCount) : null);
     }
 
     /**
@@ -83,13 +85,17 @@ public final class Walk {
     private boolean step() throws FaroException {
         boolean schema = header.framing() == Framing.ARROW && next == Header.SIZE;
         boolean single = files.isSingle();
-        Place place = new Place(single, !single || behindData, !behindData, schema, !behindData);
+        Place place = new Place(single, !single || behindData, !behindData, schema,
+                single && !behindData && header.hasDictionaries(), !behindData);
         if (!read(index.size(), place)) {
             return false;
         }
         int kind = blocks.kind();
         if (kind == BlockKind.REGION) {
             commit();
+        } else if (kind == BlockKind.DICTIONARY) {
+            blocks.checkDictionaryBytes();
+            directory.addDictionary(next, blocks.storedSize());
         } else if (kind == BlockKind.FOOTER) {
             acceptFooter();
         }
@@ -134,22 +140,47 @@ public final class Walk {
         boolean single = files.isSingle();
         Region.Expected expected = single
                 ? new Region.Expected(directory.size(), metadataEnd, next - metadataEnd)
-                : new Region.Expected(directory.size(), dataEnd, -1);
+                : new Region.Expected(directory.size(), dataEnd, header.hasDictionaries(), -1);
         Region region = Region.parse(blocks.message(), header, expected, index, next + BlockReader.HEADER);
         if (!single) {
             long size = files.data().size();
             if (size < region.dataEnd()) {
                 throw files.data().fault(ErrorCode.TRUNCATED, size, region.dataEnd() + " bytes", size);
             }
+            addDictionaries(region.dataOffset());
         }
         dataEnd = region.dataEnd();
         directory.add(next, blocks.storedSize(), region.dataOffset(), dataEnd - region.dataOffset());
     }
 
+    /** DIC-5: the dictionaries between the last region of a pair and the next one. */
+    private void addDictionaries(long end) throws FaroException {
+        int before = directory.dictionaryCount();
+        BlockReader data = BlockReader.ofMetadata(files.data(), header.fileId(), limits)
+                .with(Dictionaries.counted(directory::dictionaryCount));
+        try {
+            for (long at = dataEnd; at < end; at = data.end()) {
+                int count = directory.dictionaryCount();
+                if (count >= limits.maxDictionaries()) {
+                    throw files.data().fault(ErrorCode.LIMIT_EXCEEDED, at,
+                            "at most " + limits.maxDictionaries() + " dictionaries", "one more");
+                }
+                data.read(at, end, end, Place.DICTIONARY, BlockReader.NO_PARTITION,
+                        BlockReader.Sequence.exactly(count));
+                data.checkDictionaryBytes();
+                directory.addDictionary(at, data.storedSize());
+            }
+        } catch (FaroException e) {
+            // They are seen with their region, or not at all.
+            directory.keepDictionaries(before);
+            throw e;
+        }
+    }
+
     private void acceptFooter() throws FaroException {
         Footer parsed = Footer.parse(blocks.message(), header, limits, index, next);
         if (!parsed.directory().same(directory)) {
-            throw blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockReader.HEADER, "a directory of the regions before",
+            throw blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockReader.HEADER, "a directory of the regions and dictionaries before",
                     "another");
         }
         footer = parsed;

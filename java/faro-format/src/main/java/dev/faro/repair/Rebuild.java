@@ -4,8 +4,10 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.Limits;
+import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.BlockReader.Sequence;
+import dev.faro.block.Dictionaries;
 import dev.faro.block.Payloads;
 import dev.faro.block.Place;
 import dev.faro.file.InputFile;
@@ -40,6 +42,8 @@ public final class Rebuild {
     private final Limits limits;
     private final BlockReader blocks;
     private final RegionDraft draft;
+    /** What the new index will say. */
+    private final Directory directory = new Directory();
     private final PartitionCounters ownNext = new PartitionCounters();
     /** Null when only a report is wanted. */
     private final Committer committer;
@@ -48,7 +52,10 @@ public final class Rebuild {
     private long count;
     private int regions;
     private long regionStart = Header.SIZE;
+    private long next = Header.SIZE;
+    /** Where the last partition block ends, and how many dictionaries stand before it. */
     private long end = Header.SIZE;
+    private int dictionaries;
 
     /**
      * How to rebuild.
@@ -65,9 +72,10 @@ public final class Rebuild {
         this.header = header;
         this.sharedToAll = options.sharedToAll;
         this.limits = options.limits;
-        this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits, true);
+        this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits, true)
+                .with(header.hasDictionaries() ? Dictionaries.counted(directory::dictionaryCount) : null);
         this.draft = new RegionDraft(header);
-        this.committer = index == null ? null : new Committer(index, header.fileId(), new Directory(), 0);
+        this.committer = index == null ? null : new Committer(index, header.fileId(), directory, 0);
     }
 
     /**
@@ -158,23 +166,45 @@ public final class Rebuild {
 
     private void scan() throws FaroException {
         long size = data.size();
-        while (end < size && accept(size)) {
-            end = blocks.end();
-            count++;
+        while (next < size && accept(size)) {
+            next = blocks.end();
+            if (blocks.kind() != BlockKind.DICTIONARY) {
+                end = next;
+                dictionaries = directory.dictionaryCount();
+                count++;
+            }
         }
         closeRegion();
+        // What no region follows is left out (REP-7).
+        directory.keepDictionaries(dictionaries);
     }
 
     /** Reads the next block and puts it into a region, or says that it is damaged. */
     private boolean accept(long size) throws FaroException {
+        boolean dictionary = blocks.claimsDictionary(next, size);
         try {
-            blocks.read(end, size, size, Place.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
+            if (dictionary) {
+                blocks.checkDictionaryCount(Place.DICTIONARY);
+                blocks.read(next, size, size, Place.DICTIONARY, BlockReader.NO_PARTITION,
+                        Sequence.exactly(directory.dictionaryCount()));
+                blocks.checkDictionaryBytes();
+            } else {
+                blocks.read(next, size, size, Place.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
+            }
         } catch (FaroException e) {
             ErrorCode code = e.code();
-            if (code == ErrorCode.CHECKSUM || code == ErrorCode.MALFORMED_BLOCK) {
+            if (code == ErrorCode.CHECKSUM || code == ErrorCode.MALFORMED_BLOCK
+                    || code == ErrorCode.INCONSISTENT_INDEX) {
                 return false;
             }
             throw e;
+        }
+        if (dictionary) {
+            // A region begins behind it (REP-6).
+            closeRegion();
+            directory.addDictionary(next, blocks.storedSize());
+            regionStart = blocks.end();
+            return true;
         }
         boolean shared = blocks.partition() == BlockReader.NO_PARTITION;
         if (!shared && !header.has(blocks.partition())) {

@@ -22,6 +22,8 @@ final class Request {
                 limits.path("max_plain_size").asLong(defaults.maxPlainSize()),
                 limits.path("max_message_size").asLong(defaults.maxMessageSize()),
                 limits.path("max_regions").asLong(defaults.maxRegions()),
+                limits.path("max_dictionary_size").asLong(defaults.maxDictionarySize()),
+                limits.path("max_dictionaries").asLong(defaults.maxDictionaries()),
                 limits.path("max_window_size").asLong(defaults.maxWindowSize()));
     }
 
