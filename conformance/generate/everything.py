@@ -9,6 +9,7 @@ from . import (
     dictionaries,
     dictionary_places,
     dictionary_rebuilds,
+    dictionary_scripts,
     dictionary_walks,
     gold,
     growing,
@@ -48,6 +49,7 @@ PARTS = (
     dictionary_places,
     dictionary_walks,
     dictionary_rebuilds,
+    dictionary_scripts,
     gold,
 )
 

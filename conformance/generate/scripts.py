@@ -60,9 +60,11 @@ def put(cat: Catalog, id: str, clause: str, title: str, options: Call, calls: li
     """A script, the files that it makes, and the calls that are refused."""
     codec = options.get("codec", "none")
     options = {"file_id": FILE_ID.hex(), **options}
-    output, errors, state = sorter.run(options, calls)
-    finished = state == "finished"
+    writer, errors = sorter.run(options, calls)
+    output, finished = writer.output, writer.state == "finished"
     expect: Call = {"ok": {"errors": errors, "finished": finished}}
+    if any(call["call"] == "dictionary" for call in calls):
+        expect["ok"]["dictionaries"] = writer.returned
     files = None
     if finished and codec == "none":
         files = sorter.files(output)
@@ -72,6 +74,7 @@ def put(cat: Catalog, id: str, clause: str, title: str, options: Call, calls: li
             del partition["stored_bytes"]
         expect["read"] = answer
     features = ([codec] if codec != "none" else []) + (["arrow"] if options.get("framing") == "arrow" else [])
+    features += ["dictionaries"] if options.get("dictionaries") else []
     cat.add(id, clause, title, "write", folder="write", request={"options": options, "calls": calls}, expect=expect,
             expect_files=files, features=more.pop("features", features), **more)  # fmt: skip
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import prng
-from .output import Output, Region, Shared, build
+from .output import Dictionary, Output, Region, Shared, build
 from .raw import ARROW, KIND_DATA, LZ4, NOBODY, OPAQUE, RECORDS, ZSTD, Block, Header
+from .trained import DICTIONARIES, WORDS
 
 FRAMINGS = {"opaque": OPAQUE, "records": RECORDS, "arrow": ARROW}
 CODECS = {"none": 0, "lz4": LZ4, "zstd": ZSTD}
@@ -60,12 +61,16 @@ class Sorter:
             partition_count=options["partition_count"], first_partition=get("first_partition", 0),
             framing=FRAMINGS[get("framing", "records")], producer=int(get("producer", "0")),
             attempt=get("attempt", 0), file_id=bytes.fromhex(options["file_id"]),
+            reader_features=DICTIONARIES if get("dictionaries", False) else 0,
         )  # fmt: skip
         self.output = Output(header, paired=get("layout", "paired") == "paired", schema=schema,
                              statistics=get("statistics", True), created_by=get("created_by"))  # fmt: skip
         self.first, self.count = header.first_partition, header.partition_count
         self.open = _Open()
         self.state = "open"
+        self.dictionaries = list[bytes]()
+        self.written = 0  # of those
+        self.returned = list[int]()  # by the calls that gave them
 
     def call(self, call: dict[str, Any]) -> None:
         """One call of the protocol, or `RefusedError`."""
@@ -91,6 +96,8 @@ class Sorter:
         elif name == "region":
             self.close()
             self.given(call["blocks"])
+        elif name == "dictionary":
+            self.dictionary(prng.payload(call["payload"]))
         elif name == "finish":
             self.close()
             self.state = "finished"
@@ -179,7 +186,19 @@ class Sorter:
         if region.sparse:
             region.own = dict(sorted(region.own.items()))
             region.rotation = 0
+        region.dictionaries = [Dictionary(content) for content in self.dictionaries[self.written :]]
+        self.written = len(self.dictionaries)
         self.output.regions.append(region)
+
+    def dictionary(self, content: bytes) -> None:
+        """DIC-8."""
+        wrong = len(content) < 8 or content[:4] != WORDS[:4] or len(content) > 1 << 20
+        if wrong or not self.output.header.reader_features & DICTIONARIES:
+            raise RefusedError("invalid-argument")
+        self.close()
+        if content not in self.dictionaries:
+            self.dictionaries.append(content)
+        self.returned.append(self.dictionaries.index(content) + 1)
 
     def cut(self, records: list[tuple[int, bytes]]) -> list[Block]:
         """The blocks that an extent's records become, SRT-6."""
@@ -244,8 +263,10 @@ class Sorter:
             codec = CODECS[codec]
         stored = prng.payload(call["stored"] if "stored" in call else call["payload"])
         size = call.get("plain_size", len(stored))
+        dictionary = call.get("dictionary", 0)
         broken = (
-            (kind != KIND_DATA and not is_event(kind))
+            not 0 <= dictionary <= (len(self.dictionaries) if codec == ZSTD else 0)
+            or (kind != KIND_DATA and not is_event(kind))
             or codec not in (0, 1, 2)
             or (codec != 0 and kind != KIND_DATA)
             or (size != len(stored) if codec == 0 else len(stored) >= size)
@@ -254,18 +275,20 @@ class Sorter:
         )
         if broken:
             raise RefusedError("invalid-argument")
-        return Block(stored, kind=kind, codec=codec, stored=stored, plain_size=size, records=records)
+        return Block(
+            stored, kind=kind, codec=codec, stored=stored, plain_size=size, records=records, dictionary=dictionary
+        )
 
 
-def run(options: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[Output, list[dict[str, Any]], str]:
-    """The output of a script, its refused calls, and how the writer ended."""
+def run(options: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[Sorter, list[dict[str, Any]]]:
+    """The writer that took a script, and its refused calls."""
     sorter, errors = Sorter(options), []
     for number, call in enumerate(calls):
         try:
             sorter.call(call)
         except RefusedError as refused:
             errors.append({"call": number, "code": refused.code})
-    return sorter.output, errors, sorter.state
+    return sorter, errors
 
 
 def files(output: Output) -> dict[str, bytes]:
