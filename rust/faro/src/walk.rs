@@ -224,7 +224,12 @@ impl Walk {
             )));
         }
         let message_offset = offset + BlockHeader::SIZE as u64;
-        let region = Region::parse(message, header.version_minor, message_offset).map_err(blame)?;
+        let mut region = Region::parse(message, header.version_minor, message_offset).map_err(blame)?;
+        // A place behind dictionaries may be any number, also one that no file reaches.
+        let is_beyond = region.data_offset.checked_add(region.data_length).is_none();
+        if is_beyond && files.data.is_some() && header.has_dictionaries() {
+            region.data_offset = self.data_end;
+        }
         let place = match files.data {
             Some(_) => DataPlace {
                 offset: self.data_end,
@@ -244,11 +249,11 @@ impl Walk {
         let extent = region.extent();
         if let Some(data) = &files.data {
             let size = data.size()?;
-            if size < extent.end() {
+            if is_beyond || size < extent.end() {
                 return Err(data.blame(Error::at(
                     Code::Truncated,
                     size,
-                    format!("{} bytes, as region {number} says", extent.end()),
+                    format!("the end of region {number}"),
                     format!("a file of {size} bytes"),
                 )));
             }

@@ -69,7 +69,7 @@ public final class Region {
         }
 
         private boolean begins(long offset) {
-            return offset == dataOffset || orLater && offset > dataOffset && offset <= Long.MAX_VALUE - 8 * U32;
+            return offset == dataOffset || orLater && Long.compareUnsigned(offset, dataOffset) > 0;
         }
     }
 

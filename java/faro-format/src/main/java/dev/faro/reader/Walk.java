@@ -144,8 +144,12 @@ public final class Walk {
         Region region = Region.parse(blocks.message(), header, expected, index, next + BlockReader.HEADER);
         if (!single) {
             long size = files.data().size();
-            if (size < region.dataEnd()) {
-                throw files.data().fault(ErrorCode.TRUNCATED, size, region.dataEnd() + " bytes", size);
+            // A place behind dictionaries may be any number: nothing wraps here (INT-4).
+            boolean there = Long.compareUnsigned(region.dataOffset(), size) <= 0
+                    && Long.compareUnsigned(region.dataEnd(), size) <= 0;
+            if (!there) {
+                throw files.data().fault(ErrorCode.TRUNCATED, size,
+                        "the end of region " + region.sequence(), size);
             }
             addDictionaries(region.dataOffset());
         }
