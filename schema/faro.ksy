@@ -96,9 +96,11 @@ types:
       - id: codec
         type: u1
         enum: codec
-      - id: reserved
+      - id: dictionary
         type: u2
-        valid: 0
+        valid:
+          expr: _ == 0 or (_root.header.reader_features & 2) != 0
+        doc: Number of the dictionary that the payload is compressed with, 0 without one; a dictionary's own number.
       - id: checksum
         type: u4
         doc: CRC-32C of the file_id in the header, header bytes 0 to 19 and the stored payload.
@@ -110,6 +112,7 @@ types:
             'block_kind::region': message
             'block_kind::footer': message
             'block_kind::schema': message
+            'block_kind::dictionary': dictionary
       - id: padding
         type: u1
         valid: 0
@@ -133,6 +136,17 @@ types:
         type: str
         encoding: ASCII
         size: 4
+      - id: rest
+        size-eos: true
+  dictionary:
+    doc: A Zstandard dictionary (RFC 8878, section 5); its entropy tables and content are not taken apart.
+    doc-ref: spec/dictionaries.md
+    seq:
+      - id: magic
+        contents: [0x37, 0xa4, 0x30, 0xec]
+      - id: dictionary_id
+        type: u4
+        doc: Readers ignore it.
       - id: rest
         size-eos: true
   tail:
@@ -167,3 +181,4 @@ enums:
     128: region
     129: footer
     130: schema
+    131: dictionary

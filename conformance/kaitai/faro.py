@@ -24,6 +24,7 @@ class Faro(KaitaiStruct):
         region = 128
         footer = 129
         schema = 130
+        dictionary = 131
 
     class Codec(IntEnum):
         none = 0
@@ -88,12 +89,18 @@ class Faro(KaitaiStruct):
             self.sequence = self._io.read_u4le()
             self.kind = KaitaiStream.resolve_enum(Faro.BlockKind, self._io.read_u1())
             self.codec = KaitaiStream.resolve_enum(Faro.Codec, self._io.read_u1())
-            self.reserved = self._io.read_u2le()
-            if not self.reserved == 0:
-                raise kaitaistruct.ValidationNotEqualError(0, self.reserved, self._io, u"/types/block/seq/6")
+            self.dictionary = self._io.read_u2le()
+            _ = self.dictionary
+            if not  ((_ == 0) or (self._root.header.reader_features & 2 != 0)) :
+                raise kaitaistruct.ValidationExprError(self.dictionary, self._io, u"/types/block/seq/6")
             self.checksum = self._io.read_u4le()
             _on = self.kind
-            if _on == Faro.BlockKind.footer:
+            if _on == Faro.BlockKind.dictionary:
+                pass
+                self._raw_payload = self._io.read_bytes(self.stored_size)
+                _io__raw_payload = KaitaiStream(BytesIO(self._raw_payload))
+                self.payload = Faro.Dictionary(_io__raw_payload, self, self._root)
+            elif _on == Faro.BlockKind.footer:
                 pass
                 self._raw_payload = self._io.read_bytes(self.stored_size)
                 _io__raw_payload = KaitaiStream(BytesIO(self._raw_payload))
@@ -122,7 +129,10 @@ class Faro(KaitaiStruct):
         def _fetch_instances(self):
             pass
             _on = self.kind
-            if _on == Faro.BlockKind.footer:
+            if _on == Faro.BlockKind.dictionary:
+                pass
+                self.payload._fetch_instances()
+            elif _on == Faro.BlockKind.footer:
                 pass
                 self.payload._fetch_instances()
             elif _on == Faro.BlockKind.region:
@@ -184,6 +194,30 @@ class Faro(KaitaiStruct):
                 pass
                 self.block[i]._fetch_instances()
 
+
+
+    class Dictionary(KaitaiStruct):
+        """A Zstandard dictionary (RFC 8878, section 5); its entropy tables and content are not taken apart.
+        
+        .. seealso::
+           spec/dictionaries.md
+        """
+        def __init__(self, _io, _parent=None, _root=None):
+            super(Faro.Dictionary, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.magic = self._io.read_bytes(4)
+            if not self.magic == b"\x37\xA4\x30\xEC":
+                raise kaitaistruct.ValidationNotEqualError(b"\x37\xA4\x30\xEC", self.magic, self._io, u"/types/dictionary/seq/0")
+            self.dictionary_id = self._io.read_u4le()
+            self.rest = self._io.read_bytes_full()
+
+
+        def _fetch_instances(self):
+            pass
 
 
     class Header(KaitaiStruct):

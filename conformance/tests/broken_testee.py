@@ -24,9 +24,11 @@ def message_first(file: Any, parts: Sequence[Any]) -> None:
     """Data is written behind the message that commits it."""
     if file.place.role == "data":
         _held.append((file, [bytes(part) for part in parts]))
+        file.position += sum(map(len, parts))
         return
     _append(file, parts)
     for held, pieces in _held:
+        held.position -= sum(map(len, pieces))
         _append(held, pieces)
     _held.clear()
 

@@ -48,6 +48,10 @@ def test_header_and_blocks_are_what_the_manifest_says(case: dict[str, Any]) -> N
         found = found.hex() if name == "file_id" else str(found) if name == "producer" else int(found)
         assert found == value, name
     metadata = [block for block in blocks if block.is_metadata]
+    dictionaries = [b for _, blocks in files.values() for b in blocks if b.kind == Faro.BlockKind.dictionary]
+    assert [block.dictionary for block in dictionaries] == list(range(1, len(dictionaries) + 1))
+    if "dictionaries" in expect:
+        assert [block.stored_size for block in dictionaries] == [one["size"] for one in expect["dictionaries"]]
     assert [block.sequence for block in metadata] == list(range(len(metadata)))
     footer = metadata[-1]
     assert footer.kind == Faro.BlockKind.footer
