@@ -1,11 +1,10 @@
 //! Compression (spec, COD). Contexts are made once and reused: making one per block would dominate small blocks.
 
-use crate::block::{BlockHeader, CODEC_NONE};
+use crate::block::BlockHeader;
 use crate::error::{Code, Error, Result};
 pub(crate) use crate::zstd_decoder::Digest;
 use crate::zstd_decoder::ZstdDecoder;
 use crate::zstd_frame;
-use bytes::Bytes;
 use std::sync::Arc;
 use zstd_safe::{CCtx, CParameter, FrameFormat};
 
@@ -160,41 +159,39 @@ pub(crate) struct Decompressor {
 }
 
 impl Decompressor {
-    /// Check 12 of BLK-7: the plain payload of a block at `offset` whose other checks were passed. An uncompressed
-    /// payload is not copied. `dictionary` gives the dictionary of a number that was not the last one's (DIC-6).
-    pub(crate) fn decode(
+    /// Check 12 of BLK-7: puts the plain payload of a compressed block at `offset`, whose other checks were passed, into
+    /// `plain`. `dictionary` gives the dictionary of a number that was not the last one's (DIC-6).
+    pub(crate) fn decode_into(
         &mut self,
         header: &BlockHeader,
-        stored: Bytes,
+        stored: &[u8],
         offset: u64,
         max_window_size: u64,
         dictionary: impl FnOnce(u16) -> Result<Arc<Digest>>,
-    ) -> Result<Bytes> {
-        if header.codec == CODEC_NONE {
-            return Ok(stored);
-        }
+        plain: &mut Vec<u8>,
+    ) -> Result<()> {
         let payload_offset = offset + BlockHeader::SIZE as u64;
         let is_zstd = header.codec == Codec::Zstd as u8;
-        let mut plain;
+        let size = header.plain_size as usize;
         let decoded = if is_zstd {
             let decoder = match &mut self.zstd {
                 Some(decoder) => decoder,
                 empty => empty.insert(ZstdDecoder::new(max_window_size)?),
             };
             decoder.choose(header.dictionary, dictionary)?;
-            zstd_frame::check(&stored, header.plain_size, max_window_size, payload_offset)?;
-            plain = vec![0; header.plain_size as usize];
-            decoder.decode(&stored, &mut plain)?
+            zstd_frame::check(stored, header.plain_size, max_window_size, payload_offset)?;
+            plain.resize(size, 0);
+            decoder.decode(stored, plain)?
         } else {
-            plain = vec![0; header.plain_size as usize];
-            unfold_lz4(&stored, &mut plain)
+            plain.resize(size, 0);
+            unfold_lz4(stored, plain)
         };
         match decoded {
-            Ok(size) if size == plain.len() => Ok(Bytes::from(plain)),
+            Ok(decoded) if decoded == size => Ok(()),
             result => Err(Error::at(
                 Code::MalformedBlock,
                 payload_offset,
-                format!("a payload that decodes to {} bytes", plain.len()),
+                format!("a payload that decodes to {size} bytes"),
                 match result {
                     Ok(size) => format!("{size} bytes"),
                     Err(text) => format!("one that does not decode: {text}"),
@@ -233,9 +230,15 @@ mod tests {
         panic!("dictionary {number} is asked for")
     }
 
-    fn decode(codec: u8, stored: &[u8], plain: usize) -> Result<Bytes> {
-        let stored = Bytes::copy_from_slice(stored);
-        Decompressor::default().decode(&header(codec, stored.len(), plain), stored, 1000, 8 << 20, none)
+    fn decode_with(decoder: &mut Decompressor, codec: u8, stored: &[u8], plain: usize, offset: u64) -> Result<Vec<u8>> {
+        let header = header(codec, stored.len(), plain);
+        let mut found = Vec::new();
+        decoder.decode_into(&header, stored, offset, 8 << 20, none, &mut found)?;
+        Ok(found)
+    }
+
+    fn decode(codec: u8, stored: &[u8], plain: usize) -> Result<Vec<u8>> {
+        decode_with(&mut Decompressor::default(), codec, stored, plain, 1000)
     }
 
     #[test]
@@ -270,14 +273,8 @@ mod tests {
         bad[6] ^= 0xFF;
         let mut decoder = Decompressor::default();
         for _ in 0..3 {
-            let header = header(2, stored.len(), plain.len());
-            let _ = decoder.decode(&header, Bytes::from(bad.clone()), 0, 8 << 20, none);
-            assert_eq!(
-                decoder
-                    .decode(&header, Bytes::from(stored.clone()), 0, 8 << 20, none)
-                    .unwrap(),
-                plain
-            );
+            let _ = decode_with(&mut decoder, 2, &bad, plain.len(), 0);
+            assert_eq!(decode_with(&mut decoder, 2, &stored, plain.len(), 0).unwrap(), plain);
         }
     }
 

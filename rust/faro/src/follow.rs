@@ -5,7 +5,7 @@ use crate::header::{FileHeader, Framing};
 use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
 use crate::message::{DictionaryEntry, Footer};
-use crate::reader::{Blocks, Files, ReaderOptions, Records, View, open_files};
+use crate::reader::{Blocks, ByPartition, Files, ReaderOptions, Records, View, open_files};
 use crate::walk::{Purpose, Step, Walk, present};
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,6 +151,14 @@ impl Follower {
     /// As [`crate::Reader::range`].
     pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
         self.view.range(partitions)
+    }
+
+    /// The blocks of a range of partitions in the regions seen so far, partition by partition.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::by_partition`].
+    pub fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
+        self.view.by_partition(partitions)
     }
 
     /// The records of a partition in the regions seen so far.

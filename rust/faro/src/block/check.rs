@@ -217,6 +217,31 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
     Err(Error::at(code, offset + 16, expected, format!("kind {kind}")))
 }
 
+/// Whether a block is a data block without dictionary, as most are, in an extent, and is sure to pass checks 5 to 10.
+#[inline]
+pub(crate) fn is_usual(header: &BlockHeader, place: &Place<'_>) -> bool {
+    let (stored, plain) = (header.stored_size, header.plain_size);
+    header.kind == DATA
+        && header.dictionary == 0
+        && place.kinds.partition
+        && header.codec <= CODEC_LAST
+        && (if header.codec == CODEC_NONE {
+            plain == stored
+        } else {
+            plain > stored
+        })
+        && plain >= 1
+        && u64::from(plain) <= place.limits.max_plain_size
+        && matches!(place.partition, Partition::Is(number) if number == header.partition)
+        && match place.sequence {
+            Sequence::Is(number) => u64::from(header.sequence) == number,
+            Sequence::First { number, least, most } => {
+                header.sequence == number && (least..=most).contains(&u64::from(number))
+            }
+            Sequence::Above(_) | Sequence::Unknown => false,
+        }
+}
+
 /// Checks 5 to 10 of BLK-7: what the header says and its place.
 pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));

@@ -6,7 +6,7 @@ mod tests;
 
 pub(crate) use check::{
     Dictionaries, Kinds, Partition, Place, Sequence, check_checksum, check_count, check_fields, check_fits,
-    check_header_space, check_kind, check_limit, check_padding, check_whole,
+    check_header_space, check_kind, check_limit, check_padding, check_whole, is_usual,
 };
 
 pub use crate::checksum::Seal;

@@ -146,3 +146,67 @@ fn payload_and_padding_are_checked() {
     let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &place(&limits)).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
 }
+
+/// What is taken for usual without a closer look passes the closer look too.
+#[test]
+fn what_is_usual_passes_every_check() {
+    let limits = Limits {
+        max_plain_size: 10,
+        ..Limits::default()
+    };
+    let sequences = [
+        Sequence::Is(2),
+        Sequence::Is(u64::from(u32::MAX) + 1),
+        Sequence::Above(1),
+        Sequence::Unknown,
+        Sequence::First {
+            number: 2,
+            least: 0,
+            most: u64::MAX,
+        },
+        Sequence::First {
+            number: 2,
+            least: 3,
+            most: u64::MAX,
+        },
+        Sequence::First {
+            number: 3,
+            least: 0,
+            most: u64::MAX,
+        },
+    ];
+    let (mut usual, mut all) = (0, 0);
+    for kind in [DATA, EVENT, 63, 64, REGION, 192] {
+        for codec in 0..4 {
+            for dictionary in [0, 1] {
+                for (stored_size, plain_size) in [(0, 0), (3, 3), (3, 4), (4, 3), (11, 11), (10, 11), (9, 10)] {
+                    for partition in [4, 5] {
+                        for sequence in sequences {
+                            let header = BlockHeader {
+                                stored_size,
+                                plain_size,
+                                partition,
+                                kind,
+                                codec,
+                                dictionary,
+                                ..data(b"abc")
+                            };
+                            let place = Place {
+                                sequence,
+                                ..place(&limits)
+                            };
+                            all += 1;
+                            if is_usual(&header, &place) {
+                                usual += 1;
+                                assert!(check_fields(&header, 0, &place).is_ok(), "{header:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Three sizes with their codecs, and two of the sequences.
+    assert!(usual > 5 && usual < all / 50, "{usual} of {all}");
+    assert!(is_usual(&data(b"abc"), &place(&limits)));
+}

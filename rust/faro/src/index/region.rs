@@ -140,8 +140,12 @@ impl RegionIndex {
         let (from, to) = (self.region.offsets[at], self.region.offsets[at + 1]);
         let partition = match &self.region.partitions {
             Some(partitions) => partitions[at],
-            // Below 2^29, so the sum does not wrap.
-            None => self.first_partition + (self.region.rotation + at as u32) % self.partition_count,
+            None => {
+                // Both are below the count of partitions, at most 2^28; a division would cost more than all the rest.
+                let turned = self.region.rotation + at as u32;
+                let beyond = turned >= self.partition_count;
+                self.first_partition + turned - if beyond { self.partition_count } else { 0 }
+            }
         };
         Slot {
             partition,

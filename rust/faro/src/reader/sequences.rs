@@ -3,6 +3,10 @@
 use crate::block::Sequence;
 use std::collections::HashMap;
 
+/// Partitions whose last sequences are kept side by side: a reading goes through them in order, so it seldom looks for
+/// a page.
+const PAGE: u32 = 16;
+
 /// What was seen of the streams so far. It grows with the partitions that have blocks, not with those there are.
 pub(crate) struct Sequences {
     selective: bool,
@@ -10,10 +14,13 @@ pub(crate) struct Sequences {
     from_start: bool,
     /// Whether every shared block of the file passes by.
     all_shared: bool,
-    own: HashMap<u32, u32>,
+    /// The last sequence of each own stream, by partition.
+    own: Vec<[Option<u32>; PAGE as usize]>,
+    /// Where the pages are in `own`.
+    pages: HashMap<u32, usize>,
+    /// The number of the page used last, and where it is.
+    current: Option<(u32, usize)>,
     shared: Option<u32>,
-    /// The own stream in hand, which saves looking it up for each block.
-    current: Option<(u32, u32)>,
 }
 
 impl Sequences {
@@ -22,10 +29,19 @@ impl Sequences {
             selective,
             from_start,
             all_shared: false,
-            own: HashMap::new(),
-            shared: None,
+            own: Vec::new(),
+            pages: HashMap::new(),
             current: None,
+            shared: None,
         }
+    }
+
+    /// Forgets what was seen: another reading begins at the first region.
+    pub(crate) fn restart(&mut self) {
+        self.own.clear();
+        self.pages.clear();
+        self.current = None;
+        self.shared = None;
     }
 
     /// From now on shared blocks are expected without gaps.
@@ -38,7 +54,7 @@ impl Sequences {
     pub(crate) fn expected(&mut self, partition: Option<u32>, is_first: bool, first_block: Option<u32>) -> Sequence {
         match partition {
             Some(partition) => {
-                let last = self.last_own(partition);
+                let last = *self.last_own(partition);
                 match first_block.filter(|_| is_first) {
                     Some(number) => first(number, last, false),
                     None => self.after(last, self.from_start),
@@ -61,32 +77,31 @@ impl Sequences {
         }
     }
 
-    fn last_own(&mut self, partition: u32) -> Option<u32> {
-        match self.current {
-            Some((current, last)) if current == partition => Some(last),
-            _ => {
-                self.put_back();
-                self.own.get(&partition).copied()
-            }
-        }
+    #[inline]
+    fn last_own(&mut self, partition: u32) -> &mut Option<u32> {
+        let number = partition / PAGE;
+        let at = match self.current {
+            Some((current, at)) if current == number => at,
+            _ => self.turn_to(number),
+        };
+        &mut self.own[at][(partition % PAGE) as usize]
+    }
+
+    fn turn_to(&mut self, number: u32) -> usize {
+        let at = *self.pages.entry(number).or_insert_with(|| {
+            self.own.push([None; PAGE as usize]);
+            self.own.len() - 1
+        });
+        self.current = Some((number, at));
+        at
     }
 
     /// A block passed its checks.
+    #[inline]
     pub(crate) fn seen(&mut self, partition: Option<u32>, sequence: u32) {
         match partition {
-            Some(partition) => self.current = Some((partition, sequence)),
+            Some(partition) => *self.last_own(partition) = Some(sequence),
             None => self.shared = Some(sequence),
-        }
-    }
-
-    /// A region ends: the stream in hand joins the others.
-    pub(crate) fn next_region(&mut self) {
-        self.put_back();
-    }
-
-    fn put_back(&mut self) {
-        if let Some((partition, last)) = self.current.take() {
-            self.own.insert(partition, last);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An open output and the regions of it that may be read.
 
 use super::open::OpenFiles;
-use super::{Blocks, Records};
+use super::{Blocks, ByPartition, Records};
 use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Sequence, pad8};
 use crate::codec::Digest;
 use crate::dictionary::{self, Digests};
@@ -234,6 +234,11 @@ impl View {
 
     pub(crate) fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
         self.blocks(partitions, 0..self.region_count())
+    }
+
+    pub(crate) fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
+        self.check_partitions(&partitions)?;
+        Ok(ByPartition::new(self.clone(), partitions))
     }
 
     pub(crate) fn records(&self, partition: u32) -> Result<Records> {

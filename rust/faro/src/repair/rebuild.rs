@@ -246,8 +246,7 @@ impl<'a> Scan<'a> {
         block::check_header_space(offset, size).map_err(blame)?;
         let bytes = window.get(data, offset, BlockHeader::SIZE, size)?;
         let mut fields = [0; BlockHeader::SIZE];
-        fields.copy_from_slice(&bytes);
-        drop(bytes);
+        fields.copy_from_slice(bytes);
         let header = BlockHeader::parse(&fields);
         let place = self.place(&header);
         block::check_count(&header, offset, &place).map_err(blame)?;

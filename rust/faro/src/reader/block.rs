@@ -1,0 +1,142 @@
+//! What readers deliver.
+
+use super::checker::{Checked, OpenExtent};
+use super::view::Core;
+use crate::block::{BlockHeader, DATA};
+use crate::error::Result;
+use crate::framing;
+use crate::header::Framing;
+use crate::index::Members;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// A block that was read, checked and decoded.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Where it begins in the data (or single) file.
+    pub offset: u64,
+    /// Its header.
+    pub header: BlockHeader,
+    /// The partition whose own block it is; none of a shared block.
+    pub partition: Option<u32>,
+    /// The number of its region.
+    pub region: u32,
+    /// Who reads a shared block.
+    pub members: Option<Members>,
+    /// The plain payload. An uncompressed one shares memory with what was read along with it, up to 4 MiB, which stay
+    /// taken as long as it is kept: copy a small one that is to live long.
+    pub payload: Bytes,
+    pub(super) core: Arc<Core>,
+}
+
+impl Block {
+    /// Data or which event, as in [`crate::block`].
+    pub fn kind(&self) -> u8 {
+        self.header.kind
+    }
+
+    /// Checks the payload of a data block against a framing (FRM-5) and counts its records: `None` for events and for
+    /// framings without records.
+    ///
+    /// # Errors
+    /// `malformed-block` at the payload's offset.
+    pub fn records(&self, framing: Framing) -> Result<Option<u64>> {
+        records(&self.core, &self.header, self.offset, &self.payload, framing)
+    }
+
+    /// The records of a data block of a file with framing records, without a copy or a count of references for each; no
+    /// records of an event.
+    ///
+    /// # Errors
+    /// `malformed-block` at the payload's offset, before any record, when the payload does not hold whole ones (FRM-5).
+    pub fn record_slices(&self) -> Result<impl Iterator<Item = &[u8]>> {
+        let whole = self.records(Framing::Records)?.is_some();
+        Ok(RecordSlices(if whole { &self.payload } else { &[] }))
+    }
+}
+
+/// A block that its reading lends until the next one is asked for: nothing is copied or counted for it, and the memory
+/// that payloads are decoded into is used again.
+#[derive(Clone, Copy, Debug)]
+pub struct BorrowedBlock<'a> {
+    pub(super) checked: &'a Checked,
+    pub(super) extent: &'a OpenExtent,
+    pub(super) payload: &'a [u8],
+    pub(super) core: &'a Core,
+}
+
+impl<'a> BorrowedBlock<'a> {
+    /// Where it begins in the data (or single) file.
+    pub fn offset(&self) -> u64 {
+        self.checked.offset
+    }
+
+    /// Its header.
+    pub fn header(&self) -> &'a BlockHeader {
+        &self.checked.header
+    }
+
+    /// Data or which event, as in [`crate::block`].
+    pub fn kind(&self) -> u8 {
+        self.header().kind
+    }
+
+    /// The partition whose own block it is; none of a shared block.
+    pub fn partition(&self) -> Option<u32> {
+        self.extent.partition
+    }
+
+    /// The number of its region.
+    pub fn region(&self) -> u32 {
+        self.extent.region
+    }
+
+    /// Who reads a shared block.
+    pub fn members(&self) -> Option<&'a Members> {
+        self.extent.members.as_ref()
+    }
+
+    /// The plain payload.
+    pub fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// As [`Block::records`].
+    ///
+    /// # Errors
+    /// `malformed-block` at the payload's offset.
+    pub fn records(&self, framing: Framing) -> Result<Option<u64>> {
+        records(self.core, self.header(), self.offset(), self.payload, framing)
+    }
+
+    /// As [`Block::record_slices`].
+    ///
+    /// # Errors
+    /// `malformed-block` at the payload's offset, before any record.
+    pub fn record_slices(&self) -> Result<impl Iterator<Item = &'a [u8]> + use<'a>> {
+        let whole = self.records(Framing::Records)?.is_some();
+        Ok(RecordSlices(if whole { self.payload } else { &[] }))
+    }
+}
+
+/// FRM-5 of a block in the data file.
+fn records(core: &Core, header: &BlockHeader, offset: u64, payload: &[u8], framing: Framing) -> Result<Option<u64>> {
+    if header.kind != DATA {
+        return Ok(None);
+    }
+    framing::check(framing, payload, offset + BlockHeader::SIZE as u64)
+        .map_err(|error| core.files.data_source().blame(error))
+}
+
+/// The records of a payload that was found to hold whole ones.
+struct RecordSlices<'a>(&'a [u8]);
+
+impl<'a> Iterator for RecordSlices<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (record, rest) = framing::split_record(self.0)?;
+        self.0 = rest;
+        Some(record)
+    }
+}

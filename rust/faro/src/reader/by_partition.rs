@@ -1,0 +1,240 @@
+//! Partition after partition, each as if it was read alone, but with few and long reads (spec, PRT-7).
+
+use super::block::{Block, BorrowedBlock};
+use super::checker::{Checker, OpenExtent, Step};
+use super::own_extents::{Extents, FEW, shared_region};
+use super::view::View;
+use super::windows::{WINDOW, Windows};
+use crate::error::Result;
+use crate::index::{Extent, RegionIndex, Slot};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An iterator over the blocks of several partitions, one partition after the other, each block with the partition that
+/// it is read for. It ends behind the first error.
+pub struct ByPartition {
+    few: usize,
+    window: u64,
+    checker: Checker,
+    windows: Windows,
+    extent: OpenExtent,
+    /// Partitions that were not begun.
+    rest: Range<u32>,
+    /// The partition in hand.
+    partition: u32,
+    extents: Extents,
+    /// Its own extents that were not begun.
+    own: Range<usize>,
+    /// Regions with shared extents that were not looked at for it.
+    shared: Range<usize>,
+    /// A region whose shared extents are looked at, and the next of them.
+    shared_of: Option<(Arc<RegionIndex>, usize)>,
+}
+
+impl ByPartition {
+    pub(crate) fn new(view: View, partitions: Range<u32>) -> Self {
+        Self::with(view, partitions, FEW, WINDOW)
+    }
+
+    /// With so many extents at a time in hand, about, and so many bytes in a window.
+    pub(super) fn with(view: View, partitions: Range<u32>, few: usize, window: u64) -> Self {
+        ByPartition {
+            few,
+            window,
+            checker: Checker::new(view, true),
+            windows: Windows::default(),
+            extent: OpenExtent::NONE,
+            partition: partitions.start,
+            extents: Extents::none(partitions.start),
+            rest: partitions,
+            own: 0..0,
+            shared: 0..0,
+            shared_of: None,
+        }
+    }
+
+    /// The next block and the partition that it is read for, lent until this is asked again: faster than the iterator
+    /// for small and for compressed blocks.
+    ///
+    /// # Errors
+    /// As the iterator's; nothing follows an error.
+    #[inline]
+    pub fn next_borrowed(&mut self) -> Option<Result<(u32, BorrowedBlock<'_>)>> {
+        match self.advance_and_decode() {
+            Ok(true) => Some(Ok((self.partition, self.checker.lend(&self.extent, &self.windows)))),
+            Ok(false) => None,
+            Err(error) => {
+                self.stop();
+                Some(Err(error))
+            }
+        }
+    }
+
+    /// Nothing is delivered behind a fault (PRT-3).
+    fn stop(&mut self) {
+        self.extent = OpenExtent::NONE;
+        self.rest = 0..0;
+        self.extents = Extents::none(0);
+        (self.own, self.shared, self.shared_of) = (0..0, 0..0, None);
+    }
+
+    /// Turns to the next block that passes checks 1 to 11; whether there is one.
+    #[inline]
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            if self.extent.at < self.extent.end {
+                // A window has every byte that it is asked for.
+                if self.checker.check(&mut self.extent, &mut self.windows)? == Step::Block {
+                    return Ok(true);
+                }
+            } else if !self.next_extent()? && !self.next_partition()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    #[inline]
+    fn advance_and_decode(&mut self) -> Result<bool> {
+        let is_there = self.advance()?;
+        if is_there {
+            self.checker.decode_to_lend(&self.windows)?;
+        }
+        Ok(is_there)
+    }
+
+    fn next_block(&mut self) -> Result<Option<(u32, Block)>> {
+        match self.advance()? {
+            true => self
+                .checker
+                .own(&self.extent, &self.windows)
+                .map(|block| Some((self.partition, block))),
+            false => Ok(None),
+        }
+    }
+
+    /// Turns to the next extent of the partition in hand; whether there is one.
+    #[inline]
+    fn next_extent(&mut self) -> Result<bool> {
+        loop {
+            if self.shared_of.is_some() && self.next_shared_extent() {
+                return Ok(true);
+            }
+            // A region's own extent goes before its shared ones (PRT-1).
+            let own = self.extents.own.get(self.own.start).filter(|_| !self.own.is_empty());
+            let shared = self.extents.shared.get(self.shared.start);
+            match (own, shared) {
+                (Some(own), Some((region, _))) if *region < own.region => self.begin_shared()?,
+                (Some(_), _) => {
+                    self.open_own();
+                    return Ok(true);
+                }
+                (None, Some(_)) => self.begin_shared()?,
+                (None, None) => return Ok(false),
+            }
+        }
+    }
+
+    #[inline]
+    fn open_own(&mut self) {
+        let number = self.own.start;
+        self.own.start += 1;
+        let own = self.extents.own[number];
+        let view = &self.checker.view;
+        let data_offset = view.footer.regions[own.region as usize].data_offset;
+        let extent = Extent {
+            offset: data_offset + 8 * u64::from(own.start),
+            length: 8 * u64::from(own.length),
+        };
+        let slot = Slot {
+            partition: own.partition,
+            extent,
+            first_block: view.header().is_selective().then_some(own.first_block),
+        };
+        // No dictionary stands inside a region.
+        let dictionaries = view.dictionaries_before(data_offset);
+        self.extent.open_own(&slot, own.region, dictionaries);
+        self.windows.open(Some(number), extent.offset);
+    }
+
+    fn begin_shared(&mut self) -> Result<()> {
+        let (number, kept) = &self.extents.shared[self.shared.start];
+        let region = shared_region(&self.checker.view, *number, kept)?;
+        self.shared_of = Some((region, 0));
+        self.shared.start += 1;
+        Ok(())
+    }
+
+    /// Turns to the next shared extent of a region; whether there is one.
+    fn next_shared_extent(&mut self) -> bool {
+        let Some((region, at)) = &mut self.shared_of else {
+            return false;
+        };
+        while let Some(shared) = region.shared().get(*at) {
+            *at += 1;
+            if shared.members.contains(self.partition) {
+                let dictionaries = self.checker.view.dictionaries_before(region.extent().offset);
+                self.extent.open_shared(shared, region.sequence(), dictionaries);
+                self.windows.open(None, shared.extent.offset);
+                return true;
+            }
+        }
+        self.shared_of = None;
+        false
+    }
+
+    /// Turns to the next partition that may have blocks; whether there is one.
+    fn next_partition(&mut self) -> Result<bool> {
+        // A region's fault is met with by the first partition, behind the blocks of the regions before it.
+        if let Some(fault) = self.extents.fault.take() {
+            return Err(fault);
+        }
+        let own = loop {
+            let known = &self.extents;
+            let next = known.own.get(self.own.end);
+            // Without shared extents and faults, partitions without extents have nothing at all.
+            if known.shared.is_empty() && known.fault.is_none() {
+                self.rest.start = next.map_or(known.partitions.end, |own| own.partition);
+            }
+            if self.rest.start < known.partitions.end {
+                break next
+                    .filter(|own| own.partition == self.rest.start)
+                    .map(|_| self.own.end);
+            }
+            if self.rest.is_empty() {
+                return Ok(false);
+            }
+            self.extents = Extents::of_first(&self.checker.view, self.rest.clone(), self.few);
+            self.windows.forget();
+            self.own = 0..0;
+        };
+        self.partition = self.rest.start;
+        self.rest.start += 1;
+        self.checker.sequences.restart();
+        self.shared = 0..self.extents.shared.len();
+        if let Some(from) = own {
+            let known = &self.extents.own;
+            let count = known[from..]
+                .iter()
+                .take_while(|own| own.partition == self.partition)
+                .count();
+            self.own = from..from + count;
+            if !self.windows.extents().contains(&from) {
+                self.windows.load(&self.checker.view, known, from, self.window);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Iterator for ByPartition {
+    type Item = Result<(u32, Block)>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.next_block().transpose();
+        if matches!(item, Some(Err(_))) {
+            self.stop();
+        }
+        item
+    }
+}

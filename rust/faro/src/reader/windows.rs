@@ -1,0 +1,171 @@
+//! Consecutive partitions' own extents in memory: one read for each region, in place of one for each extent.
+
+use super::checker::Supply;
+use super::own_extents::OwnExtent;
+use super::view::View;
+use super::window::{Window, aligned, allocate, reuse};
+use crate::error::Result;
+use crate::source::Source;
+use bytes::Bytes;
+use std::ops::Range;
+
+/// Most bytes of a window: enough that each read is long, though a window has a part of every region.
+pub(super) const WINDOW: u64 = 4 << 20;
+
+/// An extent that is not in the window.
+const ABSENT: usize = usize::MAX;
+
+/// Neighbouring extents of a region, which are read at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub offset: u64,
+    pub length: u64,
+}
+
+/// Which extents the next window has, and how they are read.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// The extents, of whole partitions; the next window begins behind them.
+    pub extents: Range<usize>,
+    /// For each, its piece; none when a partition does not fit into a window: it is read bit by bit.
+    pub pieces_of: Vec<usize>,
+    /// What is read, in the order of the first extent of each.
+    pub pieces: Vec<Piece>,
+    /// The last piece of each region.
+    last: Vec<usize>,
+}
+
+impl Plan {
+    /// Plans the window that begins with the extent `from`, of at most `most` bytes. `offset_of` says where an extent
+    /// is in the file.
+    pub(super) fn next(&mut self, own: &[OwnExtent], from: usize, most: u64, offset_of: impl Fn(&OwnExtent) -> u64) {
+        self.pieces.clear();
+        self.pieces_of.clear();
+        let (mut to, mut total) = (from, 0);
+        while to < own.len() {
+            let partition = own[to].partition;
+            let count = own[to..].iter().take_while(|own| own.partition == partition).count();
+            let bytes: u64 = own[to..to + count].iter().map(|own| 8 * u64::from(own.length)).sum();
+            if total + bytes > most {
+                break;
+            }
+            (to, total) = (to + count, total + bytes);
+        }
+        if to == from {
+            let partition = own.get(from).map(|own| own.partition);
+            to += own[from..]
+                .iter()
+                .take_while(|own| Some(own.partition) == partition)
+                .count();
+            self.extents = from..to;
+            return;
+        }
+        self.extents = from..to;
+        self.last.clear();
+        for own in &own[from..to] {
+            let (region, offset, length) = (own.region as usize, offset_of(own), 8 * u64::from(own.length));
+            if self.last.len() <= region {
+                self.last.resize(region + 1, ABSENT);
+            }
+            let last = self.last[region];
+            match self.pieces.get_mut(last) {
+                Some(piece) if piece.offset + piece.length == offset => piece.length += length,
+                _ => {
+                    self.last[region] = self.pieces.len();
+                    self.pieces.push(Piece { offset, length });
+                }
+            }
+            self.pieces_of.push(self.last[region]);
+        }
+    }
+}
+
+/// Supplies the extents of a window, and others from the file as any reading does.
+#[derive(Default)]
+pub(super) struct Windows {
+    plan: Plan,
+    memory: Bytes,
+    /// Where each extent of the plan is in memory.
+    places: Vec<usize>,
+    /// Where the open extent is in the file and in memory, if it is there.
+    open: (u64, usize),
+    direct: Window,
+}
+
+impl Windows {
+    /// The extents that the window has.
+    pub(super) fn extents(&self) -> Range<usize> {
+        self.plan.extents.clone()
+    }
+
+    /// Forgets the extents: they are others now.
+    pub(super) fn forget(&mut self) {
+        self.plan.extents = 0..0;
+    }
+
+    /// Reads the window of at most `most` bytes that begins with the extent `from`. What cannot be read is left out: it is met with when it is
+    /// asked for, in its turn.
+    pub(super) fn load(&mut self, view: &View, own: &[OwnExtent], from: usize, most: u64) {
+        let regions = &view.footer.regions;
+        let offset_of = |own: &OwnExtent| regions[own.region as usize].data_offset + 8 * u64::from(own.start);
+        self.plan.next(own, from, most, offset_of);
+        self.places.clear();
+        if self.plan.pieces.is_empty() {
+            return;
+        }
+        // Each piece has room for any place in a line. All of them are at most a window, and a line for each extent.
+        let length = self.plan.pieces.iter().map(|piece| piece.length as usize + 64).sum();
+        let mut buffer = reuse(std::mem::take(&mut self.memory), length).unwrap_or_else(|_| allocate(length));
+        let mut at = 0;
+        let mut read = Vec::with_capacity(self.plan.pieces.len());
+        for piece in &self.plan.pieces {
+            let place = aligned(&buffer, at, piece.offset);
+            at = place + piece.length as usize;
+            let got = view.data_source().read_up_to(piece.offset, &mut buffer[place..at]);
+            read.push((place, got.unwrap_or(0) as u64));
+        }
+        self.memory = buffer.freeze();
+        for (own, piece) in own[self.plan.extents.clone()].iter().zip(&self.plan.pieces_of) {
+            let ((place, got), within) = (read[*piece], offset_of(own) - self.plan.pieces[*piece].offset);
+            let is_there = within + 8 * u64::from(own.length) <= got;
+            self.places
+                .push(if is_there { place + within as usize } else { ABSENT });
+        }
+    }
+
+    /// Turns to an extent at an offset of the file: one of those that were planned, by its number, or another one.
+    #[inline]
+    pub(super) fn open(&mut self, number: Option<usize>, offset: u64) {
+        let place = number.and_then(|number| self.places.get(number - self.plan.extents.start));
+        self.open = (offset, place.copied().unwrap_or(ABSENT));
+    }
+}
+
+impl Supply for Windows {
+    #[inline]
+    fn get(&mut self, source: &Source, offset: u64, length: usize, read_ahead: u64) -> Result<Option<&[u8]>> {
+        if self.open.1 == ABSENT {
+            return self.direct.get(source, offset, length, read_ahead).map(Some);
+        }
+        Ok(Some(self.bytes(offset, length)))
+    }
+
+    #[inline]
+    fn bytes(&self, offset: u64, length: usize) -> &[u8] {
+        let (start, place) = self.open;
+        if place == ABSENT {
+            return self.direct.bytes(offset, length);
+        }
+        let from = place + (offset - start) as usize;
+        &self.memory[from..from + length]
+    }
+
+    fn share(&self, offset: u64, length: usize) -> Bytes {
+        let (start, place) = self.open;
+        if place == ABSENT {
+            return self.direct.share(offset, length);
+        }
+        let from = place + (offset - start) as usize;
+        self.memory.slice(from..from + length)
+    }
+}
