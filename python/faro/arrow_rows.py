@@ -21,7 +21,7 @@ from faro.options import WriterOptions
 
 RUN = 4 << 20
 """Bytes of rows that are put together and sorted, at least."""
-GROUP = 2 << 20
+GROUP = 8 << 20
 """Bytes of rows that are fetched together, about."""
 
 

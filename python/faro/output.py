@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from faro.error import Code, Place
 
 _VECTORS = 1000
 """Pieces to a system call; POSIX systems take 1024."""
+_CALL = 64 << 10
+"""Bytes to a system call. Linux caches a file in pieces as large as what was written, and has small ones sooner."""
 
 
 class OutputFile:
@@ -80,9 +82,7 @@ class OutputFile:
     def append(self, parts: Sequence[Any]) -> None:
         """Write pieces, each of them bytes or a contiguous array of bytes, one behind the other."""
         try:
-            for i in range(0, len(parts), _VECTORS):
-                chosen = parts[i : i + _VECTORS]
-                wanted = sum(map(len, chosen))
+            for chosen, wanted in _calls(parts):
                 written = os.writev(self._descriptor, chosen)
                 self.position += written
                 if written < wanted:
@@ -166,6 +166,29 @@ class OutputFile:
                 self.close()
         else:
             self.discard()
+
+
+def _calls(parts: Sequence[Any]) -> Iterator[tuple[list[Any], int]]:
+    """Yield pieces for one system call after another, and how many bytes they are."""
+    chosen: list[Any] = []
+    size = 0
+    for part in parts:
+        length = len(part)
+        begin = 0
+        # What is larger than the room is cut.
+        while length - begin > _CALL - size:
+            end = begin + _CALL - size
+            chosen.append(memoryview(part)[begin:end])
+            yield chosen, _CALL
+            chosen, size, begin = [], 0, end
+        if begin < length:
+            chosen.append(memoryview(part)[begin:] if begin else part)
+            size += length - begin
+            if len(chosen) == _VECTORS:
+                yield chosen, size
+                chosen, size = [], 0
+    if chosen:
+        yield chosen, size
 
 
 def sync_folder(place: Place) -> None:
