@@ -160,4 +160,9 @@ def _mend_footer(fields: Fields, where: dict[int, int], single: bool, pieces: li
     changed = entries != [tuple(entry) for entry in fields.get("regions") or []]
     if changed:
         fields["regions"] = entries
+    known = [tuple(entry) for entry in fields.get("dictionaries") or []] if single else []
+    moved_too = [(where.get(at, at), sizes.get(at, size), reserved) for at, size, reserved in known]
+    if moved_too != known:
+        fields["dictionaries"] = moved_too
+        changed = True
     return changed

@@ -11,16 +11,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from generate.message import Fields, Part, assemble, layout
-from generate.output import Output, Region, Shared, arrow_message, build, slots
+from generate.output import Dictionary, Output, Region, Shared, arrow_message, build, slots
 from generate.raw import ARROW, KIND_EVENT, NOBODY, OPAQUE, RECORDS, Block, Header
+from generate.trained import CORRUPT, HEAD, OTHERS, WORDS, another
 
 from differential.blocks import Files
-from differential.payloads import block, compressed_block, plain
+from differential.payloads import block, block_with_dictionary, compressed_block, plain
 
 MOST_PARTITIONS = 1 << 28
 # Above it nothing is made that has a value or a bit for each partition.
 _FEW = 4096
 _SELECTIVE = 1
+_DICTIONARIES = 2
+# Two that were trained, the one again under another id; with harm also what no decoder takes.
+_TRAINED = (WORDS, OTHERS, another(WORDS))
+_BROKEN = (CORRUPT, HEAD, WORDS[:100], b"no dictionary", WORDS[:5])
 
 
 def compose(rng: random.Random) -> Files:
@@ -53,6 +58,9 @@ def random_output(rng: random.Random) -> Output:
         output.created_by = rng.choice(["", "fuzz"])
     if rng.random() < 0.15:
         output.behind = _skippable(rng)
+    if rng.random() < (0.05 if output.paired else 0.15):
+        # Wrong behind the last region of a pair.
+        output.trailing = made.dictionaries()
     if header.version_minor and rng.random() < 0.7:
         # MSG-12: tables with fields that no reader of today knows.
         output.encode_footer = _newer("Footer", rng)
@@ -70,7 +78,7 @@ def _header(rng: random.Random) -> Header:
         first_partition=first,
         framing=rng.choice([OPAQUE, OPAQUE, RECORDS, RECORDS, ARROW]),
         version_minor=rng.choice([0, 0, 0, 0, 1, 255]),
-        reader_features=_SELECTIVE if rng.random() < 0.3 else 0,
+        reader_features=(_SELECTIVE if rng.random() < 0.3 else 0) | (_DICTIONARIES if rng.random() < 0.4 else 0),
         writer_features=rng.choice([0] * 15 + [1 << 31]),
         producer=rng.choice([0, 7, (1 << 64) - 1]),
         attempt=rng.choice([0, 3]),
@@ -89,6 +97,8 @@ class _Maker:
         self.next: dict[int, int] = {}
         # Most outputs have nothing wrong, so that what is changed in them afterwards is what is found.
         self.harm = rng.random() < 0.3
+        self.known: list[bytes] = []
+        """The dictionaries so far."""
 
     def region(self, output: Output) -> Region:
         rng, header = self.rng, self.header
@@ -98,6 +108,7 @@ class _Maker:
         wanted = min(count, rng.choice([0, 1, 2, 3, 6]))
         places = sorted({rng.randrange(count) for _ in range(wanted)} | ({count - 1} if rng.random() < 0.1 else set()))
         region.own = {first + place: [] for place in places}
+        region.dictionaries = self.dictionaries()
         if not slots(output, region)[1]:
             region.rotation = rng.choice([0, rng.randrange(count)])
         names = [name for name in slots(output, region)[0] if name in region.own]
@@ -109,6 +120,18 @@ class _Maker:
         if rng.random() < 0.3:
             region.runs = self.runs(output, region)
         return region
+
+    def dictionaries(self) -> list[Dictionary]:
+        rng = self.rng
+        if not self.header.reader_features & _DICTIONARIES:
+            return []
+        found = []
+        for _ in range(rng.choice([0, 0, 1, 1, 2, 3])):
+            content = rng.choice(_BROKEN if self.harm and rng.random() < 0.2 else _TRAINED)
+            fields = {"dictionary": rng.randrange(4)} if self.harm and rng.random() < 0.05 else {}
+            found.append(Dictionary(content, fields, listed=not (self.harm and rng.random() < 0.05)))
+            self.known.append(content)
+        return found
 
     def shared(self, few: bool) -> Shared:
         rng, header = self.rng, self.header
@@ -139,6 +162,11 @@ class _Maker:
         # FRM-5 is for who delivers records: a payload of another framing is a fault there, and none elsewhere.
         wrong = self.harm and rng.random() < 0.1
         made = Block(plain(OPAQUE, rng)) if wrong else block(framing, rng, self.harm)
+        if self.known and not wrong and rng.random() < 0.5:
+            number = rng.randrange(len(self.known))
+            made = block_with_dictionary(framing, rng, self.known[number], number + 1)
+            if self.harm and made.dictionary and rng.random() < 0.1:
+                made = replace(made, dictionary=rng.choice([0, len(self.known) + 1, rng.randrange(9)]))
         # What a block of records holds is counted; of others, the caller's word is taken.
         return replace(made, sequence=sequence, records=None if framing == RECORDS and not wrong else 1)
 

@@ -44,6 +44,26 @@ def block(framing: int, rng: random.Random, harm: bool) -> Block:
     return made or Block(plain(framing, rng))
 
 
+def block_with_dictionary(framing: int, rng: random.Random, content: bytes, number: int) -> Block:
+    """A data block that names a dictionary: compressed with it, or a frame that needs none; or a plain one."""
+    if framing not in (ARROW, RECORDS) and rng.random() < 0.3:
+        _, stored, text = _zstd_by_hand(rng)
+        if judge(ZSTD, stored, len(text)) is Verdict.TAKE and len(stored) < len(text):
+            return Block(text, codec=ZSTD, stored=stored, dictionary=number)
+    text = plain(framing, rng, rng.choice([100, 600, 3000]))
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        rng.choice([1, 3, 9]), write_content_size=rng.random() < 0.5, write_checksum=False, write_dict_id=False
+    )
+    try:
+        digest = zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_FULLDICT)
+        compressor = zstandard.ZstdCompressor(compression_params=parameters, dict_data=digest)
+        stored = compressor.compress(text)[4:]
+    except zstandard.ZstdError:
+        # One that no library takes: it is refused whatever the frame is.
+        stored = text[: len(text) // 2]
+    return Block(text, codec=ZSTD, stored=stored, dictionary=number) if len(stored) < len(text) else Block(text)
+
+
 def compressed_block(framing: int, rng: random.Random) -> Block:
     """A compressed data block, damaged or not; or a plain one where nothing was saved."""
     for _ in range(8):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from generate.trained import HEAD, OTHERS, TEXTS, WORDS, another
+
 Call = dict[str, Any]
 # The shortest message that FRM-4 passes.
 _MESSAGE = "ffffffff08000000" + "00" * 8
@@ -17,6 +19,8 @@ class _Script:
         self.first = rng.choice([0, 0, 7])
         self.framing = rng.choice(["opaque", "records", "arrow"])
         self.options = self._options()
+        # A writer that trains may give its dictionaries any numbers.
+        self.trains = self.options.get("dictionaries", False) and self.options.get("codec") == "zstd"
 
     def _options(self) -> dict[str, Any]:
         rng = self.rng
@@ -38,6 +42,8 @@ class _Script:
             options["codec"] = rng.choice(["lz4", "zstd"])
             if rng.random() < 0.3:
                 options["level"] = rng.choice([1, 3, 9])
+        if rng.random() < 0.35:
+            options["dictionaries"] = rng.random() < 0.9
         if rng.random() < 0.1:
             options["durability"] = rng.choice(["none", "commit"])
         if self.framing == "arrow":
@@ -73,9 +79,20 @@ class _Script:
         if rng.random() < 0.8:
             payload = self.payload() if rng.random() < 0.9 else {"text": ""}
             return {"kind": rng.choice([0, 0, 0, 1, 70]), "payload": payload, "records": rng.randrange(3)}
-        stored = {"repeat": "z", "length": rng.choice([40, 20])}
+        if rng.random() < 0.5 and not self.trains:
+            name = rng.choice(list(TEXTS))
+            plain, packed = TEXTS[name]
+            number = rng.choice([1, 1, 1, 2, 2, 3, 4, 0])
+            return {
+                "kind": 0,
+                "codec": 2,
+                "plain_size": len(plain),
+                "stored": {"hex": packed.hex()},
+                "dictionary": number,
+            }
+        filler = {"repeat": "z", "length": rng.choice([40, 20])}
         codec = rng.choice([0, 1, 2, 2, 3])
-        return {"kind": 0, "codec": codec, "plain_size": rng.choice([40, 40, 40, 5]), "stored": stored, "records": 1}
+        return {"kind": 0, "codec": codec, "plain_size": rng.choice([40, 40, 40, 5]), "stored": filler, "records": 1}
 
     def region(self) -> list[dict[str, Any]]:
         rng = self.rng
@@ -95,8 +112,9 @@ class _Script:
     def many(self) -> Call:
         rng = self.rng
         return {
-            "call": "many", "count": 20, "seed": rng.randrange(1 << 32), "content": rng.choice(["words", "random"]),
-            "partitions": [self.first, self.first + self.count], "length": [0, 50],
+            "call": "many", "count": 2000 if self.trains else 20, "seed": rng.randrange(1 << 32),
+            "content": rng.choice(["words", "random"]), "partitions": [self.first, self.first + self.count],
+            "length": [0, 50],
         }  # fmt: skip
 
     def call(self) -> Call:
@@ -111,6 +129,9 @@ class _Script:
             return {"call": "multicast", "partitions": members, "kind": self.kind(), "payload": self.payload()}
         if way < 0.84:
             return {"call": "flush"}
+        if self.options.get("dictionaries") is not None and rng.random() < 0.3 and not self.trains:
+            content = rng.choice([WORDS, WORDS, OTHERS, another(WORDS), HEAD, WORDS[:7], OTHERS[1:], b""])
+            return {"call": "dictionary", "payload": {"hex": content.hex()}}
         if way < 0.88:
             return {"call": "property", "key": rng.choice("abcd\u00e9\U0001f600"), "value": rng.choice(["", "v"])}
         # Framing arrow has no payloads that `many` could draw.

@@ -89,4 +89,5 @@ def _without_sizes(outcome: Outcome) -> Outcome:
         if "error" in left:
             left["error"] = {**left["error"], "offset": None}
         parts[number] = left
-    return Outcome("ok", {**outcome.value, "partitions": parts})
+    # What a writer trains, and where that stands, is its own affair (DIC-7).
+    return Outcome("ok", {**outcome.value, "partitions": parts, "dictionaries": None})
