@@ -9,9 +9,16 @@ import net.jpountz.lz4.LZ4Factory;
 
 /** Compresses payloads, keeping its context. One per owner; not for several threads at once. */
 public final class Encoder implements Closeable {
+    /** Blocks of so many plain bytes or more have enough of a past of their own: no dictionary is for them (DIC-7). */
+    public static final int SMALL_BLOCK = 16 << 10;
+
     private final int codec;
+    private final int level;
     private final LZ4Compressor lz4;
     private final ZstdCompressCtx zstd;
+    /** For small blocks, with the dictionary of that number. */
+    private ZstdCompressCtx trained;
+    private int dictionary;
 
     /**
      * An encoder.
@@ -21,11 +28,39 @@ public final class Encoder implements Closeable {
      */
     public Encoder(int codec, int level) {
         this.codec = codec;
+        this.level = level;
         this.lz4 = codec == Decoder.LZ4 ? LZ4Factory.nativeInstance().fastCompressor() : null;
-        this.zstd = codec == Decoder.ZSTD ? new ZstdCompressCtx() : null;
-        if (zstd != null) {
-            zstd.setLevel(level).setMagicless(true).setContentSize(false).setChecksum(false).setDictID(false);
+        this.zstd = codec == Decoder.ZSTD ? context(level) : null;
+    }
+
+    private static ZstdCompressCtx context(int level) {
+        return new ZstdCompressCtx().setLevel(level).setMagicless(true).setContentSize(false).setChecksum(false)
+                .setDictID(false);
+    }
+
+    /**
+     * Compresses small blocks with a dictionary from now on; only an encoder of Zstandard does.
+     *
+     * @param number of the dictionary in the file
+     * @param leastMatch bytes of the shortest match that is looked for; 0 for what the level says
+     */
+    public void use(byte[] bytes, int number, int leastMatch) {
+        if (zstd == null) {
+            return;
         }
+        if (trained == null) {
+            trained = context(level);
+        }
+        if (leastMatch > 0) {
+            trained.setMinMatch(leastMatch);
+        }
+        trained.loadDict(bytes);
+        dictionary = number;
+    }
+
+    /** The number of the dictionary that a block of so many plain bytes is compressed with, or 0. */
+    public int dictionaryFor(int plainSize) {
+        return plainSize < SMALL_BLOCK ? dictionary : 0;
     }
 
     /** The number of the codec. */
@@ -49,13 +84,17 @@ public final class Encoder implements Closeable {
         if (codec == Decoder.LZ4) {
             return lz4.compress(plain, 0, plainSize, target, at, room);
         }
-        return zstd.compressDirectByteBuffer(target, at, room, plain, 0, plainSize);
+        ZstdCompressCtx context = dictionaryFor(plainSize) == 0 ? zstd : trained;
+        return context.compressDirectByteBuffer(target, at, room, plain, 0, plainSize);
     }
 
     @Override
     public void close() {
         if (zstd != null) {
             zstd.close();
+        }
+        if (trained != null) {
+            trained.close();
         }
     }
 }

@@ -132,6 +132,11 @@ public final class BlockCursor implements Closeable {
         return block().codec();
     }
 
+    /** The number of the dictionary that the block is compressed with, or 0. */
+    public int dictionary() {
+        return block().dictionary();
+    }
+
     /** The block's number in its stream. */
     public long sequence() {
         return block().sequence();

@@ -148,6 +148,14 @@ public final class SortBuffer {
         clear();
     }
 
+    /** Shows the records of single partitions, extent by extent in the order of partitions, and keeps them. */
+    public void preview(ExtentSink sink) throws FaroException {
+        if (usedRuns > 0) {
+            runs.get(usedRuns - 1).sort(targets(), scratch);
+        }
+        drain(0, header.partitionCount(), sink);
+    }
+
     private int extentsWithBlocks() {
         int extents = 0;
         seek(0);

@@ -43,6 +43,19 @@ public final class Committer {
         file.advance(Header.SIZE);
     }
 
+    /** Number of the next metadata block. */
+    long sequence() {
+        return sequence;
+    }
+
+    /** Notes a dictionary, whose block was put; in a single file it is a metadata block like others. */
+    void dictionary(long offset, int size, boolean single) {
+        directory.addDictionary(offset, size);
+        if (single) {
+            sequence++;
+        }
+    }
+
     /** Puts the schema message of a file with framing arrow. */
     public void schema(byte[] arrow) throws FaroException {
         block(MessageBuilder.schema(arrow), MessageKind.SCHEMA);
@@ -84,7 +97,7 @@ public final class Committer {
         int at = file.reserve((int) BlockReader.sizeInFile(size));
         file.buffer().put(at + BlockReader.HEADER, message, 0, size);
         file.advance(seal.seal(file.buffer(), at, size, size, BlockReader.NO_PARTITION, sequence++,
-                kind.blockKind(), Decoder.NONE));
+                kind.blockKind(), Decoder.NONE, 0));
     }
 
     /** The regions so far. */

@@ -100,29 +100,29 @@ final class RegionOutput {
     /** Ends the block whose plain payload stands where {@link #begin} said. */
     void end(int plainSize, int kind) throws FaroException {
         if (!compress) {
-            append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Decoder.NONE);
+            append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Decoder.NONE, 0);
             return;
         }
         int at = file.reserve(blockRoom(Math.max(plainSize, encoder.bound(plainSize))));
         int stored = encoder.encode(plain, plainSize, file.buffer(), at + BlockReader.HEADER);
         if (stored < plainSize) {
-            append(at, stored, plainSize, kind, encoder.codec());
+            append(at, stored, plainSize, kind, encoder.codec(), encoder.dictionaryFor(plainSize));
         } else {
             file.buffer().put(at + BlockReader.HEADER, plain, 0, plainSize);
-            append(at, plainSize, plainSize, kind, Decoder.NONE);
+            append(at, plainSize, plainSize, kind, Decoder.NONE, 0);
         }
     }
 
     /** Appends a payload that is stored already. */
-    void stored(ByteBuffer payload, int plainSize, int kind, int codec) throws FaroException {
+    void stored(ByteBuffer payload, int plainSize, int kind, int codec, int dictionary) throws FaroException {
         int size = payload.remaining();
         int at = file.reserve(blockRoom(size));
         file.buffer().put(at + BlockReader.HEADER, payload, payload.position(), size);
-        append(at, size, plainSize, kind, codec);
+        append(at, size, plainSize, kind, codec, dictionary);
     }
 
-    private void append(int at, int stored, int plainSize, int kind, int codec) {
-        int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec);
+    private void append(int at, int stored, int plainSize, int kind, int codec, int dictionary) {
+        int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec, dictionary);
         file.advance(size);
         draft.addBlock(size, kind == BlockKind.DATA ? plainSize : 0, sequence++);
     }

@@ -53,28 +53,44 @@ public final class RegionWriter implements AutoCloseable {
         writer.guard(() -> plain(kind, payload, records));
     }
 
+    /** Takes an own block that is stored already, without a dictionary. */
+    public void storedBlock(int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records)
+            throws FaroException {
+        storedBlock(partition, kind, codec, plainSize, stored, records, 0);
+    }
+
     /**
      * Takes an own block that is stored already; its payload is not decoded.
      *
      * @param codec 0 none, 1 LZ4, 2 Zstandard
      * @param plainSize bytes that the payload decodes to
+     * @param dictionary number of the dictionary that it is compressed with in this file, as {@link Writer#dictionary}
+     *     returned it; 0 without
      */
-    public void storedBlock(int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records)
+    public void storedBlock(
+            int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records);
+        checkStored(kind, codec, plainSize, stored, records, dictionary);
         int slot = checkOwn(partition, stored.remaining());
         writer.guard(() -> {
             own(partition, slot);
-            stored(kind, codec, plainSize, stored, records);
+            stored(kind, codec, plainSize, stored, records, dictionary);
         });
     }
 
-    /** Takes a stored block of the shared extent that was begun. */
+    /** Takes a stored block of the shared extent that was begun, without a dictionary. */
     public void storedBlock(int kind, int codec, long plainSize, ByteBuffer stored, long records)
             throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records);
+        storedSharedBlock(kind, codec, plainSize, stored, records, 0);
+    }
+
+    /** Takes a stored block of the shared extent that was begun, as {@link #storedBlock} with a dictionary. */
+    public void storedSharedBlock(
+            int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+            throws FaroException {
+        checkStored(kind, codec, plainSize, stored, records, dictionary);
         checkShared(stored.remaining());
-        writer.guard(() -> stored(kind, codec, plainSize, stored, records));
+        writer.guard(() -> stored(kind, codec, plainSize, stored, records, dictionary));
     }
 
     /** Begins a shared extent for every partition. */
@@ -112,7 +128,7 @@ public final class RegionWriter implements AutoCloseable {
             closed = true;
             try {
                 if (writer.isUsable()) {
-                    writer.guard(output::giveUp);
+                    writer.guard(writer::giveUpRegion);
                 }
             } finally {
                 writer.regionClosed();
@@ -135,8 +151,9 @@ public final class RegionWriter implements AutoCloseable {
         count(kind, records);
     }
 
-    private void stored(int kind, int codec, long plainSize, ByteBuffer stored, long records) throws FaroException {
-        output.stored(stored, (int) plainSize, kind, codec);
+    private void stored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+            throws FaroException {
+        output.stored(stored, (int) plainSize, kind, codec, dictionary);
         count(kind, records);
     }
 
@@ -158,13 +175,15 @@ public final class RegionWriter implements AutoCloseable {
         check(kind, payload.remaining(), records);
     }
 
-    /** Checks 6 to 8 of BLK-7 (WRT-9). */
-    private void checkStored(int kind, int codec, long plainSize, ByteBuffer stored, long records)
+    /** Checks 5 to 8 and 10b of BLK-7 (WRT-9). */
+    private void checkStored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         checkOpen();
         check(kind, plainSize, records);
         require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec 0, 1 or 2", codec);
         require(codec == Decoder.NONE || kind == BlockKind.DATA, "codec none", codec);
+        require(dictionary == 0 || codec == Decoder.ZSTD, "a dictionary with Zstandard only", dictionary);
+        require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
         int size = stored.remaining();
         require(codec == Decoder.NONE ? plainSize == size : plainSize > size, "a plain size that fits", plainSize);
     }

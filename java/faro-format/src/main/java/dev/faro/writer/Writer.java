@@ -3,6 +3,7 @@ package dev.faro.writer;
 import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.Payloads;
+import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
 import dev.faro.header.FileKind;
@@ -39,6 +40,8 @@ public final class Writer implements AutoCloseable {
     private final BlockPacker packer;
     private final SortBuffer buffer;
     private final Committer committer;
+    private final WriterDictionaries dictionaries;
+    private final DictionaryTraining training;
     private final StatisticsDraft statistics;
     private final TreeMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
     private final byte[] createdBy;
@@ -68,8 +71,12 @@ public final class Writer implements AutoCloseable {
         this.encoder = new Encoder(options.codec.number(), options.level);
         this.files = createFiles(paths, encoder);
         this.output = new RegionOutput(files.data(), header, encoder);
-        this.packer = new BlockPacker(output, options.framing, (int) Math.min(options.blockSize, maxPlain));
+        int blockSize = (int) Math.min(options.blockSize, maxPlain);
+        this.packer = new BlockPacker(output, options.framing, blockSize);
         this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
+        this.dictionaries = new WriterDictionaries(files.data(), header.fileId(), committer, files.isSingle());
+        this.training = options.dictionaries && options.codec == Codec.ZSTD
+                ? new DictionaryTraining(options.framing, blockSize, options.level) : null;
     }
 
     private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
@@ -221,7 +228,7 @@ public final class Writer implements AutoCloseable {
             closeRegion();
         }
         if (oversized) {
-            output.beginRegion();
+            beginRegion();
             if (members == null) {
                 packer.beginOwn(partition);
             } else {
@@ -239,16 +246,46 @@ public final class Writer implements AutoCloseable {
 
     private void closeRegion() throws FaroException {
         if (!buffer.isEmpty()) {
-            output.beginRegion();
+            train();
+            beginRegion();
             buffer.drain((int) options.rotation, packer);
             commit();
         }
+    }
+
+    /** Begins a region behind the dictionaries that wait for one. */
+    private void beginRegion() throws FaroException {
+        dictionaries.beginRegion();
+        output.beginRegion();
+    }
+
+    /** DIC-7. Who hands over dictionaries has trained them already. */
+    private void train() throws FaroException {
+        if (training == null || training.isDone() || dictionaries.count() > 0) {
+            return;
+        }
+        DictionaryTraining.Trained trained = training.train(buffer);
+        if (trained != null) {
+            encoder.use(trained.dictionary(), dictionaries.add(trained.dictionary()), trained.leastMatch());
+        }
+    }
+
+    /** Takes back the region that the output holds. */
+    void giveUpRegion() throws FaroException {
+        output.giveUp();
+        dictionaries.giveUp();
+    }
+
+    /** Count of the dictionaries, also of those that wait for a region. */
+    int dictionaryCount() {
+        return dictionaries.count();
     }
 
     /** Commits the region that the output holds (WRT-5). */
     void commit() throws FaroException {
         RegionDraft draft = output.draft();
         if (draft.bytes() > 0) {
+            dictionaries.commit();
             ByteBuffer message =
                     draft.message(committer.directory().size(), output.start(), (int) options.rotation);
             if (!files.isSingle() || options.durability == Durability.COMMIT) {
@@ -256,6 +293,8 @@ public final class Writer implements AutoCloseable {
             }
             committer.region(message, output.start(), draft.bytes());
             flush(files.index());
+        } else {
+            dictionaries.giveUp();
         }
         output.commit();
         if (statistics != null) {
@@ -277,13 +316,32 @@ public final class Writer implements AutoCloseable {
         guard(this::closeRegion);
     }
 
+    /**
+     * Takes a dictionary for stored blocks, and closes the region. It is written before the next region that leaves any
+     * blocks; bytes that the file has already are not written again (DIC-8).
+     *
+     * @param dictionary 8 to 1,048,576 bytes that begin with 37 A4 30 EC
+     * @return its number
+     */
+    public int dictionary(byte[] dictionary) throws FaroException {
+        checkOpen();
+        if (!options.dictionaries) {
+            throw FaroException.invalidArgument("the option dictionaries", "a file without");
+        }
+        dictionaries.check(dictionary);
+        guard(this::closeRegion);
+        // The region may have brought a dictionary of its own.
+        dictionaries.check(dictionary);
+        return dictionaries.add(dictionary);
+    }
+
     /** Closes the region and begins one whose blocks the caller hands over (WRT-8). */
     public RegionWriter region() throws FaroException {
         flush();
         if (options.follow && files.isSingle()) {
             files.data().holdBack(true);
         }
-        output.beginRegion();
+        guard(this::beginRegion);
         openRegion = new RegionWriter(this, output, (int) options.rotation, maxPlain);
         return openRegion;
     }

@@ -31,6 +31,7 @@ public final class WriterOptions {
     long bufferSize = 64 << 20;
     Codec codec = Codec.NONE;
     int level = 1;
+    boolean dictionaries;
     boolean ordered = true;
     long rotation;
     boolean statistics = true;
@@ -108,6 +109,15 @@ public final class WriterOptions {
         return this;
     }
 
+    /**
+     * Whether blocks may be compressed with dictionaries: with codec Zstandard the writer trains one when blocks are small,
+     * with any codec it takes those of {@link Writer#dictionary} (DIC-7); default no.
+     */
+    public WriterOptions dictionaries(boolean value) {
+        dictionaries = value;
+        return this;
+    }
+
     /** Whether the order of calls is kept within each partition (SRT-4); default yes. */
     public WriterOptions ordered(boolean value) {
         ordered = value;
@@ -180,7 +190,7 @@ public final class WriterOptions {
             require(Payloads.isArrowMessage(bytes), "schema", "no encapsulated Arrow message");
         }
         return new Header(layout == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
-                (int) firstPartition, 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
+                (int) firstPartition, dictionaries ? Header.DICTIONARIES : 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
     }
 
     private static void require(boolean holds, String option, Object value) throws FaroException {

@@ -1,6 +1,7 @@
 package dev.faro.testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
@@ -52,6 +53,12 @@ final class ReadOperation {
         }
         answer.put("created_by", footer == null ? null : footer.createdBy());
         answer.put("statistics", footer != null && footer.statistics() != null);
+        if (dataset.header().hasDictionaries()) {
+            ArrayNode dictionaries = answer.putArray("dictionaries");
+            for (int i = 0; i < dataset.dictionaryCount(); i++) {
+                dictionaries.addObject().put("offset", dataset.dictionaryOffset(i)).put("size", dataset.dictionarySize(i));
+            }
+        }
         if (request.has("range")) {
             answer.set("range", range(dataset, request.get("range")));
         } else if (request.has("partitions")) {

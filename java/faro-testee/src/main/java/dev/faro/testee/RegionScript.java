@@ -50,10 +50,12 @@ final class RegionScript {
         int codec = Request.saturated(block.get("codec"));
         long plainSize = block.get("plain_size").longValue();
         long records = block.path("records").asLong();
+        int dictionary = block.has("dictionary") ? Request.saturated(block.get("dictionary")) : 0;
         if (block.has("partition")) {
-            region.storedBlock(Request.saturated(block.get("partition")), kind, codec, plainSize, payload, records);
+            region.storedBlock(Request.saturated(block.get("partition")), kind, codec, plainSize, payload, records,
+                    dictionary);
         } else {
-            region.storedBlock(kind, codec, plainSize, payload, records);
+            region.storedSharedBlock(kind, codec, plainSize, payload, records, dictionary);
         }
     }
 }

@@ -22,6 +22,8 @@ final class WriteOperation {
 
     private final Writer writer;
     private boolean finished;
+    /** The numbers that calls returned, if there are such calls. */
+    private ArrayNode dictionaries;
 
     private WriteOperation(Writer writer) {
         this.writer = writer;
@@ -53,6 +55,7 @@ final class WriteOperation {
             case "buffer_size" -> options.bufferSize(value.longValue());
             case "codec" -> options.codec(CODECS.get(value.asText()));
             case "level" -> options.level(Request.saturated(value));
+            case "dictionaries" -> options.dictionaries(value.booleanValue());
             case "ordered" -> options.ordered(value.booleanValue());
             case "rotation" -> options.rotation(value.longValue());
             case "statistics" -> options.statistics(value.booleanValue());
@@ -77,6 +80,11 @@ final class WriteOperation {
     private ObjectNode run(JsonNode calls) {
         ObjectNode answer = Answers.object();
         ArrayNode errors = answer.putArray("errors");
+        for (JsonNode call : calls) {
+            if (call.get("call").textValue().equals("dictionary") && dictionaries == null) {
+                dictionaries = answer.putArray("dictionaries");
+            }
+        }
         for (int i = 0; i < calls.size(); i++) {
             try {
                 call(calls.get(i));
@@ -101,6 +109,7 @@ final class WriteOperation {
             }
             case "abort" -> writer.abort();
             case "property" -> writer.property(call.get("key").textValue(), call.get("value").textValue());
+            case "dictionary" -> dictionaries.add(writer.dictionary(Payload.of(call.get("payload"))));
             case "region" -> RegionScript.run(writer, call.get("blocks"));
             default -> throw new IllegalArgumentException("no such call: " + call);
         }

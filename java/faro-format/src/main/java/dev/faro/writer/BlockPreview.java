@@ -1,0 +1,101 @@
+package dev.faro.writer;
+
+import dev.faro.block.BlockKind;
+import dev.faro.header.Framing;
+import dev.faro.index.Members;
+import dev.faro.sortbuffer.ExtentSink;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The data blocks that a region's records will about make, counted, and some of them taken: about, since a record that
+ * framing opaque cuts is not cut here, and events are not seen.
+ */
+final class BlockPreview implements ExtentSink {
+    private final Framing framing;
+    private final int blockSize;
+    private final long every;
+    private final List<byte[]> taken = new ArrayList<>();
+    private final ByteArrayOutputStream block = new ByteArrayOutputStream();
+    private long blocks;
+    private long plain;
+    private int filled;
+    private boolean open;
+
+    /** A preview that takes every so many-th block; none if that is 0. */
+    BlockPreview(Framing framing, int blockSize, long every) {
+        this.framing = framing;
+        this.blockSize = blockSize;
+        this.every = every;
+    }
+
+    /** How many blocks there are. */
+    long blocks() {
+        return blocks;
+    }
+
+    /** Their plain bytes. */
+    long plain() {
+        return plain;
+    }
+
+    /** Plain payloads, from all over the region. */
+    List<byte[]> taken() {
+        return taken;
+    }
+
+    @Override
+    public void beginOwn(int partition) {
+        open = false;
+    }
+
+    @Override
+    public void beginShared(Members members) {
+        open = false;
+    }
+
+    @Override
+    public void record(ByteBuffer source, int at, int length, int kind, long rows) {
+        if (kind != BlockKind.DATA) {
+            return;
+        }
+        int size = length + (framing == Framing.RECORDS ? 4 : 0);
+        if (!open || framing == Framing.ARROW || filled + size > blockSize) {
+            end();
+            open = true;
+            filled = 0;
+            blocks++;
+        }
+        filled += size;
+        plain += size;
+        if (takes()) {
+            if (framing == Framing.RECORDS) {
+                for (int i = 0; i < 4; i++) {
+                    block.write(length >>> 8 * i);
+                }
+            }
+            byte[] bytes = new byte[length];
+            source.get(at, bytes);
+            block.writeBytes(bytes);
+        }
+    }
+
+    private boolean takes() {
+        return every > 0 && blocks % every == 0;
+    }
+
+    private void end() {
+        if (block.size() > 0) {
+            taken.add(block.toByteArray());
+            block.reset();
+        }
+    }
+
+    @Override
+    public void endExtent() {
+        end();
+        open = false;
+    }
+}

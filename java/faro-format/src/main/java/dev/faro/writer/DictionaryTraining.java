@@ -1,0 +1,128 @@
+package dev.faro.writer;
+
+import com.github.luben.zstd.ZstdDictTrainer;
+import com.github.luben.zstd.ZstdException;
+import dev.faro.FaroException;
+import dev.faro.codec.Decoder;
+import dev.faro.codec.DictionaryDigest;
+import dev.faro.codec.Encoder;
+import dev.faro.header.Framing;
+import dev.faro.sortbuffer.SortBuffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Trains a dictionary on the first region whose blocks are small, if that is worth it (DIC-7 and its note). */
+final class DictionaryTraining {
+    /** A region with fewer plain bytes is not trained on. */
+    private static final long LEAST_PLAIN = 64 << 10;
+    /** Bytes of a dictionary: larger ones gain nothing at level 1. */
+    private static final int SIZE = 16 << 10;
+    /** Bytes of blocks that are trained on. */
+    private static final int SAMPLED = 256 << 10;
+    /** Bytes of other blocks, which tell whether the dictionary is worth it. */
+    private static final int HELD_OUT = 64 << 10;
+    /** Bytes of one sample: the trainer needs several, and cuts none itself. */
+    private static final int SAMPLE = 2 << 10;
+
+    private final Framing framing;
+    private final int blockSize;
+    private final int level;
+    private boolean done;
+
+    /**
+     * What training gave.
+     *
+     * @param dictionary the bytes
+     * @param leastMatch of matches in bytes that the encoder looks for, or 0 for what its level says
+     */
+    record Trained(byte[] dictionary, int leastMatch) {}
+
+    DictionaryTraining(Framing framing, int blockSize, int level) {
+        this.framing = framing;
+        this.blockSize = blockSize;
+        this.level = level;
+    }
+
+    /** Whether there is no more to train. */
+    boolean isDone() {
+        return done;
+    }
+
+    /**
+     * Looks at a region that is about to be written.
+     *
+     * @return null if nothing comes of it
+     */
+    Trained train(SortBuffer buffer) throws FaroException {
+        BlockPreview counted = new BlockPreview(framing, blockSize, 0);
+        buffer.preview(counted);
+        boolean promises = counted.plain() >= LEAST_PLAIN && counted.plain() < (long) Encoder.SMALL_BLOCK * counted.blocks();
+        if (!promises) {
+            return null;
+        }
+        done = true;
+        long wanted = Math.max(1, (long) (SAMPLED + HELD_OUT) * counted.blocks() / counted.plain());
+        BlockPreview preview = new BlockPreview(framing, blockSize, Math.max(1, counted.blocks() / wanted));
+        buffer.preview(preview);
+        List<byte[]> sampled = new ArrayList<>();
+        List<byte[]> heldOut = new ArrayList<>();
+        int every = (SAMPLED + HELD_OUT) / HELD_OUT;
+        for (byte[] block : preview.taken()) {
+            ((sampled.size() + heldOut.size()) % every == 0 ? heldOut : sampled).add(block);
+        }
+        byte[] dictionary = dictionary(sampled);
+        return dictionary == null ? null : best(dictionary, heldOut);
+    }
+
+    private static byte[] dictionary(List<byte[]> blocks) {
+        int total = blocks.stream().mapToInt(block -> block.length).sum();
+        ZstdDictTrainer trainer = new ZstdDictTrainer(Math.max(1, total), SIZE);
+        for (byte[] block : blocks) {
+            for (int at = 0; at < block.length; at += SAMPLE) {
+                trainer.addSample(java.util.Arrays.copyOfRange(block, at, Math.min(block.length, at + SAMPLE)));
+            }
+        }
+        try {
+            byte[] dictionary = trainer.trainSamples();
+            return DictionaryDigest.isDictionary(ByteBuffer.wrap(dictionary).order(ByteOrder.LITTLE_ENDIAN))
+                    ? dictionary : null;
+        } catch (ZstdException e) {
+            // It finds nothing that repeats, or too few samples.
+            return null;
+        }
+    }
+
+    /** The dictionary as it shrinks blocks most that it was not trained on, if by 5 % or more. */
+    private Trained best(byte[] dictionary, List<byte[]> blocks) {
+        long least = size(blocks, null) * 95 / 100;
+        Trained best = null;
+        // Level 1 looks for matches of 6 bytes or more as if blocks were large; for its smallest inputs it takes 5.
+        int[] lengths = level == 1 ? new int[] {0, 5} : new int[] {0};
+        for (int leastMatch : lengths) {
+            Trained trained = new Trained(dictionary, leastMatch);
+            long size = size(blocks, trained);
+            if (size <= least) {
+                best = trained;
+                least = size - 1;
+            }
+        }
+        return best;
+    }
+
+    private long size(List<byte[]> blocks, Trained trained) {
+        long size = 0;
+        try (Encoder encoder = new Encoder(Decoder.ZSTD, level)) {
+            if (trained != null) {
+                encoder.use(trained.dictionary, 1, trained.leastMatch);
+            }
+            for (byte[] block : blocks) {
+                ByteBuffer plain = ByteBuffer.allocateDirect(block.length).put(0, block);
+                ByteBuffer target = ByteBuffer.allocateDirect((int) encoder.bound(block.length));
+                size += Math.min(block.length, encoder.encode(plain, block.length, target, 0));
+            }
+        }
+        return size;
+    }
+}
