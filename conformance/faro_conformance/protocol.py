@@ -128,7 +128,7 @@ def errors_in(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
         yield error
     ok = answer.get("ok")
     if isinstance(ok, dict):
-        faulty = [ok.get("range")]
+        faulty = [ok.get("range"), ok.get("by_partition")]
         partitions = ok.get("partitions")
         if isinstance(partitions, dict):
             faulty += partitions.values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     believed,
     blocks,
+    by_partition,
     compressed,
     dictionaries,
     dictionary_places,
@@ -50,6 +51,7 @@ PARTS = (
     dictionary_walks,
     dictionary_rebuilds,
     dictionary_scripts,
+    by_partition,
     gold,
 )
 

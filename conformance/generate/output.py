@@ -325,6 +325,19 @@ def range_answer(output: Output, low: int, high: int) -> Answer:
     return {"blocks": blocks, "sha256": digest.hexdigest()}
 
 
+def by_partition_answer(output: Output, low: int, high: int) -> Answer:
+    """The `by_partition` of an answer, PRT-7."""
+    digest, blocks = hashlib.sha256(), 0
+    for reader in range(low, high):
+        for region in output.regions:
+            for partition, extent in extents_of(output, region, reader):
+                whose = NOBODY if partition is None else partition
+                for block in extent:
+                    digest.update(struct.pack("<IIBI", reader, whose, block.kind, len(block.plain)) + block.plain)
+                    blocks += 1
+    return {"blocks": blocks, "sha256": digest.hexdigest()}
+
+
 def _slot_order(output: Output, region: Region) -> list[tuple[int, list[Block]]]:
     names, _ = slots(output, region)
     return [(p, region.own[p]) for p in names if region.own.get(p)]

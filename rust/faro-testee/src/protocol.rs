@@ -138,6 +138,8 @@ pub struct Read {
     pub partitions: Option<Vec<u32>>,
     /// Which partitions at once.
     pub range: Option<[u32; 2]>,
+    /// Which partitions one after another (PRT-7).
+    pub by_partition: Option<[u32; 2]>,
 }
 
 /// The request `check`.

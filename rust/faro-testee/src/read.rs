@@ -106,14 +106,14 @@ pub fn read(request: Read) -> Answer {
         ..ReaderOptions::default()
     };
     let reader = Reader::open(&request.paths.files()?, options)?;
-    match request.range {
-        Some([from, to]) => {
-            let mut answer = describe(&reader);
-            answer.insert("range".into(), range(&reader, from..to).unwrap_or_else(fault));
-            Ok(Value::Object(answer))
-        }
-        None => with_partitions(&reader, request.partitions),
-    }
+    let (name, found) = match (request.range, request.by_partition) {
+        (Some([from, to]), _) => ("range", range(&reader, from..to)),
+        (None, Some([from, to])) => ("by_partition", by_partition(&reader, from..to)),
+        (None, None) => return with_partitions(&reader, request.partitions),
+    };
+    let mut answer = describe(&reader);
+    answer.insert(name.into(), found.unwrap_or_else(fault));
+    Ok(Value::Object(answer))
 }
 
 /// The description of an output with the partitions that were asked for, or all that have anything.
@@ -228,6 +228,20 @@ fn range(output: &impl Output, partitions: Range<u32>) -> faro::Result<Value> {
     for block in output.range(partitions)? {
         let block = block?;
         blocks += 1;
+        hash.update(block.partition.unwrap_or(u32::MAX).to_le_bytes());
+        add_block(&mut hash, &block);
+    }
+    Ok(json!({ "blocks": blocks, "sha256": to_hex(&hash.finalize()) }))
+}
+
+/// Several partitions one after another, each block with the partition that it is read for.
+fn by_partition(reader: &Reader, partitions: Range<u32>) -> faro::Result<Value> {
+    let mut hash = Sha256::new();
+    let mut blocks = 0u64;
+    for item in reader.by_partition(partitions)? {
+        let (partition, block) = item?;
+        blocks += 1;
+        hash.update(partition.to_le_bytes());
         hash.update(block.partition.unwrap_or(u32::MAX).to_le_bytes());
         add_block(&mut hash, &block);
     }
