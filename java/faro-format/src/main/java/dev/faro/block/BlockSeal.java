@@ -1,16 +1,15 @@
 package dev.faro.block;
 
-import dev.faro.file.Checksum;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /** Writes the header and the padding around a payload that stands in its place. One per owner. */
 public final class BlockSeal {
-    private final Checksum checksum;
+    private final BlockChecksum checksum;
 
     /** For the blocks of one file. */
     public BlockSeal(UUID fileId) {
-        checksum = new Checksum(fileId);
+        checksum = new BlockChecksum(fileId);
     }
 
     /**
@@ -28,8 +27,7 @@ public final class BlockSeal {
         for (int i = BlockReader.HEADER + storedSize; i < size; i++) {
             bytes.put(at + i, (byte) 0);
         }
-        checksum.reset().add(bytes, at, 20).add(bytes, at + BlockReader.HEADER, storedSize);
-        bytes.putInt(at + 20, checksum.value());
+        bytes.putInt(at + 20, checksum.of(bytes, at, storedSize));
         return size;
     }
 }

@@ -24,8 +24,13 @@ import java.util.UUID;
  * {@link #advance} how much of that counts.
  */
 public final class OutputFile implements Closeable {
-    /** Bytes that are collected before they are written. */
-    private static final int BUFFER = 1 << 20;
+    /**
+     * Bytes of a write at most, at multiples of which writes end. Systems that take memory for the page cache in pieces
+     * as large as the write take small ones from what is in use, and large ones from where nobody was for long.
+     */
+    private static final int PIECE = 64 << 10;
+    /** Bytes that are collected: some pieces, which a processor's cache holds, and the block that goes beyond them. */
+    private static final int BUFFER = 3 * PIECE + (4 << 10);
     /** The same of an index, whose every message is written at once. */
     private static final int SMALL_BUFFER = 1 << 12;
     /** Writes in a row that may take nothing: a channel of a file never should. */
@@ -161,11 +166,25 @@ public final class OutputFile implements Closeable {
             grow((int) Math.min(MOST_HELD, Math.max(wanted, 2L * buffer.capacity())));
             return used;
         }
-        flush();
+        writePieces();
+        if (size > buffer.capacity() - used) {
+            flush();
+        }
         if (size > buffer.capacity()) {
             buffer = allocate(size);
         }
         return used;
+    }
+
+    /** Writes up to the last boundary between pieces, and keeps the rest. */
+    private void writePieces() throws FaroException {
+        int whole = (int) ((written + used & -PIECE) - written);
+        if (whole > 0) {
+            int rest = used - whole;
+            write(whole);
+            buffer.put(0, buffer, whole, rest);
+            used = rest;
+        }
     }
 
     private void grow(int capacity) {
@@ -193,25 +212,31 @@ public final class OutputFile implements Closeable {
      * @throws FaroException {@code io}
      */
     public void flush() throws FaroException {
+        write(used);
+        used = 0;
+        if (buffer.capacity() > 4 * bufferSize) {
+            buffer = allocate(bufferSize);
+        }
+    }
+
+    private void write(int count) throws FaroException {
         try {
-            ByteBuffer source = buffer.duplicate().position(0).limit(used);
+            ByteBuffer source = buffer.duplicate().position(0);
             long at = written;
+            long end = written + count;
             int idle = 0;
-            while (source.hasRemaining()) {
-                int count = channel.write(source, at);
-                idle = count == 0 ? idle + 1 : 0;
+            while (at < end) {
+                source.limit((int) (Math.min(end, (at & -PIECE) + PIECE) - written));
+                int taken = channel.write(source, at);
+                idle = taken == 0 ? idle + 1 : 0;
                 if (idle == PATIENCE) {
                     throw new IOException("writing takes no bytes");
                 }
-                at += count;
+                at += taken;
             }
             written = at;
-            used = 0;
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to write " + used + " bytes at " + written, e);
-        }
-        if (buffer.capacity() > 4 * bufferSize) {
-            buffer = allocate(bufferSize);
+            throw FaroException.io(role, path, "to write " + count + " bytes at " + written, e);
         }
     }
 

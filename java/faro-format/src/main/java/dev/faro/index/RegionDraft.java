@@ -18,6 +18,8 @@ public final class RegionDraft {
 
     private final Header header;
     private int[] partitions = new int[16];
+    private int[] blocks = new int[16];
+    private int[] first = new int[16];
     private long[] counts = new long[16 * FIELDS];
     private Members[] members = new Members[0];
     private int extents;
@@ -26,11 +28,9 @@ public final class RegionDraft {
     private boolean wrapped;
 
     private static final int BYTES = 0;
-    private static final int BLOCKS = 1;
-    private static final int PLAIN = 2;
-    private static final int RECORDS = 3;
-    private static final int FIRST = 4;
-    private static final int FIELDS = 5;
+    private static final int PLAIN = 1;
+    private static final int RECORDS = 2;
+    private static final int FIELDS = 3;
 
     /** An empty region. */
     public RegionDraft(Header header) {
@@ -69,20 +69,25 @@ public final class RegionDraft {
 
     private void grow() {
         if (extents == partitions.length) {
-            partitions = Arrays.copyOf(partitions, 2 * extents);
-            counts = Arrays.copyOf(counts, 2 * counts.length);
+            int count = header.partitionCount();
+            int most = extents < count ? Math.min(2 * extents, count) : 2 * extents;
+            partitions = Arrays.copyOf(partitions, most);
+            blocks = Arrays.copyOf(blocks, most);
+            first = Arrays.copyOf(first, most);
+            counts = Arrays.copyOf(counts, most * FIELDS);
         }
+        blocks[extents] = 0;
         Arrays.fill(counts, extents * FIELDS, (extents + 1) * FIELDS, 0);
     }
 
     /** Adds a block to the extent that was begun last, with its bytes in the file and those of its data. */
     public void addBlock(long bytesInFile, long plainBytes, long sequence) {
-        int at = (extents - 1) * FIELDS;
-        if (counts[at + BLOCKS]++ == 0) {
-            counts[at + FIRST] = sequence;
+        int extent = extents - 1;
+        if (blocks[extent]++ == 0) {
+            first[extent] = (int) sequence;
         }
-        counts[at + BYTES] += bytesInFile;
-        counts[at + PLAIN] += plainBytes;
+        counts[extent * FIELDS + BYTES] += bytesInFile;
+        counts[extent * FIELDS + PLAIN] += plainBytes;
         bytes += bytesInFile;
     }
 
@@ -122,7 +127,7 @@ public final class RegionDraft {
 
     /** Count of an extent's blocks. */
     public long blocks(int extent) {
-        return count(extent, BLOCKS);
+        return blocks[extent];
     }
 
     /** Bytes of an extent's blocks, headers and padding included. */
@@ -160,7 +165,7 @@ public final class RegionDraft {
         int slots = sparse ? filled : header.partitionCount();
         int[] offsets = new int[slots + 1];
         int[] named = sparse ? new int[slots] : null;
-        int[] first = header.selective() ? new int[slots] : null;
+        int[] firstBlocks = header.selective() ? new int[slots] : null;
         long units = 0;
         int slot = 0;
         for (int i = 0; i < own; i++) {
@@ -174,14 +179,14 @@ public final class RegionDraft {
                 Arrays.fill(offsets, slot, mine, (int) units);
                 slot = mine;
             }
-            if (first != null) {
-                first[slot] = (int) count(i, FIRST);
+            if (firstBlocks != null) {
+                firstBlocks[slot] = first[i];
             }
             offsets[slot++] = (int) units;
             units += bytes(i) / 8;
         }
         Arrays.fill(offsets, slot, slots + 1, (int) units);
-        return MessageBuilder.region(sequence, dataOffset, bytes, offsets, sparse ? 0 : rotation, named, shared(), first);
+        return MessageBuilder.region(sequence, dataOffset, bytes, offsets, sparse ? 0 : rotation, named, shared(), firstBlocks);
     }
 
     private int slotOf(int partition, int rotation) {
@@ -194,7 +199,7 @@ public final class RegionDraft {
         for (int i = own; i < extents; i++) {
             if (blocks(i) > 0) {
                 shared.add(new MessageBuilder.Shared(
-                        (int) (bytes(i) / 8), members(i).bits(), (int) count(i, FIRST)));
+                        (int) (bytes(i) / 8), members(i).bits(), first[i]));
             }
         }
         return shared;

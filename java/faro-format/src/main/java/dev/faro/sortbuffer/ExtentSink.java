@@ -21,6 +21,21 @@ public interface ExtentSink {
      */
     void record(ByteBuffer source, int at, int length, int kind, long rows) throws FaroException;
 
+    /**
+     * Takes records of the extent, none of them an event, each one row.
+     *
+     * @param source little-endian buffer that holds from index {@code from} to {@code to} one after another, each behind
+     *     its length in 4 bytes
+     * @param count how many these are
+     */
+    default void records(ByteBuffer source, int from, int to, int count) throws FaroException {
+        int length;
+        for (int at = from; at < to; at += 4 + length) {
+            length = source.getInt(at);
+            record(source, at + 4, length, 0, 1);
+        }
+    }
+
     /** Ends the extent. */
     void endExtent() throws FaroException;
 }

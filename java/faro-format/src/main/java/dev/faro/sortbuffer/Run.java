@@ -2,169 +2,237 @@ package dev.faro.sortbuffer;
 
 import dev.faro.FaroException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
  * A part of the sort buffer that fits into a processor's cache: records in the order of their calls, brought into the
  * order of their targets when the part is full, so that later each part is read in sequence.
  *
- * <p>An entry is three numbers: target, position, length. An event has the highest bit of its length set and its kind
- * in the byte before its bytes; a record that counts as other than one row has the highest bit of its position set and
- * its rows in the 8 bytes before.
+ * <p>A record stands behind its length, as framing records wants it. One that is an event, or that counts as other than
+ * one row, has the highest bit of its length set, and between its length and its bytes the kind and the rows. From the
+ * end of the memory down stand the entries: target and position of each record. Together that is what SRT-1 charges.
+ *
+ * <p>Sorted, the part is segments, each with the records of one target; the directory says where.
  */
 final class Run {
-    private static final int EVENT = 0x8000_0000;
-    private static final int ROWS = 0x8000_0000;
-    private static final int ENTRY = 3;
-    private static final int DIGIT = 1 << 16;
+    /** Bytes of an entry, and of a record beside its bytes. */
+    private static final int ENTRY = 8;
+    private static final int LENGTH = 4;
+    /** Kind and rows of a special record. */
+    private static final int EXTRA = 9;
+    private static final int SPECIAL = 0x8000_0000;
     /** From this average length on, records stay where they are when the part is sorted. */
     private static final int LARGE = 4 << 10;
+    /** Counting takes 8 bytes for each target, so beyond this many entries are compared. */
+    private static final int MOST_COUNTED = 1 << 19;
+    /** Counting also passes over all targets: not when there are so many more of them than records. */
+    private static final int FEW = 16;
 
-    private ByteBuffer bytes;
+    private Memory memory;
     private int used;
-    private int[] entries = new int[ENTRY * 256];
     private int count;
+    private boolean special;
+
+    private boolean sorted;
+    private boolean moved;
+    private int directory;
+    private int stride;
+    private int segments;
     private int next;
 
-    /** Memory that sorting needs; one for all parts of a buffer. */
-    static final class Scratch {
-        private ByteBuffer bytes = ByteBuffer.allocate(0);
-        private int[] entries = {};
-        private int[] order = {};
-        private int[] ordered = {};
-        private final int[] counters = new int[DIGIT + 1];
-
-        private void grow(int count) {
-            if (order.length < count) {
-                order = new int[count];
-                ordered = new int[count];
-            }
-        }
-    }
-
+    /**
+     * An empty part.
+     *
+     * @param capacity in bytes, a multiple of 8
+     */
     Run(int capacity) {
-        this.bytes = allocate(capacity);
-    }
-
-    private static ByteBuffer allocate(int capacity) {
-        return ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN);
+        memory = new Memory(capacity);
     }
 
     void clear() {
         used = 0;
         count = 0;
+        special = false;
+        sorted = false;
     }
 
     int capacity() {
-        return bytes.capacity();
+        return memory.capacity();
     }
 
-    /** Whether a record still fits, entries counted as they are charged. */
+    /** The capacity that a part needs to hold one record. */
+    static long capacityFor(int length) {
+        return LENGTH + EXTRA + length + 2L * ENTRY & -ENTRY;
+    }
+
+    /** Whether a record still fits: none does when it is sorted. */
     boolean fits(int length) {
-        return (long) used + length + 8 + 12L * (count + 1) <= bytes.capacity();
+        return !sorted && used + LENGTH + EXTRA + length + ENTRY * (count + 1L) <= memory.capacity();
     }
 
     void add(int target, ByteBuffer record, int kind, long rows) {
         int length = record.remaining();
         int position = used;
-        int flag = 0;
-        if (kind != 0) {
-            bytes.put(position++, (byte) kind);
-            flag = EVENT;
+        int at = position + LENGTH;
+        memory.putInt(position, length);
+        if (kind != 0 || rows != 1) {
+            special = true;
+            memory.putInt(position, length | SPECIAL);
+            memory.bytes[at] = (byte) kind;
+            memory.putLong(at + 1, rows);
+            at += EXTRA;
         }
-        boolean counts = kind == 0 && rows != 1;
-        if (counts) {
-            bytes.putLong(position, rows);
-            position += 8;
-        }
-        bytes.put(position, record, record.position(), length);
-        used = position + length;
-        if (ENTRY * count == entries.length) {
-            entries = Arrays.copyOf(entries, 2 * entries.length);
-        }
-        int at = ENTRY * count++;
-        entries[at] = target;
-        entries[at + 1] = counts ? position | ROWS : position;
-        entries[at + 2] = length | flag;
+        record.get(record.position(), memory.bytes, at, length);
+        used = at + length;
+        memory.putLong(entry(count++), (long) target << 32 | position);
     }
 
-    /** Sorts by target, keeping the order of calls: one or two passes of counting by 16 bits. */
+    private int entry(int number) {
+        return memory.capacity() - ENTRY * (number + 1);
+    }
+
+    /** Sorts by target, keeping the order of calls; unless it is sorted. */
     void sort(int targets, Scratch scratch) {
-        scratch.grow(count);
-        for (int i = 0; i < count; i++) {
-            scratch.order[i] = i;
+        if (sorted) {
+            return;
         }
-        pass(scratch, Math.min(targets, DIGIT), 0);
-        if (targets > DIGIT) {
-            pass(scratch, (targets - 1 >>> 16) + 1, 16);
+        sorted = true;
+        moved = count > 1 && used / count < LARGE && memory.capacity() == scratch.capacity();
+        if (!moved) {
+            order(scratch);
+        } else if (targets <= MOST_COUNTED && targets / FEW <= count) {
+            count(targets, scratch);
+        } else {
+            gather(scratch);
         }
-        move(scratch);
         next = 0;
     }
 
-    private void pass(Scratch scratch, int digits, int shift) {
-        int[] counters = scratch.counters;
-        Arrays.fill(counters, 0, digits + 1, 0);
+    /** Puts the entries, which say where records are, into order where they stand, and nothing else. */
+    private void order(Scratch scratch) {
+        long[] sorted = sortedEntries(scratch);
+        directory = entry(count - 1);
+        stride = ENTRY;
+        segments = count;
         for (int i = 0; i < count; i++) {
-            counters[(entries[ENTRY * i] >>> shift & DIGIT - 1) + 1]++;
+            memory.putInt(directory + ENTRY * i, (int) (sorted[i] >>> 32));
+            memory.putInt(directory + ENTRY * i + 4, (int) sorted[i]);
         }
-        for (int i = 1; i <= digits; i++) {
-            counters[i] += counters[i - 1];
-        }
-        for (int i = 0; i < count; i++) {
-            int entry = scratch.order[i];
-            scratch.ordered[counters[entries[ENTRY * entry] >>> shift & DIGIT - 1]++] = entry;
-        }
-        int[] ordered = scratch.ordered;
-        scratch.ordered = scratch.order;
-        scratch.order = ordered;
     }
 
-    /** Puts the entries, and the records unless they are large, into the order that was found. */
-    private void move(Scratch scratch) {
-        boolean records = count > 1 && used / count < LARGE;
-        if (records && scratch.bytes.capacity() < bytes.capacity()) {
-            scratch.bytes = allocate(bytes.capacity());
-        }
-        if (scratch.entries.length < entries.length) {
-            scratch.entries = new int[entries.length];
-        }
-        byte[] source = bytes.array();
-        byte[] target = scratch.bytes.array();
-        int[] moved = scratch.entries;
-        int end = 0;
+    private long[] sortedEntries(Scratch scratch) {
+        long[] entries = scratch.longs(count);
         for (int i = 0; i < count; i++) {
-            int from = ENTRY * scratch.order[i];
-            int at = ENTRY * i;
-            int position = entries[from + 1];
-            moved[at] = entries[from];
-            moved[at + 2] = entries[from + 2];
-            if (records) {
-                int prefix = position < 0 ? 8 : entries[from + 2] < 0 ? 1 : 0;
-                int length = prefix + (entries[from + 2] & ~EVENT);
-                System.arraycopy(source, (position & ~ROWS) - prefix, target, end, length);
-                position = end + prefix | position & ROWS;
-                end += length;
+            entries[i] = memory.getLong(entry(i));
+        }
+        // Positions rise with the calls, so equal targets keep their order.
+        Arrays.sort(entries, 0, count);
+        return entries;
+    }
+
+    /** Sums up what each target has, which says where its segment begins, and puts each record there. */
+    private void count(int targets, Scratch scratch) {
+        long[] sums = scratch.longs(targets);
+        Arrays.fill(sums, 0, targets, 0);
+        int end = used;
+        for (int i = count - 1; i >= 0; i--) {
+            long entry = memory.getLong(entry(i));
+            int position = (int) entry;
+            sums[(int) (entry >>> 32)] += (1L << 32) + (end - position);
+            end = position;
+        }
+        Memory to = scratch.memory();
+        begin(3L * 4 * Math.min(count, targets) <= memory.capacity() - used ? 3 * 4 : 2 * 4);
+        int at = 0;
+        for (int target = 0; target < targets; target++) {
+            long sum = sums[target];
+            if (sum != 0) {
+                sums[target] = at;
+                at += (int) sum;
+                segment(to, target, at, (int) (sum >>> 32));
             }
-            moved[at + 1] = position;
         }
-        scratch.entries = entries;
-        entries = moved;
-        if (records) {
-            ByteBuffer free = bytes;
-            bytes = scratch.bytes;
-            scratch.bytes = free;
+        byte[] source = memory.bytes;
+        byte[] sink = to.bytes;
+        long entry = memory.getLong(entry(0));
+        for (int i = 1; i <= count; i++) {
+            int position = (int) entry;
+            int target = (int) (entry >>> 32);
+            entry = i < count ? memory.getLong(entry(i)) : used;
+            int size = (int) entry - position;
+            int place = (int) sums[target];
+            sums[target] = place + size;
+            System.arraycopy(source, position, sink, place, size);
+        }
+        memory = scratch.swap(memory);
+    }
+
+    /** Takes the records in the order of their entries, which are compared. */
+    private void gather(Scratch scratch) {
+        long[] sorted = sortedEntries(scratch);
+        Memory to = scratch.memory();
+        begin(2 * 4);
+        int at = 0;
+        for (int i = 0; i < count; i++) {
+            int position = (int) sorted[i];
+            int size = size(position);
+            System.arraycopy(memory.bytes, position, to.bytes, at, size);
+            at += size;
+            if (i + 1 == count || sorted[i + 1] >>> 32 != sorted[i] >>> 32) {
+                segment(to, (int) (sorted[i] >>> 32), at, 0);
+            }
+        }
+        memory = scratch.swap(memory);
+    }
+
+    private void begin(int bytesPerSegment) {
+        directory = used;
+        stride = bytesPerSegment;
+        segments = 0;
+    }
+
+    private void segment(Memory to, int target, int end, int records) {
+        int at = directory + stride * segments++;
+        to.putInt(at, target);
+        to.putInt(at + 4, end);
+        if (stride > ENTRY) {
+            to.putInt(at + 8, records);
         }
     }
 
-    /** Goes to the first entry whose target is not below a number. */
+    private int length(int position) {
+        return memory.getInt(position) & ~SPECIAL;
+    }
+
+    /** Bytes that the record at a position takes. */
+    private int size(int position) {
+        int length = memory.getInt(position);
+        return LENGTH + (length < 0 ? EXTRA : 0) + (length & ~SPECIAL);
+    }
+
+    private int target(int segment) {
+        return memory.getInt(directory + stride * segment);
+    }
+
+    private int start(int segment) {
+        if (!moved) {
+            return memory.getInt(directory + stride * segment + 4);
+        }
+        return segment == 0 ? 0 : memory.getInt(directory + stride * (segment - 1) + 4);
+    }
+
+    private int end(int segment) {
+        int place = memory.getInt(directory + stride * segment + 4);
+        return moved ? place : place + size(place);
+    }
+
+    /** Goes to the first segment whose target is not below a number. */
     void seek(int target) {
         int low = 0;
-        int high = count;
+        int high = segments;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (entries[ENTRY * middle] < target) {
+            if (target(middle) < target) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -173,29 +241,60 @@ final class Run {
         next = low;
     }
 
-    /** The target of the next entry, or the largest int behind the last. */
+    /** The target of the next segment, or the largest int behind the last. */
     int target() {
-        return next < count ? entries[ENTRY * next] : Integer.MAX_VALUE;
+        return next < segments ? target(next) : Integer.MAX_VALUE;
     }
 
-    /** Passes over the entries of a target; says whether any of them leaves bytes or an event. */
+    /** Passes over the segments of a target; says whether any record of theirs leaves bytes or is an event. */
     boolean skip(int target) {
         boolean any = false;
-        while (target() == target) {
-            any |= entries[ENTRY * next++ + 2] != 0;
+        for (; target() == target; next++) {
+            int end = end(next);
+            for (int at = start(next); !any && at < end; at += size(at)) {
+                any = length(at) != 0 || isEvent(at);
+            }
         }
         return any;
     }
 
-    /** Hands the entries of a target over. */
+    private boolean isEvent(int position) {
+        return memory.getInt(position) < 0 && memory.bytes[position + LENGTH] != 0;
+    }
+
+    /** Hands the segments of a target over. */
     void drain(int target, ExtentSink sink) throws FaroException {
-        while (target() == target) {
-            int at = ENTRY * next++;
-            int position = entries[at + 1] & ~ROWS;
-            int length = entries[at + 2] & ~EVENT;
-            int kind = entries[at + 2] < 0 ? bytes.get(position - 1) & 0xFF : 0;
-            long rows = entries[at + 1] < 0 ? bytes.getLong(position - 8) : 1;
-            sink.record(bytes, position, length, kind, rows);
+        for (; target() == target; next++) {
+            int start = start(next);
+            int end = end(next);
+            if (special) {
+                drainOneByOne(start, end, sink);
+            } else {
+                sink.records(memory.view, start, end, records(start, end));
+            }
+        }
+    }
+
+    private int records(int start, int end) {
+        if (stride > ENTRY) {
+            return memory.getInt(directory + stride * next + 8);
+        }
+        int records = 0;
+        for (int at = start; at < end; at += LENGTH + memory.getInt(at)) {
+            records++;
+        }
+        return records;
+    }
+
+    private void drainOneByOne(int start, int end, ExtentSink sink) throws FaroException {
+        for (int at = start; at < end; at += size(at)) {
+            int length = length(at);
+            if (memory.getInt(at) < 0) {
+                int kind = memory.bytes[at + LENGTH] & 0xFF;
+                sink.record(memory.view, at + LENGTH + EXTRA, length, kind, memory.getLong(at + LENGTH + 1));
+            } else {
+                sink.record(memory.view, at + LENGTH, length, 0, 1);
+            }
         }
     }
 }

@@ -12,12 +12,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is bounded by its size, at most
- * twice that when records are tiny, whatever the count of partitions is; it takes it as records come, and keeps it.
+ * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
+ * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
  */
 public final class SortBuffer {
-    /** Bytes of a part that is sorted by itself. */
+    /** Bytes of a part that is sorted by itself: with a second one a processor's cache holds it. */
     private static final int RUN = 4 << 20;
+    /** Bytes of a part beyond its share of the size, where the last record did not fit. */
+    private static final int SLACK = 4 << 10;
     /** What a record is charged beside its bytes (SRT-1). */
     private static final int ENTRY = 12;
 
@@ -28,7 +30,7 @@ public final class SortBuffer {
     private final List<Run> runs = new ArrayList<>();
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
-    private final Run.Scratch scratch = new Run.Scratch();
+    private final Scratch scratch;
     private int usedRuns;
     private long charged;
     private long records;
@@ -43,7 +45,8 @@ public final class SortBuffer {
         this.header = header;
         this.size = size;
         this.ordered = ordered;
-        this.runSize = (int) Math.min(RUN, size + 64);
+        this.runSize = (int) Math.min(RUN, size + 7 & -8) + SLACK;
+        this.scratch = new Scratch(runSize);
     }
 
     /** Whether it holds no record. */
@@ -112,15 +115,13 @@ public final class SortBuffer {
 
     /** A part for records of which the next has a length; one that is larger than parts are gets one made for it. */
     private Run nextRun(int length) {
-        int needed = (int) Math.min(Integer.MAX_VALUE - 64, (long) length + 32);
-        if (usedRuns == runs.size()) {
-            runs.add(new Run(Math.max(runSize, needed)));
-        } else if (runs.get(usedRuns).capacity() < needed) {
-            runs.set(usedRuns, new Run(needed));
+        long needed = Math.min(Integer.MAX_VALUE - 63, Run.capacityFor(length));
+        if (needed > runSize) {
+            runs.add(usedRuns, new Run((int) needed));
+        } else if (usedRuns == runs.size()) {
+            runs.add(new Run(runSize));
         }
-        Run run = runs.get(usedRuns++);
-        run.clear();
-        return run;
+        return runs.get(usedRuns++);
     }
 
     private int targets() {
@@ -199,8 +200,16 @@ public final class SortBuffer {
         return lowest;
     }
 
+    /** Gives its memory back; it can be filled anew. */
+    public void release() {
+        runs.subList(usedRuns, runs.size()).clear();
+        scratch.release();
+    }
+
     private void clear() {
         usedRuns = 0;
+        runs.removeIf(run -> run.capacity() != runSize);
+        runs.forEach(Run::clear);
         charged = 0;
         records = 0;
         shared.clear();

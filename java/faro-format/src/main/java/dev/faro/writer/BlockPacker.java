@@ -43,8 +43,54 @@ final class BlockPacker implements ExtentSink {
         output.addRecords(rows);
         switch (framing) {
             case OPAQUE -> bytes(source, from, length);
-            case RECORDS -> framed(source, from, length);
+            case RECORDS -> oneFramed(source, from, length);
             case ARROW -> whole(source, from, length, BlockKind.DATA);
+        }
+    }
+
+    @Override
+    public void records(ByteBuffer source, int from, int to, int count) throws FaroException {
+        if (framing == Framing.RECORDS) {
+            output.addRecords(count);
+            framed(source, from, to);
+        } else {
+            ExtentSink.super.records(source, from, to, count);
+        }
+    }
+
+    /** Framed records, as many at once as go into a block. */
+    private void framed(ByteBuffer source, int from, int to) throws FaroException {
+        int at = from;
+        while (at < to) {
+            int end = open ? fitting(source, at, to, blockSize - filled) : fitting(source, at, to, blockSize);
+            if (end == at && open) {
+                close(BlockKind.DATA);
+                continue;
+            }
+            if (end == at) {
+                // Larger than blocks are: one by itself.
+                end = at + 4 + source.getInt(at);
+            }
+            if (!open) {
+                open(Math.max(blockSize, end - at), BlockKind.DATA);
+            }
+            put(source, at, end - at);
+            at = end;
+        }
+    }
+
+    /** Where the first records end that have so many bytes at most. */
+    private static int fitting(ByteBuffer source, int from, int to, int most) {
+        if (to - from <= most) {
+            return to;
+        }
+        int end = from;
+        while (true) {
+            int size = 4 + source.getInt(end);
+            if (size > most - (end - from)) {
+                return end;
+            }
+            end += size;
         }
     }
 
@@ -69,7 +115,7 @@ final class BlockPacker implements ExtentSink {
         }
     }
 
-    private void framed(ByteBuffer source, int from, int length) throws FaroException {
+    private void oneFramed(ByteBuffer source, int from, int length) throws FaroException {
         int size = 4 + length;
         if (open && size > blockSize - filled) {
             close(BlockKind.DATA);

@@ -367,6 +367,8 @@ public final class Writer implements AutoCloseable {
         checkOpen();
         guard(() -> {
             closeRegion();
+            // The footer has numbers for all partitions, which take their room.
+            buffer.release();
             committer.footer(files.isSingle(), files.data().position(),
                     statistics == null ? null : statistics.counts(), properties, createdBy);
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);

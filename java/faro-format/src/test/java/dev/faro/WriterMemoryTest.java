@@ -1,0 +1,102 @@
+package dev.faro;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import dev.faro.codec.Codec;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What writing takes on the heap, as the JVM counts it for a thread. */
+class WriterMemoryTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int PARTITIONS = 100;
+    private static final int RECORDS = 50_000;
+    private static final int SORT_BUFFER = 16 << 20;
+
+    @TempDir
+    private Path folder;
+
+    private static long allocated() {
+        return THREADS.getCurrentThreadAllocatedBytes();
+    }
+
+    private static void write(Writer writer, ByteBuffer record, int partitions, int count) throws FaroException {
+        for (int i = 0; i < count; i++) {
+            writer.write((i * 31 & 0x7FFFFFFF) % partitions, record);
+        }
+    }
+
+    /** Neither for records nor for blocks: a second as large as the first region takes what its message takes. */
+    @ParameterizedTest
+    @EnumSource(Codec.class)
+    void takesNothingForARecord(Codec codec) throws FaroException {
+        ByteBuffer record = ByteBuffer.allocate(100);
+        WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(16 << 20).codec(codec);
+        try (Writer writer = Writer.create(folder.resolve("w"), options)) {
+            for (int i = 0; i < 2; i++) {
+                write(writer, record, PARTITIONS, RECORDS);
+                writer.flush();
+            }
+            long before = allocated();
+            write(writer, record, PARTITIONS, RECORDS);
+            assertEquals(0, allocated() - before, 1000);
+            writer.flush();
+            long forRegion = allocated() - before;
+            assertTrue(forRegion < 20_000, forRegion + " bytes for a region");
+            writer.finish();
+        }
+    }
+
+    /** What the JVM with little memory does: it fills a sort buffer twice. */
+    static final class Child {
+        private Child() {}
+
+        public static void main(String[] arguments) throws FaroException {
+            int partitions = Integer.parseInt(arguments[1]);
+            try (Writer writer = Writer.create(
+                    Path.of(arguments[0]), new WriterOptions(partitions).bufferSize(SORT_BUFFER))) {
+                write(writer, ByteBuffer.allocate(100), partitions, 2 * SORT_BUFFER / 112);
+                writer.finish();
+            }
+            System.out.println("written");
+        }
+    }
+
+    /**
+     * The sort buffer and 16 MiB, whatever the count of partitions. One of these is for direct memory; that of a large
+     * footer is taken when the sort buffer was given back.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 100_000})
+    void takesTheSortBufferAndSixteenMebibytes(int partitions) throws Exception {
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC", "-Xmn1m",
+                "-Xmx" + (SORT_BUFFER / (1 << 20) + 15) + "m", "-XX:MaxDirectMemorySize=3m", "-cp",
+                System.getProperty("java.class.path"), Child.class.getName(), folder.resolve("w").toString(),
+                Integer.toString(partitions));
+        Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(child.waitFor(60, TimeUnit.SECONDS), "it ends");
+        assertEquals("written\n", output);
+    }
+
+    @Test
+    void countsWhatIsAllocated() {
+        long before = allocated();
+        byte[] bytes = new byte[1 << 20];
+        assertTrue(allocated() - before >= bytes.length);
+    }
+}

@@ -1,0 +1,182 @@
+package dev.faro.sortbuffer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.FaroException;
+import dev.faro.header.FileKind;
+import dev.faro.header.Framing;
+import dev.faro.header.Header;
+import dev.faro.index.Members;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** That the buffer gives each partition its records back, in the order of their calls, however it sorts them. */
+class SortBufferTest {
+    private static final int EVENT = 64;
+
+    private static Header header(int partitions) {
+        return new Header(FileKind.INDEX, 0, Framing.RECORDS, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
+    }
+
+    /** What came: for each partition a line for each record. */
+    private static final class Collected implements ExtentSink {
+        final TreeMap<Integer, List<String>> partitions = new TreeMap<>();
+        final List<Integer> order = new ArrayList<>();
+        private List<String> extent;
+        private int atOnce;
+
+        @Override
+        public void beginOwn(int partition) {
+            order.add(partition);
+            extent = partitions.computeIfAbsent(partition, any -> new ArrayList<>());
+        }
+
+        @Override
+        public void beginShared(Members members) {
+            beginOwn(-1);
+        }
+
+        @Override
+        public void record(ByteBuffer source, int at, int length, int kind, long rows) {
+            extent.add(line(source.slice(at, length), kind, rows));
+        }
+
+        @Override
+        public void records(ByteBuffer source, int from, int to, int count) {
+            int counted = 0;
+            int length;
+            for (int at = from; at < to; at += 4 + length) {
+                length = source.getInt(at);
+                record(source, at + 4, length, 0, 1);
+                counted++;
+            }
+            assertEquals(counted, count);
+            atOnce++;
+        }
+
+        @Override
+        public void endExtent() {
+            extent = null;
+        }
+    }
+
+    private static String line(ByteBuffer record, int kind, long rows) {
+        return record.remaining() + " " + record.hashCode() + " " + kind + " " + rows;
+    }
+
+    private static ByteBuffer record(Random random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return ByteBuffer.wrap(bytes);
+    }
+
+    private final TreeMap<Integer, List<String>> expected = new TreeMap<>();
+    private final Random random = new Random(7);
+
+    private void add(SortBuffer buffer, int partition, ByteBuffer record, int kind, long rows) {
+        buffer.add(partition, record, kind, rows);
+        expected.computeIfAbsent(partition, any -> new ArrayList<>()).add(line(record, kind, rows));
+    }
+
+    /** The ways to sort: counted, compared since partitions are many or records few, and where they are. */
+    @ParameterizedTest
+    @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000"})
+    void givesEachPartitionItsRecords(int partitions, int mostLength) throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(partitions), 11 << 20, true);
+        for (int region = 0; region < 2; region++) {
+            expected.clear();
+            ByteBuffer record = record(random, random.nextInt(mostLength + 1));
+            for (int i = 0; i < 200_000 && buffer.fits(record.remaining(), null); i++) {
+                add(buffer, random.nextInt(partitions), record, 0, 1);
+                record = record(random, random.nextInt(mostLength + 1));
+            }
+            Collected collected = new Collected();
+            buffer.drain(0, collected);
+            assertEquals(expected, collected.partitions);
+            assertTrue(collected.atOnce > 0);
+            assertTrue(buffer.isEmpty());
+        }
+    }
+
+    /** Events and rows stand among the records, and a record that is larger than parts has one of its own. */
+    @Test
+    void keepsWhatIsSpecial() throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(20), 24 << 20, true);
+        for (int i = 0; i < 60_000; i++) {
+            int kind = random.nextInt(100) == 0 ? EVENT + random.nextInt(64) : 0;
+            long rows = kind == 0 && random.nextInt(50) == 0 ? random.nextLong() >>> 1 : 1;
+            int length = i == 30_000 ? 5 << 20 : random.nextInt(200);
+            add(buffer, random.nextInt(20), record(random, length), kind, rows);
+        }
+        Collected collected = new Collected();
+        buffer.drain(0, collected);
+        assertEquals(expected, collected.partitions);
+    }
+
+    /** Whoever looks before sees the same, and more may come. */
+    @Test
+    void keepsWhatWasLookedAt() throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(30), 9 << 20, true);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 20_000; i++) {
+                add(buffer, random.nextInt(30), record(random, random.nextInt(200)), 0, 1);
+            }
+            for (int look = 0; look < 2; look++) {
+                Collected collected = new Collected();
+                buffer.preview(collected);
+                assertEquals(expected, collected.partitions);
+            }
+        }
+        Collected collected = new Collected();
+        buffer.drain(0, collected);
+        assertEquals(expected, collected.partitions);
+    }
+
+    /** A dense region begins where rotation says, a sparse one at its lowest partition (SRT-8). */
+    @Test
+    void rotates() throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(10), 1 << 20, true);
+        for (int partition : new int[] {9, 0, 4, 5, 7, 2}) {
+            buffer.add(partition, record(random, 3), 0, 1);
+        }
+        Collected dense = new Collected();
+        buffer.drain(5, dense);
+        assertEquals(List.of(5, 7, 9, 0, 2, 4), dense.order);
+
+        for (int partition : new int[] {9, 0, 5}) {
+            buffer.add(partition, record(random, 3), 0, 1);
+        }
+        Collected sparse = new Collected();
+        buffer.drain(5, sparse);
+        assertEquals(List.of(0, 5, 9), sparse.order);
+    }
+
+    /** Without order a shared extent may get records after others; all stand behind what partitions own. */
+    @Test
+    void sharedExtentsFollow() throws FaroException {
+        Header header = header(10);
+        SortBuffer buffer = new SortBuffer(header, 1 << 20, false);
+        Members some = Members.of(header, new int[] {1, 3});
+        ByteBuffer[] records = new ByteBuffer[5];
+        Arrays.setAll(records, i -> record(random, 10 + i));
+        buffer.add(Members.ALL, records[0], 0, 1);
+        buffer.add(some, records[1], EVENT, 1);
+        buffer.add(7, records[2], 0, 1);
+        buffer.add(Members.ALL, records[3], 0, 1);
+        Collected collected = new Collected();
+        buffer.drain(0, collected);
+        assertEquals(List.of(7, -1, -1), collected.order);
+        assertEquals(
+                List.of(line(records[0], 0, 1), line(records[3], 0, 1), line(records[1], EVENT, 1)),
+                collected.partitions.get(-1));
+    }
+}
