@@ -78,7 +78,30 @@ public final class BlockCursor implements Closeable {
         return true;
     }
 
-    private FaroException fail(FaroException e) {
+    /** Where the next block begins, if the extent goes on. */
+    long at() {
+        return at;
+    }
+
+    /** Bytes of the extent from there on. */
+    long left() {
+        return extents.end - at;
+    }
+
+    /** Throws what the cursor failed with, if it did. */
+    void checkUsable() throws FaroException {
+        if (failure != null) {
+            throw failure.again();
+        }
+    }
+
+    /** Whether {@link #next} would go to another extent. */
+    boolean atEndOfExtent() {
+        return at == extents.end;
+    }
+
+    /** Fails for a reason that lies outside of the blocks. */
+    FaroException fail(FaroException e) {
         failure = e;
         return e;
     }
@@ -219,8 +242,9 @@ public final class BlockCursor implements Closeable {
     @Override
     public void close() {
         if (reader != null) {
-            extents.close();
-            dataset.readers().giveBack(reader);
+            if (extents.lendsBlocks()) {
+                dataset.readers().giveBack(reader);
+            }
             reader = null;
         }
     }

@@ -2,6 +2,7 @@ package dev.faro.reader;
 
 import dev.faro.FaroException;
 import dev.faro.Limits;
+import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import dev.faro.index.Footer;
@@ -54,6 +55,11 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
 
     final FileSet files() {
         return files;
+    }
+
+    /** The data file, or the single file: for who reads it in another order. */
+    public final InputFile dataFile() {
+        return files.data();
     }
 
     final Limits limits() {

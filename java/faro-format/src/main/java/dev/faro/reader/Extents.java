@@ -39,8 +39,10 @@ abstract class Extents {
     /** Where the blocks of the extent are to be had. */
     abstract BlockReader blocks();
 
-    /** Gives back what others can use. */
-    void close() {}
+    /** Whether the cursor's buffers may serve the next cursor. */
+    boolean lendsBlocks() {
+        return true;
+    }
 
     final void set(boolean isShared, int itsPartition, long from, long to, long ahead) {
         shared = isShared;

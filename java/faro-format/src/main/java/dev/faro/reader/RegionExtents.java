@@ -5,6 +5,7 @@ import dev.faro.block.BlockReader;
 import dev.faro.index.Region;
 import dev.faro.index.Regions;
 import dev.faro.message.Directory;
+import java.util.function.IntPredicate;
 
 /** The extents of a range of partitions, region by region (PRT-5). */
 final class RegionExtents extends Extents {
@@ -41,7 +42,8 @@ final class RegionExtents extends Extents {
             if (nextRegion == directory.size() || from == to) {
                 return false;
             }
-            current = regions.get(directory, nextRegion++);
+            current = regions.get(directory, nextRegion);
+            nextRegion++;
             region = current.sequence();
             stretches = current.slotsOf(from, to);
             stretch = 0;
@@ -84,6 +86,16 @@ final class RegionExtents extends Extents {
     @Override
     boolean isFor(int which) {
         return shared ? current.isMember(nextShared - 1, which) : which == partition;
+    }
+
+    /** Who reads the extent, for as long as somebody asks. */
+    IntPredicate readers() {
+        if (!shared) {
+            return null;
+        }
+        Region its = current;
+        int number = nextShared - 1;
+        return which -> its.isMember(number, which);
     }
 
     @Override

@@ -1,0 +1,154 @@
+package dev.faro.scheduler;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Feed;
+import java.io.Closeable;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One reading of a partition, or of a range of them, whose bytes a {@link Scheduler} brings: the blocks of
+ * {@link dev.faro.reader.Dataset#partition} or {@link dev.faro.reader.Dataset#range}, in the same order. Checks and
+ * decoding are made in the consumer's thread. For one thread at a time, but for {@link #close}, which may come from any
+ * while nobody looks at a block.
+ */
+public final class Consumer implements Closeable {
+    private static final long PATIENCE_NANOSECONDS = 1_000_000;
+
+    private final Scheduler scheduler;
+    private final Feed feed;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile Runnable listener;
+    private volatile Thread waiting;
+
+    // Guarded by the scheduler's lock.
+    final FileSweep file;
+    Sweep.Request<Consumer> request;
+    /** Whether it is hungry, has a request, or is being read for. */
+    boolean outstanding;
+    /** Bytes that were read for it and not taken. */
+    long held;
+    boolean planEnded;
+    boolean counted = true;
+    boolean closed;
+
+    Consumer(Scheduler scheduler, FileSweep file, int from, int to) throws FaroException {
+        this.scheduler = scheduler;
+        this.file = file;
+        this.feed = new Feed(file.dataset, from, to, this::taken);
+    }
+
+    Feed feed() {
+        return feed;
+    }
+
+    private void taken(ByteBuffer buffer) {
+        scheduler.taken(this, buffer);
+    }
+
+    /**
+     * Goes to the next block, if its bytes are there; never waits, and reads nothing.
+     *
+     * @throws FaroException the first check of PRT-3 that fails, or {@code io}; again whenever this is called again
+     */
+    public Feed.State poll() throws FaroException {
+        Feed.State state = pollOnce();
+        if (state == Feed.State.NOT_YET) {
+            asked.set(true);
+            // What came before somebody could know that it is asked for.
+            state = pollOnce();
+            if (state != Feed.State.NOT_YET) {
+                asked.set(false);
+            }
+        }
+        return state;
+    }
+
+    private Feed.State pollOnce() throws FaroException {
+        try {
+            Feed.State state = feed.poll();
+            if (state == Feed.State.END) {
+                scheduler.ended(this);
+            }
+            return state;
+        } catch (FaroException e) {
+            scheduler.ended(this);
+            throw e;
+        }
+    }
+
+    /**
+     * Goes to the next block, and waits for it; a scheduler without an executor is served meanwhile.
+     *
+     * @return false behind the last
+     * @throws FaroException as {@link #poll}; {@code io} with an {@link InterruptedIOException} as cause if the thread
+     *     is interrupted, which changes nothing: the call may be made again
+     */
+    public boolean next() throws FaroException {
+        waiting = Thread.currentThread();
+        try {
+            while (true) {
+                Feed.State state = poll();
+                if (state != Feed.State.NOT_YET) {
+                    return state == Feed.State.BLOCK;
+                }
+                if (Thread.currentThread().isInterrupted()) {
+                    InterruptedIOException cause = new InterruptedIOException("the thread was interrupted");
+                    throw FaroException.io(file.file.role(), file.file.path(), "bytes", cause);
+                }
+                if (scheduler.hasExecutor()) {
+                    LockSupport.park(this);
+                } else if (!scheduler.serve()) {
+                    // Somebody else serves the file now, and may leave the next step to others.
+                    LockSupport.parkNanos(this, PATIENCE_NANOSECONDS);
+                }
+            }
+        } finally {
+            waiting = null;
+        }
+    }
+
+    /**
+     * Sets what is to be called when {@link #poll} said that there is nothing yet, and now it may say something else:
+     * bytes came, or the end, or a fault. Called once for each such answer, by a thread that serves the scheduler, which
+     * it must not hold up; or by this call, when something is there.
+     */
+    public void listener(Runnable called) {
+        listener = called;
+        asked.set(true);
+        if (scheduler.hasNews(this)) {
+            notifyListener();
+        }
+    }
+
+    /** Bytes came, or the end; called without the lock. */
+    void notifyListener() {
+        if (asked.get() && listener != null && asked.compareAndSet(true, false)) {
+            listener.run();
+        }
+        Thread thread = waiting;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** The block that was gone to: of use is what the cursor tells of this block, not its {@code next}. */
+    public BlockCursor block() {
+        return feed.blocks();
+    }
+
+    /** Whether an error says that a thread was interrupted, which is nothing that a file has done. */
+    static boolean isInterrupt(FaroException e) {
+        return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
+    }
+
+    /** Takes its requests back and gives back what was read for it; what is being read for it is dropped. */
+    @Override
+    public void close() {
+        scheduler.close(this);
+    }
+}

@@ -1,0 +1,473 @@
+package dev.faro.scheduler;
+
+import dev.faro.FaroException;
+import dev.faro.reader.Dataset;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Reads for many consumers of one or of many files, by few long reads in the order of each file (docs/scheduler.md). Safe
+ * to share between threads.
+ *
+ * <p>It has no threads: steps run in an {@link Executor} that it is given, or in whatever thread calls {@link #serve}.
+ */
+public final class Scheduler implements Closeable {
+    /** A request is not cut below this, however many consumers there are. */
+    private static final long LEAST_REQUEST = 4 << 10;
+    /** Steps that one task makes before it lets others have the executor's thread. */
+    private static final int STEPS = 16;
+
+    private final SchedulerOptions options;
+    private final Buffers buffers;
+    private final Executor executor;
+    private final Reading reading;
+    private final Object lock = new Object();
+    private final Map<Dataset, FileSweep> files = new IdentityHashMap<>();
+    private final Set<Consumer> consumers = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final ArrayDeque<FileSweep> ready = new ArrayDeque<>();
+    private final List<FileSweep> starved = new ArrayList<>();
+    private int counted;
+    private long held;
+    private long mostHeld;
+    private long wakes;
+    private boolean closed;
+
+    /** A scheduler that is driven by calls of {@link #serve}, with buffers of its own. */
+    public Scheduler(SchedulerOptions options) {
+        this(options, null, new PooledBuffers(options.budgetBytes()));
+    }
+
+    /** A scheduler that is driven by tasks of an executor, with buffers of its own. */
+    public Scheduler(SchedulerOptions options, Executor executor) {
+        this(options, executor, new PooledBuffers(options.budgetBytes()));
+    }
+
+    /**
+     * A scheduler with somebody else's threads and memory.
+     *
+     * @param executor runs a task now and then that makes some steps, never in the thread that hands it over; or null
+     */
+    public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) {
+        this.options = options;
+        this.executor = executor;
+        this.buffers = buffers;
+        this.reading = new Reading(options, buffers);
+    }
+
+    /**
+     * What was read so far.
+     *
+     * @param reads stretches that were read
+     * @param bytes of them
+     * @param gapBytes of them that nobody had asked for
+     * @param requests that were served
+     * @param seekBytes the sum of the distances between the end of one read of a file and the beginning of its next
+     * @param mostHeld the most bytes that were held at once, read and not taken
+     */
+    public record Statistics(
+            long reads, long bytes, long gapBytes, long requests, long seekBytes, long mostHeld) {}
+
+    /**
+     * Opens a reading of one partition. Consumers of the same {@link Dataset} are served together: it is the file's one
+     * handle, and stays the caller's to close, after them.
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition
+     */
+    public Consumer open(Dataset dataset, int partition) throws FaroException {
+        if (partition == Integer.MAX_VALUE) {
+            throw FaroException.invalidArgument("a partition of the file", partition);
+        }
+        return open(dataset, partition, partition + 1);
+    }
+
+    /**
+     * Opens a reading of the partitions from {@code from} to before {@code to}, region by region.
+     *
+     * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed
+     */
+    public Consumer open(Dataset dataset, int from, int to) throws FaroException {
+        Consumer consumer;
+        boolean run;
+        synchronized (lock) {
+            if (closed) {
+                throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
+            }
+            FileSweep file = files.computeIfAbsent(dataset, which -> new FileSweep(which, options));
+            consumer = new Consumer(this, file, from, to);
+            file.open++;
+            counted++;
+            consumers.add(consumer);
+            run = feedLater(consumer);
+        }
+        dispatch(run);
+        return consumer;
+    }
+
+    boolean hasExecutor() {
+        return executor != null;
+    }
+
+    /** Bytes that each consumer may hold. */
+    private long share() {
+        return options.budgetBytes() / Math.max(1, counted);
+    }
+
+    /** Has a consumer's next request planned, if it has room. Returns whether there is a task more to run. */
+    private boolean feedLater(Consumer consumer) {
+        boolean room = consumer.held == 0 || consumer.held <= share() / 2;
+        if (consumer.closed || consumer.outstanding || consumer.planEnded || !room) {
+            return false;
+        }
+        consumer.outstanding = true;
+        consumer.file.hungry.add(consumer);
+        return signal(consumer.file);
+    }
+
+    private boolean signal(FileSweep file) {
+        if (file.queued) {
+            file.again = true;
+            return false;
+        }
+        file.queued = true;
+        ready.add(file);
+        return true;
+    }
+
+    private void dispatch(boolean run) {
+        if (!run || executor == null) {
+            return;
+        }
+        try {
+            executor.execute(this::runSteps);
+        } catch (RejectedExecutionException e) {
+            endAll(FaroException.io(null, null, "an executor that runs tasks", e));
+        }
+    }
+
+    private void runSteps() {
+        try {
+            int steps = 0;
+            while (serveFile()) {
+                if (++steps == STEPS) {
+                    dispatch(true);
+                    return;
+                }
+            }
+        } catch (FaroException e) {
+            // This thread was interrupted; what it was to read is left to another task.
+            dispatch(true);
+        } catch (RuntimeException e) {
+            endAll(FaroException.io(null, null, "a pool of buffers and listeners that do not fail", e));
+            throw e;
+        }
+    }
+
+    /**
+     * Makes one step for one file: plans, reads once, hands out.
+     *
+     * @return false if there is nothing to do now, or other threads do it
+     * @throws FaroException {@code io} with an {@link java.io.InterruptedIOException} as cause, if this thread was
+     *     interrupted: nobody's reading is concerned, the step is left to the next call
+     */
+    public boolean serve() throws FaroException {
+        boolean served = serveFile();
+        // Who calls this need not come again: the executor goes on.
+        dispatch(served);
+        return served;
+    }
+
+    private boolean serveFile() throws FaroException {
+        FileSweep file;
+        synchronized (lock) {
+            file = ready.poll();
+            if (file == null) {
+                return false;
+            }
+            file.again = false;
+        }
+        boolean more = true;
+        boolean run;
+        try {
+            more = step(file);
+        } finally {
+            synchronized (lock) {
+                run = more || file.again;
+                file.queued = run;
+                if (run) {
+                    ready.add(file);
+                } else if (file.open == 0) {
+                    files.remove(file.dataset, file);
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean step(FileSweep file) throws FaroException {
+        List<Consumer> planned = new ArrayList<>();
+        long wakesBefore;
+        synchronized (lock) {
+            planned.addAll(file.hungry);
+            file.hungry.clear();
+            wakesBefore = wakes;
+        }
+        plan(file, planned);
+        Sweep.Read<Consumer> read = choose(file);
+        if (read == null) {
+            return false;
+        }
+        Reading.Result result = null;
+        try {
+            result = reading.read(file.file, read);
+        } finally {
+            if (result == null) {
+                putBack(file, read.requests());
+            }
+        }
+        return handOut(file, read, result, wakesBefore);
+    }
+
+    /** Plans the next requests of consumers that have room; may read region messages. */
+    private void plan(FileSweep file, List<Consumer> hungry) throws FaroException {
+        for (int i = 0; i < hungry.size(); i++) {
+            Consumer consumer = hungry.get(i);
+            boolean wanted = false;
+            try {
+                wanted = consumer.feed().want(mostOf(consumer));
+            } catch (FaroException e) {
+                if (Consumer.isInterrupt(e)) {
+                    synchronized (lock) {
+                        file.hungry.addAll(hungry.subList(i, hungry.size()));
+                    }
+                    throw e;
+                }
+                consumer.feed().endWith(e);
+            }
+            synchronized (lock) {
+                if (consumer.closed) {
+                    continue;
+                }
+                consumer.outstanding = wanted;
+                consumer.planEnded = !wanted;
+                if (wanted) {
+                    consumer.request =
+                            file.sweep.add(consumer, consumer.feed().wantedFrom(), consumer.feed().wantedTo());
+                }
+            }
+            if (!wanted) {
+                consumer.notifyListener();
+            }
+        }
+    }
+
+    private long mostOf(Consumer consumer) {
+        synchronized (lock) {
+            return Math.min(options.readBytes(), Math.max(LEAST_REQUEST, share() - consumer.held));
+        }
+    }
+
+    private Sweep.Read<Consumer> choose(FileSweep file) {
+        synchronized (lock) {
+            Sweep.Request<Consumer> first = file.sweep.first();
+            if (first == null) {
+                return null;
+            }
+            long room = options.budgetBytes() - held;
+            if (first.bytes() > room && held > 0) {
+                starve(file);
+                return null;
+            }
+            Sweep.Read<Consumer> read = file.sweep.next(room);
+            for (Sweep.Request<Consumer> request : read.requests()) {
+                request.owner().request = null;
+                held += request.bytes();
+            }
+            mostHeld = Math.max(mostHeld, held);
+            return read;
+        }
+    }
+
+    private void starve(FileSweep file) {
+        if (!file.starved) {
+            file.starved = true;
+            starved.add(file);
+        }
+    }
+
+    /** Requests that were not served, of consumers that may have been closed meanwhile. */
+    private void putBack(FileSweep file, List<Sweep.Request<Consumer>> requests) {
+        synchronized (lock) {
+            for (Sweep.Request<Consumer> request : requests) {
+                held -= request.bytes();
+                if (!request.owner().closed) {
+                    request.owner().request = request;
+                    file.sweep.putBack(request);
+                }
+            }
+        }
+    }
+
+    private boolean handOut(
+            FileSweep file, Sweep.Read<Consumer> read, Reading.Result result, long wakesBefore) {
+        List<Sweep.Request<Consumer>> requests = read.requests();
+        int served = result.served();
+        boolean more = true;
+        List<ByteBuffer> dropped = new ArrayList<>();
+        synchronized (lock) {
+            for (int i = 0; i < served; i++) {
+                handOut(requests.get(i), result.pieces().get(i), result.fault(i), dropped);
+            }
+            if (served > 0) {
+                reading.count(file, read, result);
+            }
+            if (served < requests.size()) {
+                putBack(file, requests.subList(served, requests.size()));
+                if (wakes == wakesBefore) {
+                    starve(file);
+                    more = served > 0;
+                }
+            }
+        }
+        dropped.forEach(buffers::giveBack);
+        boolean run = dropped.isEmpty() ? false : wakeStarved();
+        for (int i = 0; i < served; i++) {
+            requests.get(i).owner().notifyListener();
+        }
+        dispatch(run);
+        return more;
+    }
+
+    private void handOut(
+            Sweep.Request<Consumer> request, List<ByteBuffer> pieces, FaroException fault, List<ByteBuffer> dropped) {
+        Consumer consumer = request.owner();
+        if (consumer.closed || fault != null) {
+            held -= request.bytes();
+            dropped.addAll(pieces);
+            if (!consumer.closed) {
+                consumer.planEnded = true;
+                consumer.outstanding = false;
+                consumer.feed().endWith(fault);
+            }
+            return;
+        }
+        long at = request.start();
+        consumer.held += request.bytes();
+        for (ByteBuffer piece : pieces) {
+            consumer.feed().bring(piece, at);
+            at += piece.remaining();
+        }
+        consumer.outstanding = false;
+        feedLater(consumer);
+    }
+
+    /** A consumer took what lies in a buffer. */
+    void taken(Consumer consumer, ByteBuffer buffer) {
+        int bytes = buffer.remaining();
+        buffers.giveBack(buffer);
+        boolean run;
+        synchronized (lock) {
+            held -= bytes;
+            consumer.held -= bytes;
+            run = feedLater(consumer);
+        }
+        dispatch(run | wakeStarved());
+    }
+
+    private boolean wakeStarved() {
+        synchronized (lock) {
+            boolean run = false;
+            for (FileSweep file : starved) {
+                file.starved = false;
+                run |= signal(file);
+            }
+            starved.clear();
+            return run;
+        }
+    }
+
+    /** Says that {@link Buffers#take} may have something again, after it had nothing. */
+    public void wake() {
+        boolean run;
+        synchronized (lock) {
+            wakes++;
+            run = wakeStarved();
+        }
+        dispatch(run);
+    }
+
+    /** A reading came to its end: its share is the others'. */
+    void ended(Consumer consumer) {
+        synchronized (lock) {
+            if (consumer.counted) {
+                consumer.counted = false;
+                counted--;
+            }
+        }
+    }
+
+    /** Whether poll may say something else than that there is nothing yet. */
+    boolean hasNews(Consumer consumer) {
+        synchronized (lock) {
+            return consumer.held > 0 || consumer.planEnded;
+        }
+    }
+
+    void close(Consumer consumer) {
+        synchronized (lock) {
+            if (consumer.closed) {
+                return;
+            }
+            consumer.closed = true;
+            if (consumer.request != null) {
+                consumer.file.sweep.remove(consumer.request);
+                consumer.request = null;
+            }
+            consumers.remove(consumer);
+            if (--consumer.file.open == 0 && !consumer.file.queued) {
+                files.remove(consumer.file.dataset, consumer.file);
+            }
+        }
+        ended(consumer);
+        // Buffers are given back through taken().
+        consumer.feed().close();
+        dispatch(wakeStarved());
+    }
+
+    /** What was read so far. */
+    public Statistics statistics() {
+        synchronized (lock) {
+            return reading.statistics(mostHeld);
+        }
+    }
+
+    private void endAll(FaroException fault) {
+        List<Consumer> all;
+        synchronized (lock) {
+            all = new ArrayList<>(consumers);
+            for (Consumer consumer : all) {
+                consumer.planEnded = true;
+                consumer.feed().endWith(fault);
+            }
+        }
+        all.forEach(Consumer::notifyListener);
+    }
+
+    /** Ends all readings with {@code io}; buffers come back as their consumers are closed. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            closed = true;
+        }
+        endAll(FaroException.io(null, null, "a scheduler that is open", new IOException("the scheduler was closed")));
+    }
+}
