@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
@@ -9,12 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from flatbuffers import number_types
-from flatbuffers.table import Table
 
 from faro.arrow_columns import binary_array
 from faro.arrow_rows import Rows, check_rows, cut, messages, one_batch
-from faro.block import BLOCK_HEADER_SIZE, KIND_DATA
+from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
 from faro.delivery import PartitionReader
 from faro.error import Code, invalid
 from faro.framing import check_framing
@@ -24,6 +23,11 @@ from faro.region_builder import RegionBuilder, member_bits
 from faro.writer import Writer
 
 Self = TypeVar("Self", bound="ArrowWriter")
+
+RECORD_BATCH = 3
+"""Of the types of an Arrow message's header."""
+_I32 = struct.Struct("<i")
+_U16 = struct.Struct("<H")
 
 BLOCK = 256 << 10
 """The block_size of tables, in bytes, if none is given."""
@@ -226,8 +230,23 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
     Raises:
         FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
     """
+    return _batches(reader, reader.blocks(partition), read_schema(reader), validate=validate)
+
+
+def read_partitions(
+    reader: PartitionReader, low: int, high: int, *, validate: bool = True
+) -> Iterator[tuple[int, Iterator[Any]]]:
+    """Yield each partition from ``low`` to ``high`` - 1 with its record batches; see :func:`read_batches`.
+
+    Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
+    """
     schema = read_schema(reader)
-    for block in reader.blocks(partition):
+    for number, blocks in reader.by_partitions(low, high):
+        yield number, _batches(reader, blocks, schema, validate=validate)
+
+
+def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, validate: bool) -> Iterator[Any]:  # noqa: ANN401
+    for block in blocks:
         if block.kind != KIND_DATA:
             continue
         check_framing(block, FRAMING_ARROW, reader.data_place)
@@ -244,12 +263,22 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
 
 
 def _has_compressed_buffers(metadata: bytes) -> bool:
-    """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3)."""
-    message = Table(metadata, int.from_bytes(metadata[:4], "little"))
-    header_type, header = message.Offset(6), message.Offset(8)
-    if not header_type or not header or message.Get(number_types.Uint8Flags, message.Pos + header_type) != 3:
+    """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3); pyarrow has verified it."""
+    message = _I32.unpack_from(metadata, 0)[0]
+    kind, header = _field(metadata, message, 1), _field(metadata, message, 2)
+    if not kind or not header or metadata[kind] != RECORD_BATCH:
         return False
-    return bool(Table(metadata, message.Indirect(message.Pos + header)).Offset(10))
+    return bool(_field(metadata, header + _I32.unpack_from(metadata, header)[0], 3))
+
+
+def _field(buffer: bytes, table: int, number: int) -> int:
+    """Return where a field of a FlatBuffers table stands, 0 if it is absent."""
+    vtable = table - _I32.unpack_from(buffer, table)[0]
+    entry = 4 + 2 * number
+    if entry >= _U16.unpack_from(buffer, vtable)[0]:
+        return 0
+    offset: int = _U16.unpack_from(buffer, vtable + entry)[0]
+    return table + offset if offset else 0
 
 
 def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401

@@ -29,7 +29,8 @@ from faro.index import Extent, Region
 from faro.limits import Limits
 from faro.message import FooterMessage
 from faro.opening import Files
-from faro.source import Window
+from faro.scheduler import by_partition
+from faro.source import SourceFile, Window
 
 Self = TypeVar("Self", bound="PartitionReader")
 
@@ -201,15 +202,47 @@ class PartitionReader(ABC):
         self._check_partition(partition)
         return self._blocks(partition, from_region)
 
-    def _blocks(self, partition: int, from_region: int) -> Iterator[Block]:
+    def by_partition(self, low: int, high: int) -> Iterator[tuple[int, Block]]:
+        """Yield the blocks of the partitions ``low`` to ``high`` - 1, one partition after another (PRT-7).
+
+        Each block comes with its partition's number: a shared block once for each partition that reads it. Small
+        partitions are read together, some MiB at a time.
+
+        Raises:
+            FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
+        """
+        return ((number, block) for number, blocks in self.by_partitions(low, high) for block in blocks)
+
+    def by_partitions(self, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
+        """Yield each partition with its blocks, to be taken before the next is asked for; see :meth:`by_partition`."""
+        self._check_range(low, high)
+        return by_partition(self, low, high)
+
+    def record_arrays_by_partition(self, low: int, high: int) -> Iterator[tuple[int, Bytes, Ints]]:
+        """Yield each partition from ``low`` to ``high`` - 1 with what :meth:`record_arrays` returns for it."""
+        self._check_range(low, high)
+        self._check_records()
+        return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
+
+    def held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
+        """Yield the blocks of a partition, extents in memory by their begin; for the module scheduler."""
+        return self._blocks(partition, 0, held)
+
+    @property
+    def data_file(self) -> SourceFile:
+        """The file that holds the blocks."""
+        return self._files.data
+
+    def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)
+        held = held or {}
         for number in range(from_region, self.region_count):
             region = self.region(number)
             own = region.own(partition)
             if own is not None:
-                yield from self._extent(own, sequences)
+                yield from self._extent(own, sequences, held.get(own.begin))
             for extent in region.shared_of(partition):
-                yield from self._extent(extent, sequences)
+                yield from self._extent(extent, sequences, held.get(extent.begin))
 
     def _extent(self, extent: Extent, sequences: Sequences, window: Window | None = None) -> Iterator[Block]:
         return read_extent(
@@ -255,8 +288,7 @@ class PartitionReader(ABC):
 
         The records stand in the block's payload: zero-copy, no Python object for each.
         """
-        if self.header.framing != FRAMING_RECORDS:
-            raise invalid("framing records", self.header.framing)
+        self._check_records()
         return self._record_spans(self.blocks(partition))
 
     def _record_spans(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, Ints, Ints]]:
@@ -279,11 +311,17 @@ class PartitionReader(ABC):
         Returns:
             The records one after another, shape (bytes,), and where each begins, shape (records + 1,).
         """
+        self._check_records()
+        return self._record_arrays(self.blocks(partition))
+
+    def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
             raise invalid("framing records", self.header.framing)
+
+    def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:
         parts: list[Bytes] = []
         lengths: list[Ints] = []
-        for blocks in _batches(self.blocks(partition)):
+        for blocks in _batches(found):
             for data, sizes in self._batch_records(blocks):
                 parts.append(data)
                 lengths.append(sizes)

@@ -112,6 +112,19 @@ class Region:
             partition = int(partitions[slot])
             yield Extent(int(begins[row]), int(ends[row]), partition, first, slot, int(run_ends[row]))
 
+    def own_bounds(self, low: int, high: int) -> tuple[Ints, Ints, Ints]:
+        """Return the partitions from ``low`` to ``high`` - 1 that have an own extent, ascending, and its bounds."""
+        message, base = self._message, self.entry.data_offset
+        if message.partitions is None:
+            partitions = np.arange(low, high, dtype=np.int64)
+            slots = (partitions - self._first - message.rotation) % self._count
+        else:
+            first, last = np.searchsorted(message.partitions, np.array([low, high], np.int64)).tolist()
+            partitions, slots = message.partitions[first:last].astype(np.int64), np.arange(first, last)
+        begins, ends = message.offsets[slots].astype(np.int64), message.offsets[slots + 1].astype(np.int64)
+        kept = begins < ends
+        return partitions[kept], base + 8 * begins[kept], base + 8 * ends[kept]
+
     def slot_partitions(self) -> Ints:
         """Return the partition of each slot, shape (slots,)."""
         message = self._message

@@ -1,0 +1,71 @@
+"""Whole passes of all subjects in turns, and the lines that are handed over."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Pass:
+    """What one pass of a subject left."""
+
+    seconds: float
+    sizes: dict[str, int] = field(default_factory=dict)
+    """stored_bytes, index_bytes, files."""
+
+
+@dataclass
+class Subject:
+    """Somebody who does a case's work."""
+
+    name: str
+    work: Callable[[], Pass]
+    plain_bytes: int | None = None
+    """If it moves other bytes than the case says."""
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return how many seconds an action takes."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def measure(
+    part: str, case: dict[str, Any], plain_bytes: int, subjects: list[Subject], repetitions: int, out: Path
+) -> None:
+    """Let subjects take turns behind an unmeasured pass each, and append their lines.
+
+    Args:
+        part: of bench/README.md.
+        case: what names the case.
+        plain_bytes: what one pass moves.
+        subjects: who takes part; who begins moves on with each turn.
+        repetitions: measured passes of each.
+        out: the file of lines.
+    """
+    passes: dict[str, list[Pass]] = {subject.name: [] for subject in subjects}
+    for turn in range(repetitions + 1):
+        first = turn % len(subjects)
+        for subject in subjects[first:] + subjects[:first]:
+            done = subject.work()
+            if turn:
+                passes[subject.name].append(done)
+    with out.open("a") as file:
+        for subject in subjects:
+            done = passes[subject.name][-1]
+            line = {
+                "part": part,
+                "language": "python",
+                "subject": subject.name,
+                "case": case,
+                "seconds": [one.seconds for one in passes[subject.name]],
+                "plain_bytes": plain_bytes if subject.plain_bytes is None else subject.plain_bytes,
+                **done.sizes,
+            }
+            file.write(json.dumps(line) + "\n")
