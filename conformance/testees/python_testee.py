@@ -141,6 +141,20 @@ def read_range(blocks: Callable[[], Iterator[Block]]) -> Json:
     return {"blocks": count, "sha256": content.hexdigest()}
 
 
+def read_by_partition(blocks: Callable[[], Iterator[tuple[int, Block]]]) -> Json:
+    """Return what a range reads by partition, or its error."""
+    count = 0
+    content = hashlib.sha256()
+    try:
+        for partition, block in blocks():
+            count += 1
+            content.update(struct.pack("<IIBI", partition, block.partition, block.kind, block.plain_size))
+            content.update(block.payload)
+    except FaroError as fault:
+        return {"error": error_of(fault)}
+    return {"blocks": count, "sha256": content.hexdigest()}
+
+
 def candidates(reader: PartitionReader) -> list[int]:
     """Return the partitions that may have a block or an error, ascending."""
     found: set[int] = set()
@@ -184,6 +198,10 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
     if "range" in request:
         low, high = request["range"]
         answer["range"] = read_range(lambda: reader.range_blocks(low, high))
+        return answer
+    if "by_partition" in request:
+        low, high = request["by_partition"]
+        answer["by_partition"] = read_by_partition(lambda: reader.by_partition(low, high))
         return answer
     asked = request.get("partitions")
     partitions: Json = {}
@@ -286,7 +304,7 @@ class Testee:
             "language": "Python",
             "spec": "1.0-draft",
             "protocol": 1,
-            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries"],
+            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition"],
             "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
         }
 
