@@ -8,6 +8,7 @@ mod data;
 mod outcome;
 mod results;
 mod rounds;
+mod small_blocks;
 mod write;
 
 use clap::{Parser, Subcommand};
@@ -25,11 +26,14 @@ struct Cli {
 enum Command {
     /// Writing, against files by hash and the limits of the machine
     Write(write::Args),
+    /// Blocks of some hundred bytes, with and without a dictionary
+    SmallBlocks(small_blocks::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Write(args) => write::run(&args),
+        Command::SmallBlocks(args) => small_blocks::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
