@@ -1,4 +1,4 @@
-"""What `rebuild` must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6 and BLK-7, written from the text."""
+"""What `rebuild` must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7, written from the text."""
 
 from __future__ import annotations
 
@@ -27,10 +27,23 @@ def expected(file: bytes, limits: Limits) -> str:
 def _blocks(file: bytes, limits: Limits) -> str:
     following: dict[int, int] = {}
     at, count, orphaned, regions = HEADER, 0, 0, 0
+    kept, dictionaries = HEADER, 0
     open_region = _Region(at)
     fault: Fault | None = None
     while at < len(file):
-        fault = _block(file, at, limits, following)
+        if _is_dictionary(file, at):
+            fault = _dictionary(file, at, limits, dictionaries)
+            if fault is not None:
+                break
+            if open_region.extents:
+                if not open_region.fits(regions, file, limits):
+                    return f"limit-exceeded at {open_region.begin}"
+                regions += 1
+            dictionaries += 1
+            at += BLOCK + pad8(struct.unpack_from("<I", file, at)[0])
+            open_region = _Region(at)
+            continue
+        fault = _block(file, at, limits, following, dictionaries)
         if fault is not None:
             break
         stored, _, partition, sequence = struct.unpack_from("<4I", file, at)
@@ -44,6 +57,7 @@ def _blocks(file: bytes, limits: Limits) -> str:
         open_region.add(partition, sequence, size)
         orphaned += partition == _SHARED
         at += size
+        kept = at
         count += 1
     if fault is not None and fault is not _DAMAGE:
         return f"{fault[0]} at {fault[1]}"
@@ -51,7 +65,7 @@ def _blocks(file: bytes, limits: Limits) -> str:
         if not open_region.fits(regions, file, limits):
             return f"limit-exceeded at {open_region.begin}"
         regions += 1
-    return f"regions {regions} blocks {count} kept {at} cut {len(file) - at} orphaned {orphaned}"
+    return f"regions {regions} blocks {count} kept {kept} cut {len(file) - kept} orphaned {orphaned}"
 
 
 class _Region:
@@ -105,7 +119,7 @@ def _header(file: bytes) -> Fault | None:
     rules: list[tuple[bool, str, int | None]] = [
         (crc(file[:60]) == checksum, "checksum", 0),
         (major == 1, "unsupported-version", 9),
-        (reader <= 1, "unsupported-feature", 16),
+        (reader <= 3, "unsupported-feature", 16),
         (kind != 4, "unsupported-feature", 8),
         (kind in (1, 2, 3), "malformed-header", 8),
         (framing <= 2, "malformed-header", 11),
@@ -119,22 +133,49 @@ def _header(file: bytes) -> Fault | None:
     return next(((code, at) for holds, code, at in rules if not holds), None)
 
 
-def _block(file: bytes, at: int, limits: Limits, following: dict[int, int]) -> Fault | None:
+def _is_dictionary(file: bytes, at: int) -> bool:
+    return bool(file[16] & 2) and len(file) - at >= BLOCK and file[at + 16] == 131
+
+
+def _dictionary(file: bytes, at: int, limits: Limits, known: int) -> Fault | None:
+    """DIC-5, then the first check of DIC-4 that fails."""
+    if known >= limits.max_dictionaries:
+        return "limit-exceeded", at
+    stored, plain, partition, sequence, _, codec, number, checksum = struct.unpack_from("<4I2BHI", file, at)
+    if BLOCK + pad8(stored) > len(file) - at:
+        return _DAMAGE
+    if stored > limits.max_dictionary_size:
+        return "limit-exceeded", at
+    if block_checksum(file, at, stored) != checksum:
+        return _DAMAGE
+    if codec > 2:
+        return "unsupported-codec", at + 17
+    right = (codec, plain, partition, sequence, number) == (0, stored, _SHARED, known, known + 1)
+    begin = at + BLOCK
+    padding = file[begin + stored : begin + pad8(stored)]
+    begins = stored >= 8 and file[begin : begin + 4] == b"\x37\xa4\x30\xec"
+    return None if right and begins and not any(padding) else _DAMAGE
+
+
+def _block(file: bytes, at: int, limits: Limits, following: dict[int, int], dictionaries: int) -> Fault | None:
     """The first check of BLK-7 that fails, without 12. What is damage needs no place."""
     left = len(file) - at
     if left < BLOCK:
         return _DAMAGE
-    stored, plain, partition, sequence, kind, codec, reserved, checksum = struct.unpack_from("<4I2BHI", file, at)
+    stored, plain, partition, sequence, kind, codec, number, checksum = struct.unpack_from("<4I2BHI", file, at)
     if BLOCK + pad8(stored) > left:
         return _DAMAGE
     if stored > limits.max_block_size:
         return "limit-exceeded", at
-    if block_checksum(file, at, stored) != checksum or reserved or not (kind <= 1 or 64 <= kind < 128):
+    if block_checksum(file, at, stored) != checksum or not (kind <= 1 or 64 <= kind < 128):
+        return _DAMAGE
+    if number and not file[16] & 2:
         return _DAMAGE
     if codec > 2:
         return "unsupported-codec", at + 17
     sized = stored == plain if codec == 0 else kind == 0 and stored < plain
-    if not sized or (kind == 0 and plain < 1):
+    allowed = not number or (codec == 2 and kind == 0)
+    if not allowed or not sized or (kind == 0 and plain < 1):
         return _DAMAGE
     if plain > limits.max_plain_size:
         return "limit-exceeded", at + 4
@@ -143,4 +184,4 @@ def _block(file: bytes, at: int, limits: Limits, following: dict[int, int]) -> F
     due = following.get(partition, 0)
     in_stream = sequence >= due if reader & 1 else sequence == due
     padding = file[at + BLOCK + stored : at + BLOCK + pad8(stored)]
-    return None if known and in_stream and not any(padding) else _DAMAGE
+    return None if known and in_stream and number <= dictionaries and not any(padding) else _DAMAGE

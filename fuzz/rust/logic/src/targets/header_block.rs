@@ -65,7 +65,7 @@ fn header(file: &[u8]) -> Result<(), Fault> {
     let checks = [
         (field(60) == crc32c(&[&file[..60]]), Code::Checksum, 0),
         (file[9] == 1, Code::UnsupportedVersion, 9),
-        (field(16) & !1 == 0, Code::UnsupportedFeature, 16),
+        (field(16) & !3 == 0, Code::UnsupportedFeature, 16),
         (file[8] != 4, Code::UnsupportedFeature, 8),
         ((1..=3).contains(&file[8]), Code::MalformedHeader, 8),
         (file[11] <= 2, Code::MalformedHeader, 11),
@@ -101,9 +101,25 @@ fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
     let mut last: HashMap<u32, u32> = HashMap::new();
     let mut open = OpenRegion::default();
     let mut at = 64;
+    let (mut kept, mut dictionaries) = (at, 0);
     while at < file.len() {
+        if file[16] & 2 != 0 && file.len() - at >= 24 && file[at + 16] == 131 {
+            match dictionary(file, at, dictionaries, limits) {
+                Ok(size) => {
+                    open.close(file, &mut found, limits)?;
+                    open = OpenRegion::default();
+                    dictionaries += 1;
+                    at += size;
+                    continue;
+                }
+                Err((code @ (Code::LimitExceeded | Code::UnsupportedCodec), offset)) => {
+                    return Err((code, Some(offset)));
+                }
+                Err(_) => break,
+            }
+        }
         let expected = |partition| last.get(&partition).copied();
-        match block(file, at, &partitions, selective, expected, limits) {
+        match block(file, at, &partitions, selective, dictionaries, expected, limits) {
             Ok(size) => {
                 let (partition, sequence) = (u32_at(file, at + 8), u32_at(file, at + 12));
                 if open.ends_before(partition) {
@@ -115,13 +131,14 @@ fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
                 found.blocks += 1;
                 found.orphaned += u64::from(partition == u32::MAX);
                 at += size;
+                kept = at;
             }
             Err((code @ (Code::LimitExceeded | Code::UnsupportedCodec), offset)) => return Err((code, Some(offset))),
             Err(_) => break,
         }
     }
     open.close(file, &mut found, limits)?;
-    found.kept = at as u64;
+    found.kept = kept as u64;
     found.cut = file.len() as u64 - found.kept;
     Ok(found)
 }
@@ -202,12 +219,44 @@ impl OpenRegion {
     }
 }
 
+/// DIC-5 and DIC-4, of the dictionary behind as many others: its block's size in the file.
+fn dictionary(file: &[u8], at: usize, known: u32, limits: &Limits) -> Result<usize, (Code, u64)> {
+    let (o, rest) = (at as u64, &file[at..]);
+    if u64::from(known) >= limits.max_dictionaries {
+        return Err((Code::LimitExceeded, o));
+    }
+    let damage = Err((Code::MalformedBlock, o));
+    let [stored, plain, partition, sequence] = [0, 4, 8, 12].map(|field| u32_at(rest, field));
+    let size = 24 + u64::from(stored).div_ceil(8) * 8;
+    if size > rest.len() as u64 {
+        return damage;
+    }
+    if u64::from(stored) > limits.max_dictionary_size {
+        return Err((Code::LimitExceeded, o));
+    }
+    let (payload, padding) = rest[24..size as usize].split_at(stored as usize);
+    if u32_at(rest, 20) != block_checksum(&file[40..56], rest, payload) {
+        return damage;
+    }
+    if rest[17] > 2 {
+        return Err((Code::UnsupportedCodec, o + 17));
+    }
+    let number = u32::from(u16::from_le_bytes([rest[18], rest[19]]));
+    let right = rest[17] == 0 && plain == stored && partition == u32::MAX && sequence == known && number == known + 1;
+    let begins = payload.len() >= 8 && payload.starts_with(b"\x37\xA4\x30\xEC");
+    match right && begins && padding.iter().all(|byte| *byte == 0) {
+        true => Ok(size as usize),
+        false => damage,
+    }
+}
+
 /// Checks 1 to 11 of BLK-7: the block's size in the file.
 fn block(
     file: &[u8],
     at: usize,
     partitions: &std::ops::Range<u32>,
     selective: bool,
+    dictionaries: u32,
     last: impl Fn(u32) -> Option<u32>,
     limits: &Limits,
 ) -> Result<usize, (Code, u64)> {
@@ -223,6 +272,7 @@ fn block(
     }
     let payload_end = 24 + stored as usize;
     let (kind, codec) = (rest[16], rest[17]);
+    let number = u32::from(u16::from_le_bytes([rest[18], rest[19]]));
     let is_event = kind == 1 || (64..=127).contains(&kind);
     let fits = if codec == 0 { plain == stored } else { stored < plain };
     let follows = match last(partition) {
@@ -237,10 +287,11 @@ fn block(
             Code::Checksum,
             0,
         ),
-        (rest[18..20] == [0, 0], Code::MalformedBlock, 18),
+        (number == 0 || file[16] & 2 != 0, Code::MalformedBlock, 18),
         (kind == 0 || is_event, Code::MalformedBlock, 16),
         (codec <= 2, Code::UnsupportedCodec, 17),
         (codec == 0 || !is_event, Code::MalformedBlock, 17),
+        (number == 0 || (codec == 2 && kind == 0), Code::MalformedBlock, 18),
         (fits, Code::MalformedBlock, 4),
         (kind != 0 || plain > 0, Code::MalformedBlock, 4),
         (u64::from(plain) <= limits.max_plain_size, Code::LimitExceeded, 4),
@@ -250,6 +301,7 @@ fn block(
             8,
         ),
         (follows, Code::InconsistentIndex, 12),
+        (number <= dictionaries, Code::InconsistentIndex, 18),
     ];
     if let Some((_, code, field)) = checks.into_iter().find(|(holds, _, _)| !holds) {
         return Err((code, o + field));

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6 and BLK-7, written from the text. */
+/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7, written from the text. */
 final class DataModel {
     private static final long MAGIC = 0x1A0A0D4F52414689L;
     private static final long U32 = 0xFFFFFFFFL;
@@ -17,6 +17,7 @@ final class DataModel {
     private final Limits limits;
     private final Map<Long, Long> next = new HashMap<>();
     private int regions;
+    private int dictionaries;
     private String says;
 
     private DataModel(byte[] file, Limits limits) {
@@ -54,7 +55,7 @@ final class DataModel {
         if (file[9] != 1) {
             return "unsupported-version at 9";
         }
-        if ((u32(16) & ~1L) != 0) {
+        if ((u32(16) & ~3L) != 0) {
             return "unsupported-feature at 16";
         }
         if (file[8] == 4) {
@@ -86,11 +87,22 @@ final class DataModel {
 
     private String blocks() throws FaroException {
         int at = Seal.HEADER;
+        int kept = at;
         int count = 0;
         int orphaned = 0;
         RegionModel region = new RegionModel(at);
         String fault = at < file.length ? fault(at) : "end";
         while (fault == null) {
+            if (isDictionary(at)) {
+                if (!close(region)) {
+                    return "limit-exceeded at " + region.begin();
+                }
+                dictionaries++;
+                at += (int) (Seal.BLOCK + Seal.pad8(u32(at)));
+                region = new RegionModel(at);
+                fault = at < file.length ? fault(at) : "end";
+                continue;
+            }
             long partition = u32(at + 8);
             long size = Seal.BLOCK + Seal.pad8(u32(at));
             next.put(partition, u32(at + 12) + 1);
@@ -101,6 +113,7 @@ final class DataModel {
             region.add(partition, u32(at + 12), size);
             orphaned += partition == U32 ? 1 : 0;
             at += (int) size;
+            kept = at;
             count++;
             fault = at < file.length ? fault(at) : "end";
         }
@@ -110,7 +123,7 @@ final class DataModel {
         if (!close(region)) {
             return "limit-exceeded at " + region.begin();
         }
-        return "regions " + regions + " blocks " + count + " kept " + at + " cut " + (file.length - at)
+        return "regions " + regions + " blocks " + count + " kept " + kept + " cut " + (file.length - kept)
                 + " orphaned " + orphaned;
     }
 
@@ -123,8 +136,39 @@ final class DataModel {
         return regions++ < limits.maxRegions() && size <= limits.maxMessageSize();
     }
 
+    private boolean isDictionary(int at) {
+        return (file[16] & 2) != 0 && file.length - at >= Seal.BLOCK && (file[at + 16] & 0xFF) == 131;
+    }
+
+    /** DIC-5, then the first check of DIC-4 that fails; null if none. */
+    private String dictionaryFault(int at) {
+        if (dictionaries >= limits.maxDictionaries()) {
+            return "limit-exceeded at " + at;
+        }
+        long stored = u32(at);
+        if (Seal.BLOCK + Seal.pad8(stored) > file.length - at) {
+            return "damage";
+        }
+        if (stored > limits.maxDictionarySize()) {
+            return "limit-exceeded at " + at;
+        }
+        if (Seal.block(file, at, (int) stored) != bytes.getInt(at + 20)) {
+            return "damage";
+        }
+        if ((file[at + 17] & 0xFF) > 2) {
+            return "unsupported-codec at " + (at + 17);
+        }
+        boolean right = file[at + 17] == 0 && u32(at + 4) == stored && u32(at + 8) == U32
+                && u32(at + 12) == dictionaries && (bytes.getShort(at + 18) & 0xFFFF) == dictionaries + 1;
+        boolean begins = stored >= 8 && bytes.getInt(at + Seal.BLOCK) == 0xEC30A437;
+        return right && begins && padded(at, (int) stored) ? null : "damage";
+    }
+
     /** The first check of BLK-7 that fails, without 12; null if none. What is damage needs no place. */
     private String fault(int at) {
+        if (isDictionary(at)) {
+            return dictionaryFault(at);
+        }
         long left = file.length - at;
         if (left < Seal.BLOCK || Seal.BLOCK + Seal.pad8(u32(at)) > left) {
             return "damage";
@@ -137,21 +181,23 @@ final class DataModel {
         int kind = file[at + 16] & 0xFF;
         int codec = file[at + 17] & 0xFF;
         boolean right = Seal.block(file, at, (int) stored) == bytes.getInt(at + 20)
-                && bytes.getShort(at + 18) == 0 && (kind <= 1 || kind >= 64 && kind < 128);
-        if (!right) {
+                && (kind <= 1 || kind >= 64 && kind < 128);
+        int number = bytes.getShort(at + 18) & 0xFFFF;
+        if (!right || number != 0 && (file[16] & 2) == 0) {
             return "damage";
         }
         if (codec > 2) {
             return "unsupported-codec at " + (at + 17);
         }
         boolean sized = codec == 0 ? stored == plain : kind == 0 && stored < plain;
-        if (!sized || kind == 0 && plain < 1) {
+        boolean allowed = number == 0 || codec == 2 && kind == 0;
+        if (!allowed || !sized || kind == 0 && plain < 1) {
             return "damage";
         }
         if (plain > limits.maxPlainSize()) {
             return "limit-exceeded at " + (at + 4);
         }
-        return inStream(at) && padded(at, (int) stored) ? null : "damage";
+        return inStream(at) && number <= dictionaries && padded(at, (int) stored) ? null : "damage";
     }
 
     private boolean inStream(int at) {
