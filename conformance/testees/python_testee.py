@@ -304,14 +304,14 @@ class Testee:
             "language": "Python",
             "spec": "1.0-draft",
             "protocol": 1,
-            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition"],
+            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
             "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
         }
 
     def read(self, request: Json) -> Json:
         """Read a finished output."""
-        verify = request.get("verify", True)
-        with Reader(**files(request), limits=limits(request), verify=verify) as reader:
+        verify, lookup = request.get("verify", True), request.get("lookup", "full")
+        with Reader(**files(request), limits=limits(request), verify=verify, lookup=lookup) as reader:
             return answer_read(reader, request)
 
     def write(self, request: Json) -> Json:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Literal
 
-from faro.delivery import PartitionReader
-from faro.error import invalid
-from faro.index import Region, RegionCache
+from faro.block import BLOCK_HEADER_SIZE, Block
+from faro.delivery import PartitionReader, Sequences
+from faro.error import Code, invalid
+from faro.index import Extent, Region, RegionCache
 from faro.limits import DEFAULT_LIMITS, Limits
+from faro.lookup import look_up
 from faro.message import FooterMessage, Statistics
 from faro.opening import Files, Opened, directory_entry, load_region, open_files, open_finished
 
 Path = str | os.PathLike[str]
+Lookup = Literal["full", "direct"]
 
 CACHE = 64 << 20
 """Bytes of region messages that a reader keeps by default."""
@@ -39,6 +44,7 @@ class Reader(PartitionReader):
         limits: Limits = DEFAULT_LIMITS,
         verify: bool = True,
         cache: int = CACHE,
+        lookup: Lookup = "full",
     ) -> None:
         """Open ``data`` and ``index``, or ``single``.
 
@@ -49,10 +55,15 @@ class Reader(PartitionReader):
             limits: what the file may ask for.
             verify: whether the checksums of partition blocks are verified (INT-7).
             cache: bytes of region messages to keep.
+            lookup: how the extents of one partition are found. ``full`` reads and verifies region messages; ``direct``
+                takes of them only what leads to the partition (LKP), for a few partitions of an index that is not in
+                memory. What guards such a reading is said in spec/reading.md.
 
         Raises:
-            FaroError: the first check of OPN-1 that fails.
+            FaroError: the first check of OPN-1 that fails; ``invalid-argument``.
         """
+        if lookup not in ("full", "direct"):
+            raise invalid("lookup full or direct", repr(lookup))
         files, header = open_files(*output_paths(data, index, single))
         try:
             opened = open_finished(files, header, limits)
@@ -62,6 +73,7 @@ class Reader(PartitionReader):
         super().__init__(files, header, limits, verify)
         self._opened = opened
         self._cache = RegionCache(cache)
+        self._direct = lookup == "direct"
 
     @property
     def files(self) -> Files:
@@ -109,14 +121,53 @@ class Reader(PartitionReader):
             raise invalid(f"a region below {self.region_count}", number)
         return self._cache.get(number, self._load)
 
+    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+        """Yield the blocks that a partition reads; see :meth:`PartitionReader.blocks`."""
+        if not self._direct:
+            return super().blocks(partition, from_region=from_region)
+        self._check_partition(partition)
+        return self._found_blocks(partition, from_region)
+
+    def _found_blocks(self, partition: int, from_region: int) -> Iterator[Block]:
+        sequences = Sequences(from_start=from_region == 0)
+        # All of them before the first block (LKP-3).
+        for extents in self._look_up(partition)[from_region:]:
+            for extent in extents:
+                yield from self._extent(extent, sequences)
+
+    def _look_up(self, partition: int) -> list[list[Extent]]:
+        """Return the extents that a partition reads, region by region, found by position (LKP)."""
+        found: list[list[Extent]] = []
+        for number in range(self.region_count):
+            entry = directory_entry(self.footer, number)
+            own, shared = look_up(self._files.index, self.header, entry, partition)
+            found.append([own, *shared] if own is not None else shared)
+        statistics = self.statistics
+        if statistics is not None:
+            vector = statistics.stored
+            expected = statistics.stored_to_all
+            expected += 0 if vector is None else int(vector[partition - self.header.first_partition])
+            total = sum(extent.end - extent.begin for extents in found for extent in extents)
+            if total != expected:
+                at = self._opened.footer_offset + BLOCK_HEADER_SIZE
+                raise self.index_place.error(Code.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
+        return found
+
+    def stored_bytes(self, partition: int) -> int:
+        """Return the bytes of the extents that a partition reads; see :meth:`PartitionReader.stored_bytes`."""
+        if not self._direct or self.statistics is not None:
+            return super().stored_bytes(partition)
+        self._check_partition(partition)
+        return sum(extent.end - extent.begin for extents in self._look_up(partition) for extent in extents)
+
     def _load(self, number: int) -> Region:
         return load_region(self._files, self.header, self._limits, directory_entry(self.footer, number))
 
 
-def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True) -> Reader:
+def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True, lookup: Lookup = "full") -> Reader:
     """Open ``NAME.faro`` if there is such a file, else ``NAME.data`` and ``NAME.index``; see :class:`Reader`."""
     base = os.fspath(name)
     single = base if base.endswith(".faro") else base + ".faro"
     if os.path.exists(single):
-        return Reader(single=single, limits=limits, verify=verify)
-    return Reader(data=base + ".data", index=base + ".index", limits=limits, verify=verify)
+        return Reader(single=single, limits=limits, verify=verify, lookup=lookup)
+    return Reader(data=base + ".data", index=base + ".index", limits=limits, verify=verify, lookup=lookup)
