@@ -41,7 +41,10 @@ _RATIOS: tuple[tuple[Name, Name], ...] = (
     (("python", "faro"), ("python", "arrow-ipc")),
     (("python", "faro"), ("python", "parquet")),
     (("python", "faro"), ("python", "arrow-dataset-ipc")),
-    (("python", "faro"), ("python", "arrow-dataset-parquet")),
+    (("python", "faro"), ("python", "arrow-ipc-buffered")),
+    (("python", "faro"), ("python", "raw-write")),
+    (("python", "faro"), ("python", "faro-alone")),
+    (("python", "faro"), ("python", "raw-pread")),
 )
 
 _READING = """\

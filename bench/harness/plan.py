@@ -32,7 +32,7 @@ class Sizes:
     """Whether the curves go up to their full sizes."""
 
 
-FULL = Sizes(turns=2, repetitions=3, plain_mib=512, packed_mib=256, growth=True)
+FULL = Sizes(turns=2, repetitions=2, plain_mib=512, packed_mib=192, growth=True)
 QUICK = Sizes(turns=1, repetitions=2, plain_mib=64, packed_mib=32, growth=False)
 
 
@@ -79,9 +79,13 @@ def read(sizes: Sizes) -> Iterator[Step]:
 
 
 def python(sizes: Sizes) -> Iterator[Step]:
-    """Tables and records in Python, beside pyarrow."""
-    for part, partitions in itertools.product(("write", "read"), (64, 1_000)):
-        yield Step("python", (_call("python", part, sizes, {"partitions": partitions}),))
+    """Tables and records in Python, beside pyarrow, all in one process."""
+    for part, data, partitions in itertools.product(
+        ("write", "read"), ("text-table", "lineitem-table", "text"), (64, 1_000)
+    ):
+        cell = (("data", data), ("partitions", partitions))
+        repetitions = sizes.turns * sizes.repetitions + 1
+        yield Step("python", (Call("python", part, cell, repetitions, sizes.plain_mib // 2),))
 
 
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:

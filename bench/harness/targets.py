@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.figures import Results, Spread, speed
+from harness.figures import Results, Spread, ratio, speed
 from harness.lines import Key, Line
 
 Verdict = tuple[bool | None, str]
@@ -15,6 +15,8 @@ Verdict = tuple[bool | None, str]
 
 TEXT: dict[str, Any] = {"data": "text", "record_bytes": 100}
 GB = 1e9
+PYARROW = ("arrow-ipc", "arrow-ipc-buffered", "parquet", "arrow-dataset-ipc")
+"""How pyarrow writes a file for each partition."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _java_reads(results: Results) -> Verdict:
 
 def _python_writes(results: Results) -> Verdict:
     found = []
-    for peer in ("arrow-ipc", "parquet", "arrow-dataset-ipc", "arrow-dataset-parquet"):
+    for peer in PYARROW:
         for key, spread in results.ratios(("python", "faro"), ("python", peer), "write"):
             found.append(((*key, ("peer", peer)), spread))
     return _medians(found, None, 3.0)
@@ -146,6 +148,31 @@ def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0
         return worst <= most, told
 
     return decide
+
+
+def _small_blocks(results: Results) -> Verdict:
+    lines = results.select("small-blocks", "rust", "faro-dictionaries", data="text", order=None)
+    if not lines or lines[0].stored_bytes is None:
+        return None, "not measured"
+    # The target speaks of 1 GiB of plain data.
+    stored = lines[0].stored_bytes / lines[0].plain_bytes * 2**30
+    found = speed(lines[0])
+    told = f"{stored / 1e6:.0f} MB for 1 GiB at {found.median / 1e6:.0f} MB/s ({_range(found, 1e6)})"
+    return stored <= 470e6 and found.median >= 150e6, told
+
+
+def _small_rows(results: Results) -> Verdict:
+    lines = results.select("small-blocks", "rust", "faro-dictionaries", data="lineitem", order=None)
+    plain = results.peer(lines[0], "rust", "faro") if lines else None
+    if plain is None or plain.stored_bytes is None or lines[0].stored_bytes is None:
+        return None, "not measured"
+    times, faster = plain.stored_bytes / lines[0].stored_bytes, ratio(lines[0], plain)
+    told = f"{times:.2f} times the ratio at {faster.median:.2f} times the speed ({_range(faster)})"
+    return times >= 1.5 and faster.median > 1, told
+
+
+def _range(spread: Spread, scale: float = 1.0) -> str:
+    return f"{spread.least / scale:.3g} to {spread.most / scale:.3g}"
 
 
 def targets() -> Iterator[Target]:
@@ -208,6 +235,16 @@ def targets() -> Iterator[Target]:
         "broadcast",
         "A broadcast of 64 MiB to 10,000: bytes, index and time within 5 % of writing to one partition",
         figure("broadcast", "worst_ratio", 1.05),
+    )
+    yield Target(
+        "small-blocks",
+        "Zstandard at P = 10,000 and 16 MiB, with dictionaries: at most 470 MB for 1 GiB at 150 MB/s",
+        _small_blocks,
+    )
+    yield Target(
+        "small-rows",
+        "TPC-H lineitem in blocks of 700 bytes: at least 1.5 times the ratio of plain Zstandard, and faster",
+        _small_rows,
     )
     yield Target(
         "memory",

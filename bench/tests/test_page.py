@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,27 @@ def test_a_target_of_speed_and_one_of_a_figure() -> None:
     assert found["memory"]["state"] == "not met"
     assert "17 MiB" in found["memory"]["found"]
     assert verdicts(lines[:1])["read-file-order"]["state"] == "met"
+
+
+def test_small_blocks_are_held_to_size_and_speed() -> None:
+    def measured(stored: int, seconds: float) -> list[Line]:
+        one = line("rust", "faro-dictionaries", [seconds], part="small-blocks")
+        rows = line("rust", "faro-dictionaries", [seconds], part="small-blocks", data="lineitem")
+        plain = line("rust", "faro", [5.0], part="small-blocks", data="lineitem")
+        read = line("rust", "faro-dictionaries", [0.1], part="small-blocks", order="partition")
+        return [
+            read,
+            replace(one, stored_bytes=stored),
+            replace(rows, stored_bytes=stored),
+            replace(plain, stored_bytes=6 * 10**8),
+        ]
+
+    good = verdicts(measured(400_000_000, 4.0))
+    assert good["small-blocks"]["state"] == good["small-rows"]["state"] == "met"
+    assert "429 MB for 1 GiB at 250 MB/s" in good["small-blocks"]["found"]
+    for stored, seconds in ((440_000_000, 4.0), (400_000_000, 8.0)):
+        bad = verdicts(measured(stored, seconds))
+        assert bad["small-blocks"]["state"] == bad["small-rows"]["state"] == "not met"
 
 
 def test_many_partitions_are_held_against_few() -> None:
