@@ -10,12 +10,12 @@ from pathlib import Path
 import google_crc32c
 import numpy as np
 
-from generate.raw import KIND_DATA, KIND_FOOTER, KIND_REGION, NOBODY, Header, pad8, tail
+from generate.raw import KIND_DATA, KIND_DICTIONARY, KIND_FOOTER, KIND_REGION, NOBODY, Header, pad8, tail
 
 INDEX, DATA, SINGLE = 2, 1, 3
 REGION, FOOTER, SCHEMA = b"FRRG", b"FRFT", b"FRSC"
 # Fields of each table, by the order of their declaration.
-FIELDS = {REGION: 9, FOOTER: 5, SCHEMA: 1}
+FIELDS = {REGION: 9, FOOTER: 6, SCHEMA: 1}
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ def shared_extents(lengths: np.ndarray, members: bytes | None, first_block: int 
 
 def block(
     header: Header, payload: bytes, kind: int = KIND_DATA, partition: int = 0, sequence: int = 0,
-    codec: int = 0, plain_size: int | None = None, stored_size: int | None = None,
+    codec: int = 0, plain_size: int | None = None, stored_size: int | None = None, dictionary: int = 0,
 ) -> bytes:  # fmt: skip
     """A block of the file with this header."""
     stored = len(payload) if stored_size is None else stored_size
     plain = stored if plain_size is None else plain_size
-    head = struct.pack("<IIIIBBH", stored, plain, partition, sequence, kind, codec, 0)
+    head = struct.pack("<IIIIBBH", stored, plain, partition, sequence, kind, codec, dictionary)
     checksum = google_crc32c.value(header.file_id + head + payload)
     return head + struct.pack("<I", checksum) + payload + bytes(pad8(len(payload)) - len(payload))
 
@@ -125,6 +125,7 @@ class Output:
     index: bytearray = field(init=False)
     entries: list[tuple[int, int, int, int]] = field(default_factory=list)
     messages: int = 0
+    dictionaries: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.data = bytearray() if self.single else bytearray(self.header.of_kind(DATA).encode())
@@ -134,6 +135,15 @@ class Output:
         """Append a metadata block."""
         self.index += block(self.header, payload, kind, NOBODY, self.messages)
         self.messages += 1
+
+    def dictionary(self, content: bytes) -> None:
+        """Append a dictionary."""
+        target = self.index if self.single else self.data
+        number = len(self.dictionaries) + 1
+        self.dictionaries.append((len(target), len(content)))
+        sequence = self.messages if self.single else number - 1
+        target += block(self.header, content, KIND_DICTIONARY, NOBODY, sequence, dictionary=number)
+        self.messages += self.single
 
     def region(
         self, blocks: bytes, scalars: dict[int, tuple[int, int]] | None = None, parts: dict[int, Part] | None = None
@@ -157,7 +167,9 @@ class Output:
     def finish(self, parts: dict[int, Part] | None = None) -> None:
         """Append footer and tail."""
         size = len(self.index) if self.single else len(self.data)
-        content = message(FOOTER, {1: (8, size)}, {0: self.directory(), **(parts or {})})
+        known = b"".join(struct.pack("<QII", at, length, 0) for at, length in self.dictionaries)
+        more = {5: vector(known, len(self.dictionaries), 8)} if known else {}
+        content = message(FOOTER, {1: (8, size)}, {0: self.directory(), **more, **(parts or {})})
         at = len(self.index)
         self.metadata(content, KIND_FOOTER)
         self.index += tail(at, len(content))

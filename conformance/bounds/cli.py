@@ -15,7 +15,7 @@ from faro_conformance.manifest import Suite
 from faro_conformance.protocol import Protocol, SuiteError, normalise
 from faro_conformance.testees import Testee, find_testees
 
-from . import bombs, claims, lengths, messages  # noqa: F401 (they register their kinds)
+from . import bombs, claims, dictionaries, lengths, messages  # noqa: F401 (they register their kinds)
 from .kind import KINDS, Kind, Made
 from .lengths import regions
 from .measure import Asked, Bounded, allowance, requests

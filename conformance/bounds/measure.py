@@ -20,12 +20,20 @@ from .kind import Made
 BASE = 64 << 20
 # How often what the limits allow may be held at a time: a message as bytes and as values, a payload stored and plain.
 COPIES = 6
+# What a dictionary's entropy tables take when they are ready for decoding.
+DIGEST = 32 << 10
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def allowance(limits: dict[str, int]) -> int:
     """Bytes of address space that an operation may add to what the idle testee has (LIM-2)."""
-    return BASE + COPIES * (limits["max_message_size"] + limits["max_block_size"] + limits["max_plain_size"])
+    # Dictionaries that blocks name are kept, each as it is and digested.
+    dictionaries = limits.get("max_dictionaries", 0) * (limits.get("max_dictionary_size", 0) + DIGEST)
+    return (
+        BASE
+        + 2 * dictionaries
+        + COPIES * (limits["max_message_size"] + limits["max_block_size"] + limits["max_plain_size"])
+    )
 
 
 @dataclass(frozen=True)
