@@ -47,7 +47,8 @@ def dictionaries_large(folder: Path, size: int) -> Made:
         head, content = WORDS[8:144], WORDS[144:]
         filler = bytes((64 << 10) - len(WORDS))
         out.dictionary(WORDS[:4] + number.to_bytes(4, "little") + head + filler + content)
-    _by_turns(out, size, 40 * size)
+    # So many that to take them again and again would show.
+    _by_turns(out, size, 400 * size)
     return Made(out.save(folder), "ok", limits=KEPT)
 
 
