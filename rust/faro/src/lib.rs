@@ -60,8 +60,12 @@ mod layout;
 mod limits;
 pub mod message;
 mod metadata;
+pub mod plan;
+#[cfg(test)]
+mod plan_tests;
 mod reader;
 mod repair;
+pub mod scheduler;
 mod sort_buffer;
 mod source;
 mod tail;

@@ -19,7 +19,7 @@ pub struct Blocks {
 }
 
 /// The extents of a range of partitions, region by region.
-struct Extents {
+pub(crate) struct Extents {
     wanted: Range<u32>,
     regions: Range<usize>,
     /// Also shared extents that nobody reads, with the sequences of the whole file (CHK-1, step 5).
@@ -80,8 +80,18 @@ impl Cursor {
 }
 
 impl Extents {
+    /// Those of a range in some of the regions.
+    pub(crate) fn new(wanted: Range<u32>, regions: Range<usize>) -> Self {
+        Extents {
+            wanted,
+            regions,
+            whole_file: false,
+            region: None,
+        }
+    }
+
     /// Turns to the next extent; whether there is one.
-    fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
+    pub(crate) fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
         loop {
             let cursor = match &mut self.region {
                 Some(cursor) => cursor,
@@ -103,12 +113,7 @@ impl Blocks {
         Blocks {
             checker: Checker::new(view, regions.start == 0),
             window: Window::default(),
-            extents: Extents {
-                wanted,
-                regions,
-                whole_file: false,
-                region: None,
-            },
+            extents: Extents::new(wanted, regions),
             extent: OpenExtent::NONE,
         }
     }

@@ -17,8 +17,9 @@ mod windows;
 
 pub use block::{Block, BorrowedBlock};
 pub use blocks::Blocks;
+pub(crate) use blocks::Extents;
 pub use by_partition::ByPartition;
-pub(crate) use checker::Depth;
+pub(crate) use checker::{Checker, Depth, OpenExtent, Step, Supply};
 pub use files::Files;
 pub(crate) use files::with_extension;
 pub(crate) use open::{
@@ -26,7 +27,7 @@ pub(crate) use open::{
 };
 pub use records::Records;
 pub use view::ReaderOptions;
-pub(crate) use view::View;
+pub(crate) use view::{Core, View};
 pub(crate) use window::Window;
 
 use crate::error::Result;

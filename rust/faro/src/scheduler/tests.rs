@@ -1,0 +1,354 @@
+//! The rules of docs/scheduler.md, one by one.
+
+use super::state::{Outcome, State};
+use super::{Consumer, Scheduler, SchedulerOptions};
+use crate::error::{Code, Role};
+use crate::reader::{Files, Reader, ReaderOptions};
+use crate::{Codec, Layout, Result, Writer, WriterOptions};
+use bytes::Bytes;
+use proptest::prelude::*;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::task::Poll;
+
+/// Blocks with what tells them apart, and the fault behind them.
+type Reading = (
+    Vec<(u64, Option<u32>, u8, Vec<u8>)>,
+    Option<(Code, Option<u64>, Option<Role>)>,
+);
+
+fn collect(blocks: impl Iterator<Item = Result<crate::Block>>) -> Reading {
+    let (mut found, mut fault) = (Vec::new(), None);
+    for block in blocks {
+        assert!(fault.is_none(), "something behind a fault");
+        match block {
+            Ok(block) => found.push((block.offset, block.partition, block.kind(), block.payload.to_vec())),
+            Err(error) => fault = Some((error.code, error.offset, error.role)),
+        }
+    }
+    (found, fault)
+}
+
+fn options(gap_bytes: u64, read_bytes: u64, budget_bytes: u64) -> SchedulerOptions {
+    SchedulerOptions {
+        gap_bytes,
+        read_bytes,
+        budget_bytes,
+    }
+}
+
+/// Regions with own, multicast and broadcast records of many sizes.
+fn write(name: &Path, partitions: u32, regions: u32, codec: Codec, layout: Layout) -> Files {
+    let options = WriterOptions::new(partitions)
+        .codec(codec)
+        .layout(layout)
+        .block_size(900);
+    let mut writer = Writer::create(name, options).unwrap();
+    for region in 0..regions {
+        for record in 0..partitions * 5 {
+            let size = (record * 37 + region * 11) as usize % 700;
+            let bytes = vec![(record + region) as u8; size];
+            writer.write((record * 7 + region) % partitions, &bytes).unwrap();
+        }
+        writer.multicast(&[region % partitions], b"to one").unwrap();
+        writer.broadcast(b"to all").unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap().files
+}
+
+fn reader(files: &Files) -> Reader {
+    Reader::open(files, ReaderOptions::default()).unwrap()
+}
+
+fn data(files: &Files) -> std::fs::File {
+    let path = match files {
+        Files::Single(path) => path,
+        Files::Paired { data, .. } => data,
+    };
+    std::fs::File::options().read(true).write(true).open(path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn consumers_get_what_readers_give(
+        (partitions, regions) in (1..9u32, 0..6u32),
+        codec in prop::sample::select(vec![Codec::None, Codec::Lz4, Codec::Zstd]),
+        single in any::<bool>(),
+        (gap, read, budget) in (0..3000u64, 1..20_000u64, 1..60_000u64),
+        threads in 0..3usize,
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        flip in prop::option::of((0.0..1.0f64, 1..=255u8)),
+        cut in prop::option::weighted(0.2, 0.0..1.0f64),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = if single { Layout::Single } else { Layout::Paired };
+        let files = write(&folder.path().join("out"), partitions, regions, codec, layout);
+        let reader = reader(&files);
+        let file = data(&files);
+        let size = file.metadata().unwrap().len();
+        let inside = |at: f64| 64 + ((size - 64) as f64 * at) as u64;
+        if let (Some((at, mask)), None) = (flip, cut) {
+            let mut byte = [0];
+            if file.read_at(&mut byte, inside(at)).unwrap() == 1 {
+                file.write_all_at(&[byte[0] ^ mask], inside(at)).unwrap();
+            }
+        }
+        if let Some(at) = cut {
+            file.set_len(inside(at)).unwrap();
+        }
+        let options = options(gap, read, budget);
+        let scheduler = match threads {
+            0 => Scheduler::new(options),
+            threads => Scheduler::with_threads(options, threads).unwrap(),
+        };
+        let mut expected: Vec<Reading> = (0..partitions).map(|p| collect(reader.partition(p).unwrap())).collect();
+        expected.push(collect(reader.range(0..partitions).unwrap()));
+        let mut consumers: Vec<Consumer> =
+            (0..partitions).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+        consumers.push(scheduler.range(&reader, 0..partitions).unwrap());
+        // In turns as they come, then one after the other.
+        let mut items: Vec<Vec<Result<crate::Block>>> = consumers.iter().map(|_| Vec::new()).collect();
+        for turn in order {
+            let at = turn.index(consumers.len());
+            items[at].extend(consumers[at].next());
+        }
+        for ((consumer, items), expected) in consumers.into_iter().zip(items).zip(expected) {
+            let found = collect(items.into_iter().chain(consumer));
+            prop_assert_eq!(found.1, expected.1);
+            // Of an extent that the file has no longer, more or less may be delivered (BLK-8).
+            let count = if cut.is_some() { found.0.len().min(expected.0.len()) } else { usize::MAX };
+            prop_assert!(found.0.iter().take(count).eq(expected.0.iter().take(count)), "other blocks");
+        }
+        prop_assert_eq!(scheduler.figures().held_bytes, 0);
+    }
+}
+
+/// Serves until nothing can be read.
+fn serve_all(scheduler: &Scheduler) -> usize {
+    std::iter::from_fn(|| scheduler.serve().then_some(())).count()
+}
+
+/// What a consumer has without waiting.
+fn polled(consumer: &mut Consumer) -> usize {
+    let next = || match consumer.poll() {
+        Poll::Ready(Some(block)) => Some(block.unwrap().payload.len()),
+        _ => None,
+    };
+    std::iter::from_fn(next).sum()
+}
+
+#[test]
+fn many_small_requests_are_few_reads_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("out"), 200, 10, Codec::None, Layout::Paired);
+    let reader = reader(&files);
+    let size = data(&files).metadata().unwrap().len();
+    let scheduler = Scheduler::new(SchedulerOptions::default());
+    // Asked for in the wrong order.
+    let consumers: Vec<_> = (0..200)
+        .rev()
+        .map(|p| scheduler.partition(&reader, p).unwrap())
+        .collect();
+    for (partition, consumer) in (0..200).rev().zip(consumers) {
+        assert_eq!(collect(consumer), collect(reader.partition(partition).unwrap()));
+    }
+    let figures = scheduler.figures();
+    // Everything fits into one read of 4 MiB for the whole file, instead of some 4,000.
+    assert!(figures.reads <= 2 + size / (4 << 20), "{figures:?}");
+    assert!(
+        figures.read_bytes <= size && figures.given_bytes >= size - 64,
+        "{figures:?}"
+    );
+    assert_eq!(figures.seek_bytes, 64);
+}
+
+#[test]
+fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("out"), 10, 60, Codec::None, Layout::Paired);
+    let reader = reader(&files);
+    let budget = 50_000;
+    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, budget));
+    // Alone it fills the whole budget, and takes nothing.
+    let mut slow = scheduler.partition(&reader, 0).unwrap();
+    serve_all(&scheduler);
+    let held = scheduler.figures().held_bytes;
+    assert!(held > budget / 2 && held <= budget, "{held}");
+    // Others come: what it has too much is taken back for them.
+    let mut others: Vec<_> = (1..10).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+    let mut bytes = vec![0; others.len()];
+    loop {
+        let served = serve_all(&scheduler);
+        let taken: usize = others
+            .iter_mut()
+            .zip(&mut bytes)
+            .map(|(other, bytes)| {
+                let more = polled(other);
+                *bytes += more;
+                more
+            })
+            .sum();
+        if served + taken == 0 {
+            break;
+        }
+    }
+    for (partition, bytes) in (1..10).zip(bytes) {
+        let expected = collect(reader.partition(partition).unwrap()).0;
+        assert_eq!(bytes, expected.iter().map(|block| block.3.len()).sum::<usize>());
+    }
+    let figures = scheduler.figures();
+    assert!(
+        figures.reclaimed_bytes > 0 && figures.most_held_bytes <= budget,
+        "{figures:?}"
+    );
+    drop(others);
+    assert_eq!(collect(&mut slow), collect(reader.partition(0).unwrap()));
+    assert_eq!(scheduler.figures().held_bytes, 0);
+}
+
+#[test]
+fn a_request_waits_for_one_sweep_at_most() {
+    // Requests that keep coming ahead of the sweep do not hold up one behind it.
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("out"), 4, 300, Codec::None, Layout::Paired);
+    let reader = reader(&files);
+    let scheduler = Scheduler::new(options(0, 2_000, 1 << 20));
+    let mut ahead: Vec<_> = (1..4).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+    assert!(scheduler.serve() && scheduler.serve());
+    let mut behind = scheduler.partition(&reader, 0).unwrap();
+    let sweep = data(&files).metadata().unwrap().len() / 300;
+    for reads in 0.. {
+        if polled(&mut behind) > 0 {
+            break;
+        }
+        assert!(reads < sweep, "it starves");
+        assert!(scheduler.serve());
+        for consumer in &mut ahead {
+            if polled(consumer) == 0 && matches!(consumer.poll(), Poll::Ready(None)) {
+                let partition = 1 + reads as u32 % 3;
+                *consumer = scheduler.partition(&reader, partition).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn who_leaves_takes_its_requests_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("out"), 5, 20, Codec::None, Layout::Paired);
+    let reader = reader(&files);
+    let scheduler = Scheduler::new(SchedulerOptions::default());
+    drop(scheduler.partition(&reader, 1).unwrap());
+    assert_eq!(serve_all(&scheduler), 0);
+    let mut half = scheduler.partition(&reader, 2).unwrap();
+    assert!(scheduler.serve());
+    assert!(half.next().is_some());
+    drop(half);
+    assert_eq!((serve_all(&scheduler), scheduler.figures().held_bytes), (0, 0));
+    // While a read for it is under way, between planning and handing out.
+    let core = &reader.view().core;
+    let mut state = State::default();
+    let all = SchedulerOptions::default();
+    let extents = [reader.region(0).unwrap().own_extent(3).unwrap()];
+    let (gone, _) = state.open(core);
+    let (stays, _) = state.open(core);
+    for id in [gone, stays] {
+        state.ask(id, extents.into_iter());
+    }
+    let job = state.plan(&all).unwrap();
+    assert_eq!(job.read.parts.len(), 2);
+    state.close(gone);
+    let outcome: Outcome = job
+        .read
+        .parts
+        .iter()
+        .map(|part| Ok(Bytes::from(vec![0; part.extent.length as usize])))
+        .collect();
+    state.deliver(&job, outcome);
+    assert!(state.take(gone).is_none() && state.take(stays).is_some());
+    assert_eq!(state.figures.held_bytes, 0);
+    assert!(state.plan(&all).is_none());
+}
+
+#[test]
+fn faults_belong_to_those_who_meet_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write(&folder.path().join("out"), 6, 4, Codec::None, Layout::Paired);
+    let reader = reader(&files);
+    let expected: Vec<Reading> = (0..6).map(|p| collect(reader.partition(p).unwrap())).collect();
+    let broken = reader.region(2).unwrap().own_extent(3).unwrap();
+    data(&files).write_all_at(b"~~~~", broken.offset + 40).unwrap();
+    let scheduler = Scheduler::with_threads(SchedulerOptions::default(), 2).unwrap();
+    let consumers: Vec<_> = (0..6).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+    for (partition, (consumer, expected)) in consumers.into_iter().zip(expected).enumerate() {
+        let (found, fault) = collect(consumer);
+        if partition == 3 {
+            assert_eq!(fault, Some((Code::Checksum, Some(broken.offset), Some(Role::Data))));
+            assert!(!found.is_empty() && expected.0.starts_with(&found));
+        } else {
+            assert_eq!((found, fault), expected);
+        }
+    }
+}
+
+#[test]
+fn many_threads_read_at_once_and_leave_as_they_like() {
+    let folder = tempfile::tempdir().unwrap();
+    let outputs: Vec<Reader> = (0..3)
+        .map(|n| {
+            reader(&write(
+                &folder.path().join(format!("{n}")),
+                7,
+                8,
+                Codec::Lz4,
+                Layout::Single,
+            ))
+        })
+        .collect();
+    let expected: Vec<Reading> = (0..7).map(|p| collect(outputs[0].partition(p).unwrap())).collect();
+    for threads in 0..3 {
+        let options = options(4_000, 30_000, 50_000);
+        let scheduler = match threads {
+            0 => Scheduler::new(options),
+            threads => Scheduler::with_threads(options, threads).unwrap(),
+        };
+        let told = Arc::new(AtomicUsize::new(0));
+        let start = Barrier::new(6);
+        std::thread::scope(|scope| {
+            for number in 0..6 {
+                let (scheduler, outputs, expected, start, told) = (&scheduler, &outputs, &expected, &start, &told);
+                scope.spawn(move || {
+                    start.wait();
+                    for turn in 0..12usize {
+                        let partition = (turn * 5 + number) % 7;
+                        let mut consumer = scheduler.partition(&outputs[turn % 3], partition as u32).unwrap();
+                        let told = told.clone();
+                        consumer.on_ready(move || {
+                            told.fetch_add(1, Ordering::Relaxed);
+                        });
+                        if turn % 4 == 3 {
+                            consumer.by_ref().take(number).for_each(|block| drop(block.unwrap()));
+                        } else {
+                            assert_eq!(collect(consumer), expected[partition]);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(told.load(Ordering::Relaxed) > 0);
+        let figures = scheduler.figures();
+        assert!(
+            figures.held_bytes == 0 && figures.most_held_bytes <= 50_000,
+            "{figures:?}"
+        );
+        // A consumer outlives its scheduler.
+        let left = scheduler.partition(&outputs[1], 4).unwrap();
+        drop(scheduler);
+        assert_eq!(collect(left), expected[4]);
+    }
+}
