@@ -62,7 +62,9 @@ def read_header(role: str, data: bytes) -> tuple[Any, ...]:
         fail("unsupported-version", 9, 1, major)
     if features & 1:
         raise UnsupportedError("the reader feature selective, which a conforming reader knows")
-    if features & ~1:
+    if features & 2:
+        raise UnsupportedError("the reader feature dictionaries, which a conforming reader knows")
+    if features & ~3:
         fail("unsupported-feature", 16, "known features", f"{features:#x}")
     if kind == 4:
         fail("unsupported-feature", 8, "data, index or single", "manifest")
