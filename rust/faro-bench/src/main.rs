@@ -6,8 +6,10 @@
 
 mod data;
 mod outcome;
+mod read;
 mod results;
 mod rounds;
+mod scheduler;
 mod small_blocks;
 mod write;
 
@@ -26,6 +28,10 @@ struct Cli {
 enum Command {
     /// Writing, against files by hash and the limits of the machine
     Write(write::Args),
+    /// Reading in the order of the file and of partitions, against the copy alone and the codec alone
+    Read(read::Args),
+    /// Many consumers at once, against each by itself
+    Scheduler(scheduler::Args),
     /// Blocks of some hundred bytes, with and without a dictionary
     SmallBlocks(small_blocks::Args),
 }
@@ -33,6 +39,8 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Write(args) => write::run(&args),
+        Command::Read(args) => read::run(&args),
+        Command::Scheduler(args) => scheduler::run(&args),
         Command::SmallBlocks(args) => small_blocks::run(&args),
     };
     match result {

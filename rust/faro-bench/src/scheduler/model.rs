@@ -1,0 +1,161 @@
+//! A shuffle on a model disk: the real planning, and a disk that is nothing but a seek time and a throughput.
+
+use crate::outcome::{Outcome, Run};
+use crate::results::{Case, Results};
+use faro::Extent;
+use faro::plan::{Admitted, Sweep};
+use serde_json::json;
+
+/// Seconds that the disk takes to go anywhere else than on.
+const SEEK_SECONDS: f64 = 0.008;
+/// Bytes a second once it is there.
+const BYTES_A_SECOND: f64 = 200e6;
+/// Bytes between two files, so that each is somewhere else.
+const APART: u64 = 1 << 20;
+/// Bytes that each consumer reads from each producer's file.
+const EXTENT: u64 = 10 << 10;
+
+/// Where the disk's head is, and how long it has worked.
+#[derive(Default)]
+struct Disk {
+    at: u64,
+    seconds: f64,
+    reads: u64,
+    seeks: u64,
+    seek_bytes: u64,
+}
+
+impl Disk {
+    fn read(&mut self, place: u64, length: u64) {
+        if place != self.at {
+            self.seconds += SEEK_SECONDS;
+            self.seeks += 1;
+            self.seek_bytes += place.abs_diff(self.at);
+        }
+        self.seconds += length as f64 / BYTES_A_SECOND;
+        self.reads += 1;
+        self.at = place + length;
+    }
+
+    fn run(&self) -> Run {
+        let figures = json!({
+            "reads": self.reads,
+            "seeks": self.seeks,
+            "seek_bytes": self.seek_bytes,
+            "seek_seconds": SEEK_SECONDS,
+            "bytes_a_second": BYTES_A_SECOND,
+        });
+        Run {
+            figures: figures.as_object().cloned().unwrap_or_default(),
+            ..Run::timed(self.seconds)
+        }
+    }
+}
+
+/// Numbers in an order that nobody chose, the same each time.
+fn shuffled(count: u64) -> Vec<u64> {
+    let mut numbers = crate::data::SplitMix64::new(5);
+    let mut order: Vec<u64> = (0..count).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, (numbers.next() % (at as u64 + 1)) as usize);
+    }
+    order
+}
+
+/// Every consumer goes through the files by itself, in an order of its own; the disk serves them in turn.
+fn one_by_one(producers: u64, consumers: u64) -> Disk {
+    let mut disk = Disk::default();
+    let file = consumers * EXTENT + APART;
+    let (files, who) = (shuffled(producers), shuffled(consumers));
+    for turn in 0..producers {
+        for consumer in &who {
+            // Each begins at another file, as engines do, so that they do not all want the same.
+            let producer = files[((turn + consumer) % producers) as usize];
+            disk.read(producer * file + consumer * EXTENT, EXTENT);
+        }
+    }
+    disk
+}
+
+/// The same requests through sweeps, file after file, with a bound for what is read and not taken.
+fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
+    let options = faro::scheduler::SchedulerOptions::default();
+    let mut disk = Disk::default();
+    let mut left = producers * consumers;
+    let mut sweeps: Vec<Sweep> = vec![Sweep::default(); producers as usize];
+    for sweep in &mut sweeps {
+        for consumer in shuffled(consumers) {
+            sweep.insert(
+                consumer,
+                Extent {
+                    offset: consumer * EXTENT,
+                    length: EXTENT,
+                },
+            );
+        }
+    }
+    while left > 0 {
+        for (producer, sweep) in sweeps.iter_mut().enumerate() {
+            // Consumers take what a read brought before the next one begins.
+            let mut room = budget;
+            let read = sweep.next_read(options.gap_bytes, options.read_bytes, |_, extent| {
+                room = room.checked_sub(extent.length)?;
+                Some(Admitted {
+                    length: extent.length,
+                    next: None,
+                })
+            });
+            if let Some(read) = read {
+                disk.read(
+                    producer as u64 * (consumers * EXTENT + APART) + read.extent.offset,
+                    read.extent.length,
+                );
+                left -= read.parts.len() as u64;
+            }
+        }
+    }
+    disk
+}
+
+/// Runs the model: its seconds are the disk's, not this machine's.
+pub fn run(quick: bool, results: &mut Results) -> Outcome<()> {
+    let (producers, consumers) = if quick { (20, 30) } else { (1_000, 1_000) };
+    let bytes = producers * consumers * EXTENT;
+    let mut case = Case::new();
+    case.insert("data".into(), "model disk".into());
+    case.insert("producers".into(), producers.into());
+    case.insert("consumers".into(), consumers.into());
+    case.insert("extent_bytes".into(), EXTENT.into());
+    case.insert("plain_bytes".into(), bytes.into());
+    let (alone, together) = (
+        one_by_one(producers, consumers),
+        scheduled(producers, consumers, 64 << 20),
+    );
+    let mut run = together.run();
+    run.figures.insert("reads_alone".into(), alone.reads.into());
+    run.figures.insert("seek_bytes_alone".into(), alone.seek_bytes.into());
+    run.figures
+        .insert("times".into(), (alone.seconds / together.seconds).into());
+    results.add("scheduler", &case, bytes, &[run])?;
+    results.add("one-by-one", &case, bytes, &[alone.run()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_what_it_says() {
+        let alone = one_by_one(10, 20);
+        assert_eq!(alone.reads, 200);
+        assert!(alone.seeks > 150);
+        let seconds = alone.seeks as f64 * SEEK_SECONDS + (200 * EXTENT) as f64 / BYTES_A_SECOND;
+        assert!((alone.seconds - seconds).abs() < 1e-9);
+        let together = scheduled(10, 20, 1 << 20);
+        // The whole of each file is one read; the disk begins at the first.
+        assert_eq!((together.reads, together.seeks), (10, 9));
+        // Less room, more reads, and then sweeps that begin anew.
+        let narrow = scheduled(10, 20, 5 * EXTENT);
+        assert_eq!(narrow.reads, 40);
+    }
+}
