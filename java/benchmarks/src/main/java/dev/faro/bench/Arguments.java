@@ -19,14 +19,15 @@ import java.util.OptionalInt;
  * @param lineitem rows of TPC-H's table as text, or null
  * @param only keys and values that a case must have
  * @param subjects who takes part; empty for all
+ * @param quick whether tiny sizes do, where a part has sizes of its own
  */
 public record Arguments(
         String part, Path out, Path dir, int repetitions, int plainMib, OptionalInt threads, Path lineitem,
-        List<Map.Entry<String, String>> only, List<String> subjects) {
+        List<Map.Entry<String, String>> only, List<String> subjects, boolean quick) {
 
     /** What the command line should look like. */
     static final String USAGE = "PART --out FILE --dir DIR [--repetitions N] [--plain-mib N] [--threads N]"
-            + " [--case KEY=VALUE]... [--subject NAME]... [--lineitem FILE]";
+            + " [--case KEY=VALUE]... [--subject NAME]... [--lineitem FILE] [--quick]";
 
     /** Wrong usage. */
     static final class Wrong extends Exception {
@@ -39,13 +40,18 @@ public record Arguments(
 
     /** Reads a command line. */
     static Arguments parse(String[] args) throws Wrong {
-        if (args.length == 0 || args.length % 2 == 0) {
+        if (args.length == 0) {
+            throw new Wrong(USAGE);
+        }
+        boolean quick = args[args.length - 1].equals("--quick");
+        int end = quick ? args.length - 1 : args.length;
+        if (end % 2 == 0) {
             throw new Wrong(USAGE);
         }
         Map<String, String> single = new LinkedHashMap<>();
         List<Map.Entry<String, String>> only = new ArrayList<>();
         List<String> subjects = new ArrayList<>();
-        for (int i = 1; i < args.length; i += 2) {
+        for (int i = 1; i < end; i += 2) {
             switch (args[i]) {
                 case "--case" -> {
                     String[] pair = args[i + 1].split("=", 2);
@@ -69,7 +75,7 @@ public record Arguments(
                 positive(single.getOrDefault("--repetitions", "5")),
                 positive(single.getOrDefault("--plain-mib", "1024")),
                 threads == null ? OptionalInt.empty() : OptionalInt.of(positive(threads)),
-                lineitem == null ? null : Path.of(lineitem), only, subjects);
+                lineitem == null ? null : Path.of(lineitem), only, subjects, quick);
     }
 
     private static int positive(String text) throws Wrong {

@@ -23,6 +23,8 @@ public final class Main {
     private static Part part(String name) throws Arguments.Wrong {
         return switch (name) {
             case "write" -> WriteCases::runs;
+            case "read" -> ReadCases::runs;
+            case "scheduler" -> SchedulerCases::runs;
             default -> throw new Arguments.Wrong("no part " + name + " in Java");
         };
     }

@@ -114,8 +114,8 @@ public final class Consumer implements Closeable {
 
     /**
      * Sets what is to be called when {@link #poll} said that there is nothing yet, and now it may say something else:
-     * bytes came, or the end, or a fault. Called once for each such answer, by a thread that serves the scheduler, which
-     * it must not hold up; or by this call, when something is there.
+     * bytes came, or the end, or a fault. Called for each such answer, and now and then once more, by a thread that
+     * serves the scheduler, which it must not hold up; or by this call, when something is there.
      */
     public void listener(Runnable called) {
         listener = called;

@@ -14,6 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * nor those of gaps. Several threads may read; what was counted is guarded by the scheduler's lock.
  */
 final class Reading {
+    /** Bytes whose copying takes longer than a call of their own. */
+    private static final int WORTH_A_CALL = 32 << 10;
+
     private final Buffers buffers;
     private final int readBytes;
     /** Memory for reads that serve several requests, one for each thread that reads at the same time. */
@@ -88,8 +91,15 @@ final class Reading {
     private FaroException[] fill(
             InputFile file, List<Sweep.Request<Consumer>> served, List<List<ByteBuffer>> pieces) throws FaroException {
         try {
-            if (served.size() == 1) {
-                fillOne(file, served.get(0), pieces.get(0));
+            long asked = 0;
+            for (Sweep.Request<Consumer> request : served) {
+                asked += request.bytes();
+            }
+            if (asked / served.size() >= WORTH_A_CALL) {
+                // One behind the other, still in the order of the file.
+                for (int i = 0; i < served.size(); i++) {
+                    fillOne(file, served.get(i), pieces.get(i));
+                }
             } else {
                 fillAll(file, served, pieces);
             }

@@ -1,0 +1,72 @@
+package dev.faro.bench;
+
+import dev.faro.FaroException;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.writer.Writer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Faro's reader in one thread, every checksum verified: all blocks, in the order of the file or by partition. */
+public class FaroRead implements WriteSubject {
+    private final WriteCase which;
+    private final boolean byPartition;
+    private final Path data;
+    private final Path index;
+
+    /** Reads {@code faro.data} and {@code faro.index} of a folder, which are made now if they are not there. */
+    public FaroRead(WriteCase which, boolean byPartition, Path folder) throws FaroException {
+        this.which = which;
+        this.byPartition = byPartition;
+        this.data = folder.resolve("faro.data");
+        this.index = folder.resolve("faro.index");
+        if (!Files.exists(data)) {
+            try (Writer writer = Writer.createPair(data, index, FaroWrite.options(which))) {
+                FaroWrite.records(which, writer);
+                writer.finish();
+            }
+        }
+    }
+
+    @Override
+    public String name() {
+        return "faro";
+    }
+
+    @Override
+    public long plainBytes() {
+        return which.plainBytes();
+    }
+
+    /** Opens the files, reads all of them, closes. */
+    @Override
+    public final Outcome write() throws Exception {
+        long begin = System.nanoTime();
+        long bytes;
+        try (Reader reader = Reader.openPair(data, index, ReaderOptions.DEFAULT)) {
+            bytes = read(reader);
+        }
+        long nanos = System.nanoTime() - begin;
+        if (bytes != plainBytes()) {
+            throw new IOException(bytes + " bytes were read, and " + plainBytes() + " written");
+        }
+        return new Outcome(nanos, Files.size(data), Files.size(index), 2);
+    }
+
+    /** The plain bytes of all blocks. */
+    long read(Reader reader) throws Exception {
+        long bytes = 0;
+        try (BlockCursor blocks = byPartition ? reader.byPartition(0, which.partitions()) : reader.all()) {
+            while (blocks.next()) {
+                bytes += blocks.payload().remaining();
+            }
+        }
+        return bytes;
+    }
+
+    /** What is read stays for the next repetition; the folder is removed at the end. */
+    @Override
+    public void clear() {}
+}
