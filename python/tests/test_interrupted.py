@@ -253,7 +253,9 @@ def test_an_interrupted_region_has_whole_blocks_or_is_not_committed(tmp_path: Pa
 def test_ctrl_c(tmp_path: Path) -> None:
     """A signal, as a terminal or a notebook sends it, while a program writes."""
     program = """
-import sys, faro
+import signal, sys, faro
+# Whatever runs the tests in the background may have had the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with faro.Writer(sys.argv[1], faro.WriterOptions(10, buffer_size=1000)) as writer:
     print("begun", flush=True)
     while True:
@@ -264,7 +266,10 @@ with faro.Writer(sys.argv[1], faro.WriterOptions(10, buffer_size=1000)) as write
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(signal.SIGINT)
-        _, shown = process.communicate(timeout=60)
+        try:
+            _, shown = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert shown.strip().endswith(b"KeyboardInterrupt")
     assert list(tmp_path.iterdir()) == []
 
