@@ -27,6 +27,28 @@ pub(crate) fn append(to: &mut Vec<u8>, from: &[u8]) {
     }
 }
 
+/// Appends bytes, fewer than 2^32, with their count before them.
+#[inline(always)]
+pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
+    let count = from.len();
+    let length = (count as u32).to_le_bytes();
+    if count > SHORT {
+        to.extend_from_slice(&length);
+        to.extend_from_slice(from);
+        return;
+    }
+    if to.capacity() - to.len() < count + 4 {
+        to.reserve(count + 4);
+    }
+    // SAFETY: as in `append`, with 4 bytes before the others, which are written too.
+    unsafe {
+        let end = to.as_mut_ptr().add(to.len());
+        end.cast::<[u8; 4]>().write_unaligned(length);
+        copy_short(end.add(4), from.as_ptr(), count);
+        to.set_len(to.len() + 4 + count);
+    }
+}
+
 /// Copies by pieces of a fixed size, the last of which overlaps the one before it.
 ///
 /// # Safety
@@ -129,6 +151,11 @@ mod tests {
                 append(&mut to, &from[..count]);
                 assert_eq!(to[..begins], vec![0xEE; begins]);
                 assert_eq!(to[begins..], from[..count], "{count}");
+                to.truncate(begins);
+                append_framed(&mut to, &from[..count]);
+                assert_eq!(to[..begins], vec![0xEE; begins]);
+                assert_eq!(to[begins..begins + 4], (count as u32).to_le_bytes());
+                assert_eq!(to[begins + 4..], from[..count], "{count}");
             }
         }
     }

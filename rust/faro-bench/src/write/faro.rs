@@ -2,29 +2,60 @@
 
 use super::Task;
 use crate::outcome::{Outcome, Run, timed};
-use faro::{Files, Writer, WriterOptions};
+use faro::{Files, Reader, ReaderOptions, Summary, Writer, WriterOptions};
 use std::fs;
 
 /// Writes everything into one output, and removes it.
-pub fn write(task: &Task<'_>) -> Outcome<Run> {
-    let name = task.folder.join("faro");
-    let options = WriterOptions::new(task.partitions)
-        .buffer_size(task.buffer_mib << 20)
-        .codec(task.codec);
-    let mut writer = Writer::create(&name, options)?;
-    let (seconds, summary) = timed(|| {
-        task.feed(|partition, record| Ok(writer.write(partition, record)?))?;
-        Ok(writer.finish()?)
-    })?;
-    drop(writer);
-    let run = Run {
+pub fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
+    let (seconds, summary) = written(task, threads)?;
+    if task.verify {
+        verify(task, &summary.files)?;
+    }
+    remove(&summary.files)?;
+    Ok(Run {
         stored_bytes: Some(summary.data_bytes),
         index_bytes: Some(summary.index_bytes),
         files: Some(2),
         ..Run::timed(seconds)
-    };
-    remove(&summary.files)?;
-    Ok(run)
+    })
+}
+
+/// Writes everything into one output.
+pub fn written(task: &Task<'_>, threads: usize) -> Outcome<(f64, Summary)> {
+    let name = task.folder.join("faro");
+    let options = WriterOptions::new(task.partitions)
+        .buffer_size(task.buffer_mib << 20)
+        .codec(task.codec)
+        .compress_threads(threads);
+    let mut writer = Writer::create(&name, options)?;
+    timed(|| {
+        task.feed(|partition, record| Ok(writer.write(partition, record)?))?;
+        Ok(writer.finish()?)
+    })
+}
+
+/// Reads everything, and compares it with what was written.
+pub fn verify(task: &Task<'_>, files: &Files) -> Outcome<()> {
+    let reader = Reader::open(files, ReaderOptions::default())?;
+    let mut expected = vec![Vec::new(); task.partitions as usize];
+    task.feed(|partition, record| {
+        expected[partition as usize].push(record.to_vec());
+        Ok(())
+    })?;
+    for (partition, expected) in (0..).zip(expected) {
+        let mut expected = expected.into_iter();
+        for block in reader.partition(partition)? {
+            for record in block?.record_slices()? {
+                if expected.next().as_deref() != Some(record) {
+                    return Err(format!("partition {partition} holds another record than it was given").into());
+                }
+            }
+        }
+        if expected.next().is_some() {
+            return Err(format!("partition {partition} holds fewer records than it was given").into());
+        }
+    }
+    Ok(())
 }
 
 fn remove(files: &Files) -> Outcome<()> {

@@ -2,23 +2,40 @@
 
 use super::Task;
 use crate::outcome::{Outcome, Run, timed};
+use rustix::fs::FallocateFlags;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Write;
 
-const PIECE: usize = 1 << 20;
+const AHEAD: u64 = 16 << 20;
 
-/// The same count of bytes to a new file.
-pub fn raw_write(task: &Task<'_>) -> Outcome<Run> {
+/// How a file grows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// As it is written.
+    Found,
+    /// Room for 16 MiB more is asked for ahead, without a change of the file's size.
+    Ahead,
+}
+
+/// The same count of bytes to a new file, in pieces of so many bytes.
+pub fn raw_write(task: &Task<'_>, piece: usize, room: Room) -> Outcome<Run> {
     let path = task.folder.join("raw");
-    let piece = vec![b'x'; PIECE];
+    let bytes = vec![b'x'; piece];
     let mut file = File::create_new(&path)?;
     let (seconds, ()) = timed(|| {
-        let mut left = task.plain_bytes;
-        while left > 0 {
-            let now = left.min(PIECE as u64);
-            file.write_all(&piece[..now as usize])?;
-            left -= now;
+        let (mut written, mut there) = (0, 0);
+        while written < task.plain_bytes {
+            let now = (task.plain_bytes - written).min(piece as u64);
+            if room == Room::Ahead && written + now > there {
+                rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, there, AHEAD)?;
+                there += AHEAD;
+            }
+            file.write_all(&bytes[..now as usize])?;
+            written += now;
+        }
+        if there > written {
+            file.set_len(written)?;
         }
         Ok(())
     })?;

@@ -1,12 +1,15 @@
 //! `write`: records in, files out.
 
+mod codec;
 mod faro;
 mod limits;
+mod peers;
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::Outcome;
 use crate::results::{Case, Results};
 use crate::rounds::{self, Subject};
+use limits::Room;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,6 +37,9 @@ pub struct Args {
     /// Repetitions behind the first, which is not measured
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Reads what Faro wrote and compares it, while no clock runs
+    #[arg(long)]
+    verify: bool,
     /// An existing folder for what is written; it is removed again
     #[arg(long, default_value = ".")]
     dir: PathBuf,
@@ -63,6 +69,8 @@ pub struct Task<'a> {
     /// How many records, and their plain bytes.
     count: usize,
     plain_bytes: u64,
+    /// Whether what Faro wrote is read again.
+    verify: bool,
     folder: PathBuf,
 }
 
@@ -122,6 +130,7 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
                     codec: *codec,
                     count,
                     plain_bytes,
+                    verify: args.verify,
                     folder: scratch.path().to_path_buf(),
                 };
                 let mut subjects = subjects(&task);
@@ -136,9 +145,87 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
     Ok(())
 }
 
+/// Most partitions of writers that have a file and much memory for each.
+const FEW: u32 = 1_000;
+
 fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
-    let mut subjects = vec![Subject::new("faro", || faro::write(task))];
-    subjects.push(Subject::new("raw-write", || limits::raw_write(task)));
-    subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
+    let mut subjects = vec![
+        Subject::new("faro", || faro::write(task, 1)),
+        Subject::new("faro-2-threads", || faro::write(task, 2)),
+    ];
+    if task.codec == ::faro::Codec::None {
+        subjects.push(Subject::new("hash-files", || peers::hash_files(task)));
+        if task.partitions <= FEW {
+            subjects.push(Subject::new("arrow-ipc", || peers::arrow_ipc(task)));
+            subjects.push(Subject::new("parquet", || peers::parquet(task)));
+        }
+        for (name, room) in [("raw-write", Room::Found), ("raw-write-preallocated", Room::Ahead)] {
+            subjects.push(Subject::new(name, move || limits::raw_write(task, PIECE, room)));
+        }
+        subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
+    } else {
+        subjects.push(Subject::new("codec", || codec::alone(task)));
+    }
     subjects
+}
+
+/// Bytes of a raw write: among 64 KiB to 4 MiB the best.
+const PIECE: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    /// All subjects run, and what Faro wrote is what it was given.
+    #[test]
+    fn small_cases_of_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_str().unwrap();
+        let out = folder.path().join("out.json");
+        let arguments = [
+            "write",
+            "--partitions",
+            "3,70",
+            "--buffer-mib",
+            "1",
+            "--bytes",
+            "3000000",
+            "--rounds",
+            "1",
+        ];
+        let more = ["--verify", "--dir", dir, "--out", out.to_str().unwrap()];
+        run(&Cli::parse_from(arguments.into_iter().chain(more)).args).unwrap();
+        let lines = std::fs::read_to_string(&out).unwrap();
+        assert_eq!(lines.lines().count(), 2 * (8 + 3 + 3));
+        let left: Vec<_> = std::fs::read_dir(dir).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn a_record_that_is_not_there_is_found_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::make(Kind::Text, 100).unwrap();
+        let mut task = Task {
+            records: &records,
+            kind: Kind::Text,
+            partitions: 3,
+            buffer_mib: 1,
+            codec: ::faro::Codec::None,
+            count: 1000,
+            plain_bytes: 104_000,
+            verify: true,
+            folder: folder.path().to_path_buf(),
+        };
+        faro::write(&task, 1).unwrap();
+        let files = faro::written(&task, 1).unwrap().1.files;
+        task.count += 1;
+        assert!(faro::verify(&task, &files).is_err());
+    }
 }

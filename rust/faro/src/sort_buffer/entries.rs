@@ -101,7 +101,6 @@ impl Sorter {
         self.runs.clear();
         self.next.clear();
         self.next.resize(counts.len(), 0);
-        self.places.clear();
         self.places.resize(length + 1, 0);
         let end = begin + length;
         let mut rank = 0usize;

@@ -12,7 +12,6 @@ mod tests;
 pub(crate) use entries::Run;
 pub(crate) use packed::Packed;
 
-use crate::fast::LINE;
 use entries::{Entries, Sorter, WINDOW, partition_of, place_of};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -34,19 +33,19 @@ pub(crate) enum Pushed<'a> {
 /// The records of one open region. `S` is a set of partitions.
 pub(crate) struct SortBuffer<S> {
     partition_count: u32,
+    /// How many records are sorted at a time.
+    window: usize,
     capacity: u64,
-    charged: u64,
+    /// What of the capacity is not charged yet.
+    room: u64,
     packed: Packed,
     own: Entries,
     /// How many own records each partition has; made with the first.
     counts: Vec<u32>,
-    /// Partitions that have own records.
-    own_partitions: usize,
     shared: Vec<Group<S>>,
     by_members: HashMap<S, usize>,
     /// Records without bytes in files where such leave none: by partition, how many.
     empty: HashMap<u32, u64>,
-    holds_records: bool,
     sorter: Sorter,
 }
 
@@ -64,37 +63,42 @@ pub(crate) struct Gather<'a> {
     /// How many records ahead to ask for, so that they come while others are copied: about 8 KiB of them, as nearer
     /// ones would still be waited for.
     pub ahead: usize,
-    /// How many cache lines each has.
-    pub lines: usize,
+    /// Bytes of a record, as it is kept, on average.
+    pub length: usize,
 }
 
 impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn new(partition_count: u32, capacity: u64, counted: bool) -> Self {
         SortBuffer {
+            window: WINDOW,
             partition_count,
             capacity,
-            charged: 0,
+            room: capacity,
             packed: Packed::new(capacity, counted),
             own: Entries::default(),
             counts: Vec::new(),
-            own_partitions: 0,
             shared: Vec::new(),
             by_members: HashMap::new(),
             empty: HashMap::new(),
-            holds_records: false,
             sorter: Sorter::default(),
         }
+    }
+
+    /// Sorts all records at a time, however many, for 4 bytes each.
+    pub(crate) fn sort_whole(&mut self) {
+        self.window = usize::MAX;
     }
 
     /// Whether a record with this charge has room beside those that are there.
     #[inline(always)]
     pub(crate) fn has_room(&self, charge: u64) -> bool {
-        self.charged.checked_add(charge).is_some_and(|sum| sum <= self.capacity)
+        charge <= self.room
     }
 
     /// Whether no record was pushed, not even one without bytes.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.holds_records
+        // Each is charged something.
+        self.room == self.capacity
     }
 
     /// Whether a record for several partitions was pushed.
@@ -140,7 +144,6 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             self.counts = vec![0; self.partition_count as usize];
         }
         let count = &mut self.counts[at as usize];
-        self.own_partitions += usize::from(*count == 0);
         *count += 1;
         self.own.push(at, place);
     }
@@ -173,27 +176,33 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     #[inline(always)]
     fn count(&mut self, charge: u64) {
-        self.charged += charge;
-        self.holds_records = true;
+        self.room -= charge;
     }
 
-    /// How many partitions have own records that leave bytes.
+    /// At most how many partitions have own records that leave bytes: exactly, unless they are fewer than a quarter.
     pub(crate) fn own_partitions(&self) -> usize {
-        self.own_partitions
+        match self.are_few() {
+            true => self.own.len(),
+            false => self.counts.iter().filter(|count| **count > 0).count(),
+        }
+    }
+
+    /// Whether there are far fewer own records than partitions: what touches every partition is not worth it then.
+    fn are_few(&self) -> bool {
+        self.own.len() < self.partition_count as usize / 4
     }
 
     /// Sorts own records from the `begin`th on by partition, beginning with partition `first`, as many as are sorted at
     /// a time, and returns how many: none behind the last. Then [`SortBuffer::window`] gives them.
     pub(crate) fn sort_from(&mut self, begin: usize, first: u32) -> usize {
         let left = self.own.len() - begin;
-        // Counting touches every partition: worth it unless there are far fewer records.
-        if self.own.len() < self.partition_count as usize / 4 {
+        if self.are_few() {
             if left > 0 {
                 self.sorter.sort_few(&self.own, self.partition_count, first);
             }
             return left;
         }
-        let length = left.min(WINDOW);
+        let length = left.min(self.window);
         if length > 0 {
             self.sorter.sort(&self.own, &self.counts, first, begin, length);
         }
@@ -212,8 +221,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         Gather {
             packed: &self.packed,
             ahead: ((8 << 10) / mean).clamp(8, 128),
-            // A record begins anywhere in a line. The rest of a long one is found by the processor itself.
-            lines: (mean.div_ceil(LINE) + 1).min(4),
+            length: mean - 1,
         }
     }
 
@@ -232,10 +240,9 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// Forgets all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        self.charged = 0;
-        self.holds_records = false;
+        self.room = self.capacity;
         self.packed.clear();
-        if self.own.len() < self.counts.len() / 4 {
+        if self.are_few() {
             for entry in self.own.iter() {
                 self.counts[partition_of(entry) as usize] = 0;
             }
@@ -243,7 +250,6 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             self.counts.fill(0);
         }
         self.own.clear();
-        self.own_partitions = 0;
         self.shared.clear();
         self.by_members.clear();
         self.empty.clear();

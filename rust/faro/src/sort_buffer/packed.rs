@@ -73,8 +73,7 @@ impl Packed {
     #[inline(always)]
     pub(super) fn push_plain(&mut self, bytes: &[u8]) -> u32 {
         let place = self.next_place(4 + bytes.len());
-        fast::append(&mut self.bytes, &(bytes.len() as u32).to_le_bytes());
-        fast::append(&mut self.bytes, bytes);
+        fast::append_framed(&mut self.bytes, bytes);
         place
     }
 
@@ -99,13 +98,14 @@ impl Packed {
         place
     }
 
-    /// Asks for the lines of the record at a place, of so many that a record has.
+    /// Asks for the lines of a record of about `length` bytes at a place: its first ones and its last. What lies between
+    /// in a long record the processor finds by itself.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, place: u32, lines: usize) {
+    pub(crate) fn prefetch(&self, place: u32, length: usize) {
         let at = (place as usize) << self.shift;
-        for line in 0..lines {
-            fast::prefetch(&self.bytes, at + line * fast::LINE);
-        }
+        fast::prefetch(&self.bytes, at);
+        fast::prefetch(&self.bytes, at + length.min(fast::LINE));
+        fast::prefetch(&self.bytes, at + length);
     }
 
     /// The record at a place with its length before it (FRM-2); nothing when it is none that [`Packed::push_plain`] put

@@ -41,7 +41,7 @@ fn both_ways_of_sorting_are_stable_and_begin_where_they_are_told() {
                 buffer.push_own(at, &Pushed::Data(text.as_bytes(), 1), 13);
             }
             buffer.push_own(0, &Pushed::Event(64, b"e"), 13);
-            assert_eq!(buffer.own_partitions(), 3);
+            assert_eq!(buffer.own_partitions(), if partition_count == 4 { 3 } else { 6 });
             let all = [(0, vec!["b", "d", "64:e"]), (1, vec![""]), (3, vec!["a", "c"])];
             let expected: Vec<_> = all
                 .iter()

@@ -80,7 +80,7 @@ impl BlockMaker {
         let is_framed = self.framing == Framing::Records;
         for (number, place) in places.iter().enumerate() {
             if let Some(ahead) = all.get(number + from.ahead) {
-                from.packed.prefetch(*ahead, from.lines);
+                from.packed.prefetch(*ahead, from.length);
             }
             match from.packed.framed(*place) {
                 Some(framed) if is_framed => self.framed(to, stream, framed)?,

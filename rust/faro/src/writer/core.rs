@@ -1,7 +1,7 @@
 //! Regions and the footer to files: what the sort buffer and the region writer share.
 
 use super::append::AppendFile;
-use super::blocks::{BlockMaker, append_block};
+use super::blocks::{BlockMaker, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
 use super::output::Output;
@@ -12,6 +12,7 @@ use super::training::{self, Preview};
 use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
 use crate::codec::Codec;
 use crate::error::{Code, Error, Result};
+use crate::header::Framing;
 use crate::message::{Footer, Property, RegionEntry, Schema};
 use crate::sort_buffer::{Gather, Pushed};
 use crate::tail::Tail;
@@ -21,6 +22,8 @@ use std::path::Path;
 pub(crate) struct Core {
     output: Output,
     maker: BlockMaker,
+    /// Of the threads that compress, when they are several.
+    makers: Vec<BlockMaker>,
     pub shape: Shape,
     /// Next sequence of each partition's own blocks.
     own_sequences: Vec<u32>,
@@ -40,7 +43,14 @@ impl Core {
     pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
         options.check()?;
         let file_id = options.file_id_or_random();
-        let maker = BlockMaker::new(options, Seal::new(&file_id))?;
+        let make_maker = || BlockMaker::new(options, Seal::new(&file_id));
+        let maker = make_maker()?;
+        let threads = if options.compress_threads > 1 {
+            options.compress_threads
+        } else {
+            0
+        };
+        let makers = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
         let schema = match &options.schema {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
@@ -50,6 +60,7 @@ impl Core {
         let mut core = Core {
             output,
             maker,
+            makers,
             shape: Shape {
                 first_partition: options.first_partition,
                 partition_count: options.partition_count,
@@ -111,7 +122,9 @@ impl Core {
         self.training = None;
         if let Some(trained) = outcome {
             let number = self.dictionaries.add(&trained.bytes);
-            self.maker.use_dictionary(number, &trained)?;
+            for maker in self.makers.iter_mut().chain([&mut self.maker]) {
+                maker.use_dictionary(number, &trained)?;
+            }
         }
         Ok(())
     }
@@ -195,6 +208,38 @@ impl Core {
             act(&mut self.maker, file, stream)?;
         }
         self.region.check_length(file.offset())
+    }
+
+    /// Blocks of the extent in hand that somebody else makes: as far as their stream is now.
+    pub(super) fn add_to_extent(&mut self, made: &Stream) {
+        if let Some(stream) = &mut self.stream {
+            stream.sequence = made.sequence;
+            stream.tally.stored += made.tally.stored;
+            stream.tally.plain += made.tally.plain;
+            stream.tally.records += made.tally.records;
+        }
+    }
+
+    /// Appends blocks that somebody else made, which were counted.
+    pub(super) fn add_made(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.output.blocks();
+        file.buffer().extend_from_slice(bytes);
+        file.block_ended()?;
+        self.region.check_length(file.offset())
+    }
+
+    /// What decides where blocks end: the framing and their target in bytes.
+    pub(super) fn cuts(&self) -> (Framing, usize) {
+        (self.maker.framing(), self.maker.target())
+    }
+
+    /// The block makers of the threads, one for each, if there are several; given back with [`Core::keep_makers`].
+    pub(super) fn take_makers(&mut self) -> Vec<BlockMaker> {
+        std::mem::take(&mut self.makers)
+    }
+
+    pub(super) fn keep_makers(&mut self, makers: Vec<BlockMaker>) {
+        self.makers = makers;
     }
 
     /// Counts records of the extent in hand.

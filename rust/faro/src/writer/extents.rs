@@ -1,6 +1,7 @@
 //! The records of a sort buffer to the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
 
 use super::core::Core;
+use super::crew::write_own;
 use super::region::{MemberBits, Owner};
 use super::training::Preview;
 use crate::error::Result;
@@ -17,10 +18,17 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
     // A dense region begins at the rotation; a sparse one ascends.
     let is_sparse = shape.is_sparse(buffer.own_partitions());
     let first = if is_sparse { 0 } else { shape.rotation };
+    let mut makers = core.take_makers();
     let mut begin = 0;
     let mut last = None;
     loop {
         let sorted = buffer.sort_from(begin, first);
+        // Threads are given all records at once: what one begins where another ends are blocks.
+        if !makers.is_empty() && sorted > 0 {
+            let (places, runs) = buffer.window();
+            write_own(core, &mut makers, buffer.gather(), places, runs)?;
+            break;
+        }
         if sorted == 0 {
             break;
         }
@@ -37,6 +45,7 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
         begin += sorted;
     }
     core.end_extent()?;
+    core.keep_makers(makers);
     for (group, pieces) in buffer.shared() {
         core.begin_extent(Owner::Shared(group.members.clone()));
         core.add_records(group.empty_records);

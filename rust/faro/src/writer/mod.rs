@@ -4,6 +4,7 @@ mod append;
 mod blocks;
 mod calls;
 mod core;
+mod crew;
 mod dictionaries;
 mod extents;
 mod options;
@@ -47,7 +48,8 @@ pub struct Writer {
     core: Core,
     buffer: SortBuffer<MemberBits>,
     state: State,
-    /// Lengths of data records that are taken as they are: neither refused nor without bytes in the file.
+    /// Lengths of data records for one partition of which [`Writer::put`] checks no more than their room: none unless
+    /// the writer is open, and none while such a record would close the region for order's sake.
     plain: Range<usize>,
     properties: BTreeMap<String, String>,
     /// The set of the last multicast, and its bits: sets repeat.
@@ -69,13 +71,14 @@ impl Writer {
     /// not asked for.
     pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let core = Core::create(base.as_ref(), &options)?;
+        let counted = options.framing == Framing::Arrow;
+        let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);
+        if options.compress_threads > 1 {
+            buffer.sort_whole();
+        }
         Ok(Writer {
             core,
-            buffer: SortBuffer::new(
-                options.partition_count,
-                options.buffer_size,
-                options.framing == Framing::Arrow,
-            ),
+            buffer,
             plain: options.plain_lengths(),
             options,
             state: State::Open,
@@ -90,13 +93,10 @@ impl Writer {
     /// As [`Writer::put`].
     #[inline]
     pub fn write(&mut self, partition: u32, record: &[u8]) -> Result<()> {
-        // What `put` checks.
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain.contains(&record.len())
             && let Some(at) = self.core.shape.place(partition)
             && self.buffer.has_room(charge)
-            && !(self.options.ordered && self.buffer.holds_shared())
-            && matches!(self.state, State::Open)
         {
             self.buffer.push_plain(at, record, charge);
             return Ok(());
@@ -180,7 +180,10 @@ impl Writer {
         }
         match &owner {
             Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
-            Owner::Shared(members) => self.buffer.push_shared(members, self.options.ordered, &record, charge),
+            Owner::Shared(members) => {
+                self.buffer.push_shared(members, self.options.ordered, &record, charge);
+                self.know_plain();
+            }
         }
         Ok(())
     }
@@ -265,6 +268,7 @@ impl Writer {
         }
         let closed = write_region(&mut self.core, &mut self.buffer);
         self.buffer.clear();
+        self.know_plain();
         self.guarded(|_| closed)
     }
 
@@ -331,7 +335,7 @@ impl Writer {
             .collect();
         let created_by = self.options.created_by.take();
         self.guarded(|core| core.finish(properties, created_by))?;
-        self.state = State::Finished;
+        self.set_state(State::Finished);
         let (data_bytes, index_bytes) = match self.core.output().sizes() {
             (0, all) => (self.core.data_length(), all - self.core.data_length()),
             sizes => sizes,
@@ -351,7 +355,7 @@ impl Writer {
     /// None: files that cannot be removed stay, under temporary names or empty (WRT-6).
     pub fn abort(&mut self) -> Result<()> {
         if !matches!(self.state, State::Finished) {
-            self.state = State::Aborted;
+            self.set_state(State::Aborted);
             self.core.output().discard();
         }
         Ok(())
@@ -367,12 +371,26 @@ impl Writer {
         }
     }
 
+    fn set_state(&mut self, state: State) {
+        self.state = state;
+        self.know_plain();
+    }
+
+    /// Finds out which records [`Writer::write`] takes without further checks.
+    fn know_plain(&mut self) {
+        let out_of_order = self.options.ordered && self.buffer.holds_shared();
+        self.plain = match self.state {
+            State::Open if !out_of_order => self.options.plain_lengths(),
+            _ => 0..0,
+        };
+    }
+
     /// Does what may fail for good.
     fn guarded<T>(&mut self, act: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
         act(&mut self.core).inspect_err(|error| {
             // The first cause counts.
             if matches!(self.state, State::Open) {
-                self.state = State::Failed(error.clone());
+                self.set_state(State::Failed(error.clone()));
             }
         })
     }

@@ -182,6 +182,7 @@ impl Shape {
     }
 
     /// Where a partition counts from the file's first; nothing when the file does not have it.
+    #[inline(always)]
     pub(crate) fn place(&self, partition: u32) -> Option<u32> {
         partition
             .checked_sub(self.first_partition)

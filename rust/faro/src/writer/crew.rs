@@ -1,0 +1,269 @@
+//! Several threads that make one region's blocks (the option `compress_threads`): each takes units of whole blocks in
+//! turn, and what they make comes to the file in the order in which one thread would have made it.
+
+use super::blocks::BlockMaker;
+use super::core::Core;
+use super::region::{Owner, Stream};
+use crate::error::{Code, Error, Result};
+use crate::header::Framing;
+use crate::sort_buffer::{Gather, Pushed, Run};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, ScopedJoinHandle, scope};
+
+/// About how many plain bytes a thread takes at a time.
+const UNIT: usize = 256 << 10;
+/// How many units each thread has waiting, being made, or waiting to be written.
+const DEPTH: usize = 3;
+
+/// Records of one partition that become whole blocks.
+struct Piece {
+    at: u32,
+    /// Whether the partition's extent begins with it.
+    begins: bool,
+    places: Range<usize>,
+    stream: Stream,
+}
+
+/// What a thread does at a time, and what it makes of it.
+#[derive(Default)]
+struct Unit {
+    pieces: Vec<Piece>,
+    bytes: Vec<u8>,
+}
+
+/// A thread, seen from the one that writes.
+struct Hand<'scope> {
+    tasks: Sender<Unit>,
+    made: Receiver<Result<Unit>>,
+    thread: ScopedJoinHandle<'scope, ()>,
+}
+
+/// Writes the own extents of a region, whose sorted places are all here, with the threads' makers.
+pub(super) fn write_own(
+    core: &mut Core,
+    makers: &mut [BlockMaker],
+    from: Gather<'_>,
+    places: &[u32],
+    runs: &[Run],
+) -> Result<()> {
+    scope(|scope| {
+        let mut hands = Vec::with_capacity(makers.len());
+        let mut result = Ok(());
+        for maker in makers {
+            let (tasks, todo) = channel();
+            let (done, made) = channel();
+            let thread = Builder::new().spawn_scoped(scope, move || work(maker, from, places, &todo, &done));
+            match thread {
+                Ok(thread) => hands.push(Hand { tasks, made, thread }),
+                Err(error) => {
+                    result = Err(Error::bare(Code::Io, "a thread that compresses", error.to_string()));
+                }
+            }
+        }
+        let result = result.and_then(|()| direct(core, &hands, Plan::new(from, places, runs)));
+        for hand in hands {
+            // It ends when it has nothing more to come.
+            drop((hand.tasks, hand.made));
+            if hand.thread.join().is_err() && result.is_ok() {
+                return Err(lost());
+            }
+        }
+        result
+    })
+}
+
+/// Gives out units, and takes what comes of them in the same order.
+fn direct(core: &mut Core, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
+    let (mut given, mut taken) = (0, 0);
+    let mut spare = Unit::default();
+    let mut take = |core: &mut Core| {
+        let hand: &Hand<'_> = &hands[taken % hands.len()];
+        taken += 1;
+        let unit = hand.made.recv().map_err(|_| lost())??;
+        append(core, &unit)?;
+        Ok::<Unit, Error>(unit)
+    };
+    while plan.next(core, &mut spare.pieces) {
+        hands[given % hands.len()].tasks.send(spare).map_err(|_| lost())?;
+        given += 1;
+        spare = if given >= hands.len() * DEPTH {
+            take(core)?
+        } else {
+            Unit::default()
+        };
+    }
+    let left = given.min(hands.len() * DEPTH - 1);
+    for _ in 0..left {
+        take(core)?;
+    }
+    Ok(())
+}
+
+fn lost() -> Error {
+    Error::bare(Code::Io, "a thread that compresses", "it panicked")
+}
+
+/// What one thread does until nothing more comes.
+fn work(maker: &mut BlockMaker, from: Gather<'_>, places: &[u32], todo: &Receiver<Unit>, done: &Sender<Result<Unit>>) {
+    // One that panicked may have left a block open.
+    maker.forget();
+    while let Ok(mut unit) = todo.recv() {
+        let made = make(maker, from, places, &mut unit).map(|()| unit);
+        if done.send(made).is_err() {
+            return;
+        }
+    }
+}
+
+fn make(maker: &mut BlockMaker, from: Gather<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
+    unit.bytes.clear();
+    for piece in &mut unit.pieces {
+        let (own, all) = (&places[piece.places.clone()], &places[piece.places.start..]);
+        maker.gather(&mut unit.bytes, &mut piece.stream, from, own, all)?;
+        maker.end_data_block(&mut unit.bytes, &mut piece.stream)?;
+    }
+    Ok(())
+}
+
+fn append(core: &mut Core, unit: &Unit) -> Result<()> {
+    for piece in &unit.pieces {
+        if piece.begins {
+            core.begin_extent(Owner::Own(piece.at));
+        }
+        core.add_to_extent(&piece.stream);
+    }
+    core.add_made(&unit.bytes)
+}
+
+/// Cuts the records of a region into units.
+struct Plan<'a> {
+    from: Gather<'a>,
+    places: &'a [u32],
+    runs: &'a [Run],
+    /// Of the first run, when a part of it was given out: where the rest begins, and its stream.
+    rest: Option<(usize, Stream)>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(from: Gather<'a>, places: &'a [u32], runs: &'a [Run]) -> Self {
+        let rest = None;
+        Plan {
+            from,
+            places,
+            runs,
+            rest,
+        }
+    }
+
+    /// The next unit's pieces; whether there is one.
+    fn next(&mut self, core: &Core, pieces: &mut Vec<Piece>) -> bool {
+        pieces.clear();
+        let most = (UNIT / self.from.length.max(1)).max(1);
+        let mut records = 0;
+        while let Some(run) = self.runs.first()
+            && records < most
+        {
+            let begins = self.rest.is_none();
+            let (begin, stream) = self
+                .rest
+                .take()
+                .unwrap_or_else(|| (run.begin as usize, core.stream_of(&Owner::Own(run.at))));
+            let mut end = run.end as usize;
+            if end - begin > 2 * most
+                && let Some((cut, blocks)) = self.cut(core, begin, end)
+                // A stream that is too long is found by whoever makes its blocks.
+                && let Some(sequence) = stream.sequence.checked_add(blocks)
+            {
+                end = cut;
+                self.rest = Some((cut, Stream { sequence, ..stream }));
+            } else {
+                self.runs = &self.runs[1..];
+            }
+            records += end - begin;
+            let places = begin..end;
+            pieces.push(Piece {
+                at: run.at,
+                begins,
+                places,
+                stream,
+            });
+        }
+        !pieces.is_empty()
+    }
+
+    /// Where a block begins behind a unit's worth of records, before `end`, and how many blocks end before it.
+    fn cut(&self, core: &Core, begin: usize, end: usize) -> Option<(usize, u32)> {
+        let (framing, target) = core.cuts();
+        let (mut blocks, mut open, mut sum) = (0u32, 0, 0);
+        for at in begin..end {
+            if let Some(ahead) = self.places.get(at + self.from.ahead) {
+                self.from.packed.prefetch(*ahead, 0);
+            }
+            let (length, ends) = match (self.from.packed.framed(self.places[at]), framing) {
+                (Some(framed), Framing::Records) => (framed.len(), false),
+                // Its blocks end inside of records.
+                (_, Framing::Opaque) => return None,
+                (Some(framed), Framing::Arrow) => (framed.len(), true),
+                (None, _) => match self.from.packed.record(self.places[at]) {
+                    Pushed::Data(bytes, _) if framing == Framing::Records => (4 + bytes.len(), false),
+                    Pushed::Data(bytes, _) | Pushed::Event(_, bytes) => (bytes.len(), true),
+                    Pushed::Nothing(_) => (0, false),
+                },
+            };
+            // As the maker does it (SRT-6).
+            if open > 0 && (ends || open + length > target) {
+                blocks += 1;
+                open = 0;
+            }
+            if open == 0 && sum >= UNIT {
+                return Some((at, blocks));
+            }
+            sum += length;
+            if ends {
+                blocks += 1;
+            } else {
+                open += length;
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sort_buffer::SortBuffer;
+    use crate::writer::WriterOptions;
+
+    /// A thread that panics, here for a place that no record has, is an error, whatever the others do.
+    #[test]
+    fn a_panic_is_an_error_and_nothing_hangs() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = WriterOptions::new(100).compress_threads(2);
+        let mut core = Core::create(&folder.path().join("out"), &options).unwrap();
+        let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
+        buffer.push_plain(0, b"a record", 20);
+        let mut places = vec![0; 50_000];
+        let run = |at: u32| Run {
+            at,
+            begin: at * 500,
+            end: (at + 1) * 500,
+        };
+        let runs: Vec<Run> = (0..100).map(run).collect();
+        for lost in [0, 30_000, 49_999] {
+            places.fill(0);
+            places[lost] = 1 << 30;
+            core.begin_region().unwrap();
+            let mut makers = core.take_makers();
+            let result = write_own(&mut core, &mut makers, buffer.gather(), &places, &runs);
+            assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
+            core.keep_makers(makers);
+            core.give_up_region().unwrap();
+        }
+        places.fill(0);
+        core.begin_region().unwrap();
+        let mut makers = core.take_makers();
+        write_own(&mut core, &mut makers, buffer.gather(), &places, &runs).unwrap();
+    }
+}
