@@ -11,6 +11,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+/// Reads every partition of an output: the plain bytes, and what a scheduler has done.
+type Reading = fn(&Reader, u32) -> Outcome<(u64, Option<Figures>)>;
+
 /// Writes an output of small extents and reads it, by a scheduler and by readers that take turns at random.
 pub fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
     let records = Records::make(Kind::Text, 100)?;
@@ -32,7 +35,7 @@ pub fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &m
         case.insert("regions".into(), reader.region_count().into());
         case.insert("cache".into(), if cold { "cold" } else { "warm" }.into());
         case.insert("plain_bytes".into(), plain_bytes.into());
-        let run = |subject: fn(&Reader, u32) -> Outcome<(u64, Option<Figures>)>| {
+        let run = |subject: Reading| {
             let (files, figures) = (&files, &figures);
             move || {
                 if cold {
