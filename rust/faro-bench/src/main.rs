@@ -4,7 +4,10 @@
 //! Whole passes of all subjects take turns, so that neighbours in time meet the same machine: tools for micro benchmarks
 //! measure one subject after the other.
 
+mod broadcast;
 mod data;
+mod growth;
+mod index;
 mod outcome;
 mod read;
 mod results;
@@ -26,6 +29,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The same records for all partitions, beside the same for one
+    Broadcast(broadcast::Args),
+    /// Time and memory as partitions, data, records or regions grow
+    Growth(growth::Args),
+    /// Bytes of the index, and the time to open it
+    Index(index::Args),
     /// Writing, against files by hash and the limits of the machine
     Write(write::Args),
     /// Reading in the order of the file and of partitions, against the copy alone and the codec alone
@@ -38,6 +47,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Broadcast(args) => broadcast::run(&args),
+        Command::Growth(args) => growth::run(&args),
+        Command::Index(args) => index::run(&args),
         Command::Write(args) => write::run(&args),
         Command::Read(args) => read::run(&args),
         Command::Scheduler(args) => scheduler::run(&args),
