@@ -28,6 +28,11 @@ final class Content {
         add(payload);
     }
 
+    /** Takes in the partition that the next block is read for. */
+    void begin(int partition) {
+        digest.update(head.clear().putInt(partition).flip());
+    }
+
     private void add(ByteBuffer payload) {
         digest.update(head.flip());
         digest.update(payload.duplicate());

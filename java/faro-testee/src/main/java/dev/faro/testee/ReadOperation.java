@@ -60,7 +60,9 @@ final class ReadOperation {
             }
         }
         if (request.has("range")) {
-            answer.set("range", range(dataset, request.get("range")));
+            answer.set("range", range(dataset, request.get("range"), false));
+        } else if (request.has("by_partition")) {
+            answer.set("by_partition", range(dataset, request.get("by_partition"), true));
         } else if (request.has("partitions")) {
             ObjectNode partitions = answer.putObject("partitions");
             for (JsonNode number : request.get("partitions")) {
@@ -72,11 +74,16 @@ final class ReadOperation {
         return answer;
     }
 
-    private static ObjectNode range(Dataset dataset, JsonNode range) {
+    private static ObjectNode range(Dataset dataset, JsonNode range, boolean byPartition) {
         ObjectNode answer = Answers.object();
         Content content = new Content();
-        try (BlockCursor blocks = dataset.range(Request.saturated(range.get(0)), Request.saturated(range.get(1)))) {
+        int from = Request.saturated(range.get(0));
+        int to = Request.saturated(range.get(1));
+        try (BlockCursor blocks = byPartition ? dataset.byPartition(from, to) : dataset.range(from, to)) {
             while (blocks.next()) {
+                if (byPartition) {
+                    content.begin(blocks.reading());
+                }
                 content.add(blocks.partition(), blocks.kind(), blocks.payload());
             }
         } catch (FaroException e) {
