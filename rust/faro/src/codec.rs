@@ -142,10 +142,15 @@ fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static
             .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
     }
     if let Some(trained) = trained {
-        let least = trained.least_match.map(CParameter::MinMatch);
+        let mut parameters: Vec<_> = trained.least_match.map(CParameter::MinMatch).into_iter().collect();
+        if level == 1 {
+            // As level 1 has it for its smallest inputs: with a dictionary it would take less, and find less.
+            parameters.push(CParameter::HashLog(15));
+        }
         // The context keeps a digest of the dictionary, which it makes at the first block: it is small, and each thread's.
-        least
-            .map_or(Ok(0), |least| context.set_parameter(least))
+        parameters
+            .into_iter()
+            .try_fold(0, |_, parameter| context.set_parameter(parameter))
             .and_then(|_| context.load_dictionary(&trained.bytes))
             .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
     }

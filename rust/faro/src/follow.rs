@@ -5,8 +5,9 @@ use crate::header::{FileHeader, Framing};
 use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
 use crate::message::{DictionaryEntry, Footer};
+use crate::presence::{Purpose, present};
 use crate::reader::{Blocks, ByPartition, Files, ReaderOptions, Records, View, open_files};
-use crate::walk::{Purpose, Step, Walk, present};
+use crate::walk::{Step, Walk};
 use std::ops::Range;
 use std::sync::Arc;
 

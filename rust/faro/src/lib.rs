@@ -63,6 +63,7 @@ mod metadata;
 pub mod plan;
 #[cfg(test)]
 mod plan_tests;
+mod presence;
 mod reader;
 mod repair;
 pub mod scheduler;

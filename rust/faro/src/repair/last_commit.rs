@@ -5,9 +5,10 @@ use crate::block::{self, BlockHeader};
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, Framing};
 use crate::limits::Limits;
+use crate::presence::{Purpose, present};
 use crate::reader::{Files, OpenFiles, open_files};
 use crate::tail::Tail;
-use crate::walk::{Purpose, Step, Walk, present};
+use crate::walk::{Step, Walk};
 use crate::writer::append_metadata;
 
 /// Makes an unfinished output a finished one that holds exactly the committed regions. With `dry_run` it only tells what
