@@ -14,7 +14,7 @@ import java.util.UUID;
  * Reads and checks the blocks of one file, one at a time, in the order of BLK-7. The fields are those of the block that
  * was read last. One per owner; not for several threads at once.
  */
-public final class BlockReader {
+public final class BlockReader extends BlockFields {
     /** Bytes of a block's header. */
     public static final int HEADER = 24;
     /** The partition of shared blocks and metadata: FFFFFFFF as an int. */
@@ -33,52 +33,6 @@ public final class BlockReader {
     private Dictionaries dictionaries;
     private ByteBuffer bytes;
     private int at;
-    private long offset;
-    private int stored;
-    private int plain;
-    private int partition;
-    private long sequence;
-    private int kind;
-    private int codec;
-    private int dictionary;
-
-    /**
-     * What is known of a block's sequence.
-     *
-     * @param exactly its number, or -1 if that is not known
-     * @param above its number is above this, too; -1 for any number
-     */
-    public record Sequence(long exactly, long above) {
-        /** Exactly this number. */
-        public static Sequence exactly(long number) {
-            return new Sequence(number, -1);
-        }
-
-        /** Any number above this one. */
-        public static Sequence above(long number) {
-            return new Sequence(-1, number);
-        }
-
-        /** Exactly this number, which another count must come to as well; else none is right. */
-        public static Sequence both(long number, long counted) {
-            return number == counted ? exactly(number) : new Sequence(number, Long.MAX_VALUE);
-        }
-
-        /** Whether a number is as expected. */
-        public boolean holds(long number) {
-            return holds(exactly, above, number);
-        }
-
-        private static boolean holds(long exactly, long above, long number) {
-            return (exactly < 0 || number == exactly) && number > above;
-        }
-
-        @Override
-        public String toString() {
-            String number = exactly < 0 ? "a sequence" : "sequence " + exactly;
-            return number + (above < 0 ? "" : above == Long.MAX_VALUE ? ", not as counted" : " above " + above);
-        }
-    }
 
     private BlockReader(InputFile file, UUID fileId, Limits limits, boolean verify, Source source) {
         this.file = file;
@@ -145,7 +99,7 @@ public final class BlockReader {
     public void read(
             long from, long end, long aheadEnd, Place place, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
-        read(from, end, aheadEnd, place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
+        read(from, end, aheadEnd, place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
     }
 
     /** The same, with what {@link Sequence} has, for who reads millions of blocks. */
@@ -203,7 +157,7 @@ public final class BlockReader {
             }
         }
         checkFields(place);
-        checkPosition(place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
+        checkPosition(place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
         if (there) {
             checkPadding();
         }
@@ -214,7 +168,7 @@ public final class BlockReader {
     private boolean couldStand(Place place, int expectedPartition, Sequence expectedSequence) {
         try {
             checkFields(place);
-            checkPosition(place, expectedPartition, expectedSequence.exactly, expectedSequence.above);
+            checkPosition(place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
             return true;
         } catch (FaroException e) {
             return false;
@@ -392,51 +346,6 @@ public final class BlockReader {
     /** The file that is read. */
     public InputFile file() {
         return file;
-    }
-
-    /** Where the block begins. */
-    public long offset() {
-        return offset;
-    }
-
-    /** Where the next block begins. */
-    public long end() {
-        return offset + sizeInFile(stored);
-    }
-
-    /** Bytes of the payload as stored. */
-    public int storedSize() {
-        return stored;
-    }
-
-    /** Bytes of the payload when decompressed. */
-    public int plainSize() {
-        return plain;
-    }
-
-    /** The partition that the block bears, or {@link #NO_PARTITION}. */
-    public int partition() {
-        return partition;
-    }
-
-    /** The block's number in its stream. */
-    public long sequence() {
-        return sequence;
-    }
-
-    /** The block's kind, see {@link BlockKind}. */
-    public int kind() {
-        return kind;
-    }
-
-    /** The number of the block's codec. */
-    public int codec() {
-        return codec;
-    }
-
-    /** The number of the block's dictionary, or 0; of a dictionary block, its own. */
-    public int dictionary() {
-        return dictionary;
     }
 
     /** The payload as stored, a view of memory that the next read changes; little-endian. */

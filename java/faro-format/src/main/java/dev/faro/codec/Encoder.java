@@ -54,6 +54,10 @@ public final class Encoder implements Closeable {
         if (leastMatch > 0) {
             trained.setMinMatch(leastMatch);
         }
+        if (level == 1) {
+            // As level 1 has it for its smallest inputs: with a dictionary it would take less, and find less.
+            trained.setHashLog(15);
+        }
         trained.loadDict(bytes);
         dictionary = number;
     }

@@ -297,6 +297,19 @@ public final class OutputFile implements Closeable {
     }
 
     /**
+     * Writes what waits, and syncs it to the device if that is asked for.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void complete(boolean sync) throws FaroException {
+        if (sync) {
+            sync();
+        } else {
+            flush();
+        }
+    }
+
+    /**
      * Writes what was put and syncs the file to the device.
      *
      * @throws FaroException {@code io}

@@ -6,6 +6,7 @@ import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
 import dev.faro.block.Place;
+import dev.faro.block.Sequence;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.message.Directory;
 import java.nio.ByteBuffer;
@@ -74,7 +75,7 @@ final class FileDictionaries implements Dictionaries {
         BlockReader block = BlockReader.ofMetadata(files.data(), files.header().fileId(), limits)
                 .with(Dictionaries.counted(() -> number - 1));
         block.read(offset, end, end, Place.DICTIONARY, BlockReader.NO_PARTITION,
-                files.isSingle() ? BlockReader.ANY_SEQUENCE : BlockReader.Sequence.exactly(number - 1));
+                files.isSingle() ? BlockReader.ANY_SEQUENCE : Sequence.exactly(number - 1));
         if (block.storedSize() != size) {
             throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary of " + size + " bytes",
                     block.storedSize());

@@ -7,6 +7,7 @@ import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
 import dev.faro.block.Payloads;
 import dev.faro.block.Place;
+import dev.faro.block.Sequence;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
@@ -90,7 +91,7 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
     static ByteBuffer schema(FileSet files, Limits limits, long end) throws FaroException {
         BlockReader reader = metadata(files, limits);
         reader.read(Header.SIZE, end, Header.SIZE, Place.SCHEMA, BlockReader.NO_PARTITION,
-                BlockReader.Sequence.exactly(0));
+                Sequence.exactly(0));
         ByteBuffer message = reader.message();
         Verifier.check(message, MessageKind.SCHEMA, files.header().newerMinor(), files.index(),
                 Header.SIZE + BlockReader.HEADER);

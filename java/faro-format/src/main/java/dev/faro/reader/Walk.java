@@ -7,6 +7,7 @@ import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
 import dev.faro.block.Place;
+import dev.faro.block.Sequence;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
@@ -117,7 +118,7 @@ public final class Walk {
             return false;
         }
         return blocks.readIfThere(next, size, repair ? Tail.SIZE : 0, place, BlockReader.NO_PARTITION,
-                BlockReader.Sequence.exactly(sequence));
+                Sequence.exactly(sequence));
     }
 
     private boolean isZero(long from, long to) throws FaroException {
@@ -170,7 +171,7 @@ public final class Walk {
                             "at most " + limits.maxDictionaries() + " dictionaries", "one more");
                 }
                 data.read(at, end, end, Place.DICTIONARY, BlockReader.NO_PARTITION,
-                        BlockReader.Sequence.exactly(count));
+                        Sequence.exactly(count));
                 data.checkDictionaryBytes();
                 directory.addDictionary(at, data.storedSize());
             }

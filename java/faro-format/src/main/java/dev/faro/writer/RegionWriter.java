@@ -189,7 +189,7 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void check(int kind, long plainSize, long records) throws FaroException {
-        Writer.checkKind(kind);
+        RecordRules.checkKind(kind);
         require(kind != BlockKind.DATA || plainSize >= 1, "a data block that is not empty", plainSize);
         require(plainSize <= maxPlain, "at most " + maxPlain + " plain bytes", plainSize);
         require(records >= 0, "a count of records", records);

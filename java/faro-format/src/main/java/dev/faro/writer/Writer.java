@@ -2,12 +2,10 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
-import dev.faro.block.Payloads;
 import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
 import dev.faro.header.FileKind;
-import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import dev.faro.index.Members;
 import dev.faro.index.RegionDraft;
@@ -16,7 +14,6 @@ import dev.faro.message.Directory;
 import dev.faro.message.Tail;
 import dev.faro.sortbuffer.SortBuffer;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -41,11 +38,11 @@ public final class Writer implements AutoCloseable {
     private final SortBuffer buffer;
     private final Committer committer;
     private final WriterDictionaries dictionaries;
-    private final DictionaryTraining training;
     private final StatisticsDraft statistics;
     private final TreeMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
     private final byte[] createdBy;
     private final long maxPlain;
+    private final RecordRules rules;
     private RegionWriter openRegion;
     private FaroException failure;
     private State state = State.OPEN;
@@ -54,17 +51,13 @@ public final class Writer implements AutoCloseable {
         OPEN, FINISHED, ABORTED
     }
 
-    /** A step that may fail the writer. */
-    interface Step {
-        void run() throws FaroException;
-    }
-
     private Writer(List<Path> paths, Header header, WriterOptions options) throws FaroException {
         this.options = options;
         this.header = header;
         this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
         // Beyond that no block would fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
+        this.rules = new RecordRules(header.framing(), maxPlain);
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
         this.statistics = options.statistics ? new StatisticsDraft(header) : null;
         // Behind what may find no memory or no native library: files that nobody removes would stay.
@@ -74,9 +67,8 @@ public final class Writer implements AutoCloseable {
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
         this.packer = new BlockPacker(output, options.framing, blockSize);
         this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
-        this.dictionaries = new WriterDictionaries(files.data(), header.fileId(), committer, files.isSingle());
-        this.training = options.dictionaries && options.codec == Codec.ZSTD
-                ? new DictionaryTraining(options.framing, blockSize, options.level) : null;
+        this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, options.dictionaries
+                && options.codec == Codec.ZSTD ? new DictionaryTraining(options.framing, blockSize, options.level) : null);
     }
 
     private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
@@ -154,7 +146,7 @@ public final class Writer implements AutoCloseable {
         if (!header.has(partition)) {
             throw FaroException.invalidArgument("a partition of the file", partition);
         }
-        checkRecord(record, kind, rows);
+        rules.check(record, kind, rows);
         take(partition, null, record, kind, rows);
     }
 
@@ -166,7 +158,7 @@ public final class Writer implements AutoCloseable {
     /** Takes a record or an event for every partition, as {@link #write(int, ByteBuffer, int, long)}. */
     public void broadcast(ByteBuffer record, int kind, long rows) throws FaroException {
         checkOpen();
-        checkRecord(record, kind, rows);
+        rules.check(record, kind, rows);
         take(0, Members.ALL, record, kind, rows);
     }
 
@@ -179,32 +171,8 @@ public final class Writer implements AutoCloseable {
     public void multicast(int[] partitions, ByteBuffer record, int kind, long rows) throws FaroException {
         checkOpen();
         Members members = Members.of(header, partitions);
-        checkRecord(record, kind, rows);
+        rules.check(record, kind, rows);
         take(0, members, record, kind, rows);
-    }
-
-    /** WRT-1 to WRT-3. */
-    private void checkRecord(ByteBuffer record, int kind, long rows) throws FaroException {
-        checkKind(kind);
-        boolean event = kind != BlockKind.DATA;
-        if (rows < 0) {
-            throw FaroException.invalidArgument("a count of rows", rows);
-        }
-        Framing framing = header.framing();
-        if (!event && framing == Framing.ARROW
-                && !Payloads.isArrowMessage(record.slice().order(ByteOrder.LITTLE_ENDIAN))) {
-            throw FaroException.invalidArgument("an encapsulated Arrow message", "other bytes");
-        }
-        long plain = record.remaining() + (!event && framing == Framing.RECORDS ? 4L : 0);
-        if (plain > maxPlain && (event || framing != Framing.OPAQUE)) {
-            throw FaroException.limitExceeded("a block of at most " + maxPlain + " plain bytes", plain);
-        }
-    }
-
-    static void checkKind(int kind) throws FaroException {
-        if (!BlockKind.isPartitionKind(kind)) {
-            throw FaroException.invalidArgument("kind 0, 1 or 64 to 127", kind);
-        }
     }
 
     /** As {@link #guard}, without an object per record. {@code members} is null for one partition. */
@@ -246,7 +214,7 @@ public final class Writer implements AutoCloseable {
 
     private void closeRegion() throws FaroException {
         if (!buffer.isEmpty()) {
-            train();
+            dictionaries.train(buffer, encoder);
             beginRegion();
             buffer.drain((int) options.rotation, packer);
             commit();
@@ -257,17 +225,6 @@ public final class Writer implements AutoCloseable {
     private void beginRegion() throws FaroException {
         dictionaries.beginRegion();
         output.beginRegion();
-    }
-
-    /** DIC-7. Who hands over dictionaries has trained them already. */
-    private void train() throws FaroException {
-        if (training == null || training.isDone() || dictionaries.count() > 0) {
-            return;
-        }
-        DictionaryTraining.Trained trained = training.train(buffer);
-        if (trained != null) {
-            encoder.use(trained.dictionary(), dictionaries.add(trained.dictionary()), trained.leastMatch());
-        }
     }
 
     /** Takes back the region that the output holds. */
@@ -289,24 +246,16 @@ public final class Writer implements AutoCloseable {
             ByteBuffer message =
                     draft.message(committer.directory().size(), output.start(), (int) options.rotation);
             if (!files.isSingle() || options.durability == Durability.COMMIT) {
-                flush(files.data());
+                files.data().complete(options.durability == Durability.COMMIT);
             }
             committer.region(message, output.start(), draft.bytes());
-            flush(files.index());
+            files.index().complete(options.durability == Durability.COMMIT);
         } else {
             dictionaries.giveUp();
         }
         output.commit();
         if (statistics != null) {
             statistics.add(draft);
-        }
-    }
-
-    private void flush(OutputFile file) throws FaroException {
-        if (options.durability == Durability.COMMIT) {
-            file.sync();
-        } else {
-            file.flush();
         }
     }
 

@@ -6,8 +6,10 @@ import dev.faro.block.BlockReader;
 import dev.faro.block.BlockSeal;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.DictionaryDigest;
+import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
 import dev.faro.message.Directory;
+import dev.faro.sortbuffer.SortBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -26,17 +28,20 @@ final class WriterDictionaries {
     private final BlockSeal seal;
     private final Committer committer;
     private final boolean single;
+    /** Null when there is nothing to train. */
+    private final DictionaryTraining training;
     private final Map<ByteBuffer, Integer> numbers = new HashMap<>();
     /** Those that no region stands behind yet; they come after all that were written. */
     private final List<ByteBuffer> waiting = new ArrayList<>();
     /** Where the blocks of those that wait begin, when they were written before the region in hand. */
     private final List<Long> offsets = new ArrayList<>();
 
-    WriterDictionaries(OutputFile file, UUID fileId, Committer committer, boolean single) {
-        this.file = file;
+    WriterDictionaries(OutputFiles files, UUID fileId, Committer committer, DictionaryTraining training) {
+        this.file = files.data();
+        this.single = files.isSingle();
+        this.training = training;
         this.seal = new BlockSeal(fileId);
         this.committer = committer;
-        this.single = single;
     }
 
     /** How many there are, those that wait too. */
@@ -69,6 +74,20 @@ final class WriterDictionaries {
         numbers.put(bytes, number);
         waiting.add(bytes);
         return number;
+    }
+
+    /**
+     * Trains one on a region that is about to be written, if it is the first that promises something (DIC-7), for the
+     * encoder to use. Who hands over dictionaries has trained them already.
+     */
+    void train(SortBuffer buffer, Encoder encoder) throws FaroException {
+        if (training == null || training.isDone() || count() > 0) {
+            return;
+        }
+        DictionaryTraining.Trained trained = training.train(buffer);
+        if (trained != null) {
+            encoder.use(trained.dictionary(), add(trained.dictionary()), trained.leastMatch());
+        }
     }
 
     /** Writes those that wait, where a region is about to begin. */
