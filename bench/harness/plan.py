@@ -107,7 +107,6 @@ def plan(parts: list[str], sizes: Sizes) -> list[Step]:
 SINGLE = {
     "broadcast": ("rust",),
     "index": ("rust",),
-    "memory": ("rust",),
     "scheduler": ("rust", "java"),
     "small-blocks": ("rust",),
     "growth": ("rust",),

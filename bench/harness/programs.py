@@ -61,8 +61,9 @@ class Call:
                 command += ["--plain-mib", str(self.plain_mib)]
             if self.repetitions is not None:
                 command += ["--repetitions", str(self.repetitions)]
-        if self.lineitem and lineitem is not None:
-            command += ["--lineitem", str(lineitem)]
+            # Rust has the generator built in.
+            if self.lineitem and lineitem is not None:
+                command += ["--lineitem", str(lineitem)]
         return [*command, *self.more]
 
     def __str__(self) -> str:

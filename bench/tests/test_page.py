@@ -48,15 +48,17 @@ def test_a_target_of_speed_and_one_of_a_figure() -> None:
     lines = [
         line("rust", "faro", [0.05], part="read", order="file"),
         line("java", "faro", [0.07], part="read", order="file"),
-        line("rust", "faro", [1.0], part="memory", figures={"above_buffer_bytes": 1 << 20}),
-        line("rust", "faro", [1.0], part="memory", figures={"above_buffer_bytes": 17 << 20}, partitions=9),
+        line("rust", "faro", [1.0], part="growth", curve="partitions", figures={"peak_bytes": 17 << 20}),
+        line("rust", "faro", [1.0], part="growth", curve="partitions", figures={"peak_bytes": 33 << 20}, partitions=9),
+        line("rust", "faro", [1.0], part="index", figures={"bytes_per_entry": 4.19}),
     ]
     found = verdicts(lines)
     assert found["read-file-order"]["state"] == "not met"
     assert "14.3 GB/s" in found["read-file-order"]["found"]
     assert found["read-partition-order"]["state"] == "not measured"
     assert found["memory"]["state"] == "not met"
-    assert "17 MiB" in found["memory"]["found"]
+    assert "17.0 MiB above the sort buffer, at P = 9" in found["memory"]["found"]
+    assert found["index-bytes"]["state"] == "met"
     assert verdicts(lines[:1])["read-file-order"]["state"] == "met"
 
 

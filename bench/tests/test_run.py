@@ -78,7 +78,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing(fakes: Path, tmp_path: Path) -
         "sys.exit(cli.main(sys.argv[1:]))"
     )
     environment = os.environ | {"PYTHONPATH": str(BENCH), "FAKE": "hang", "FAKE_STARTED": str(started)}
-    command = [sys.executable, "-c", script, "memory", "--dir", str(fakes), "--json", str(tmp_path / "bench.json")]
+    command = [sys.executable, "-c", script, "index", "--dir", str(fakes), "--json", str(tmp_path / "bench.json")]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 20
     while not started.exists() and time.monotonic() < until:
@@ -101,9 +101,9 @@ def test_a_whole_run(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert {line["part"] for line in made["results"]} == {"read"}
     assert "sizes for trying" in (tmp_path / "BENCHMARKS.md").read_text()
     assert list(fakes.iterdir()) == []
-    assert cli.main(["memory", *arguments[1:], "--keep"]) == 0
+    assert cli.main(["index", *arguments[1:], "--keep"]) == 0
     made = json.loads(target.read_text())
-    assert {line["part"] for line in made["results"]} == {"read", "memory"}
+    assert {line["part"] for line in made["results"]} == {"read", "index"}
     capsys.readouterr()
 
 
@@ -118,4 +118,4 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_the_plan_has_each_part_and_starts_cells_in_turns() -> None:
     assert {step.part for step in plan(list(PARTS), FULL)} == set(PARTS)
     assert all(step.turns == FULL.turns for step in plan(["write", "read"], FULL))
-    assert "--quick" in plan(["memory"], QUICK)[0].calls[0].more
+    assert "--quick" in plan(["index"], QUICK)[0].calls[0].more
