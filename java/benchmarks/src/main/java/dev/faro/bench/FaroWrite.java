@@ -1,5 +1,7 @@
 package dev.faro.bench;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -12,6 +14,7 @@ import java.nio.file.Path;
 public final class FaroWrite implements WriteSubject {
     private final WriteCase which;
     private final Path name;
+    private long taken;
 
     /** Writes {@code faro.data} and {@code faro.index} into a folder. */
     public FaroWrite(WriteCase which, Path folder) {
@@ -38,13 +41,21 @@ public final class FaroWrite implements WriteSubject {
 
     @Override
     public Outcome write() throws FaroException, IOException {
+        long before = Memory.taken();
         try (Writer writer = Writer.create(name, options(which))) {
             long begin = System.nanoTime();
             records(which, writer);
             writer.finish();
             long nanos = System.nanoTime() - begin;
+            taken = Memory.taken() - before;
             return new Outcome(nanos, Files.size(path(".data")), Files.size(path(".index")), 2);
         }
+    }
+
+    /** All memory that the last writer took, given back in the meantime or not: its peak was not above that. */
+    @Override
+    public ObjectNode figures() {
+        return JsonNodeFactory.instance.objectNode().put("peak_bytes", taken);
     }
 
     /** Hands the records of a case over. */

@@ -51,6 +51,10 @@ public final class Rounds {
             if (last[i].files() > 0) {
                 line.put("files", last[i].files());
             }
+            ObjectNode figures = subject.figures();
+            if (figures != null) {
+                line.set("figures", figures);
+            }
             results.append(line);
         }
     }

@@ -1,5 +1,6 @@
 package dev.faro.bench;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.codec.Codec;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,6 +57,10 @@ public class WriteBenchmark {
     /** Plain data of a repetition in MiB. */
     @Param("64")
     public int plainMib;
+
+    /** What grows in the part {@code growth}: {@code partitions}, {@code record_bytes} or {@code data_mib}; or empty. */
+    @Param("")
+    public String curve;
 
     /** Names of the subjects, with commas between. */
     @Param("faro")
@@ -128,10 +133,18 @@ public class WriteBenchmark {
         rounds.run(measured);
     }
 
+    private ObjectNode name() {
+        ObjectNode json = which.json();
+        if (!curve.isEmpty()) {
+            json.put("curve", curve).put("data_mib", plainMib);
+        }
+        return json;
+    }
+
     /** Hands the results over. */
     @TearDown(Level.Trial)
     public void close() throws IOException {
-        rounds.report(part, which.json(), new Results(out.isEmpty() ? null : Path.of(out)));
+        rounds.report(part, name(), new Results(out.isEmpty() ? null : Path.of(out)));
         opened.forEach(WriteSubject::close);
     }
 }

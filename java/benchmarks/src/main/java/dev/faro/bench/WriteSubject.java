@@ -1,5 +1,6 @@
 package dev.faro.bench;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Closeable;
 
 /** Somebody who writes a case: Faro, a peer, or the limit of the machine. */
@@ -12,6 +13,11 @@ public interface WriteSubject extends Closeable {
 
     /** Writes the case once, from the first record to the return of what finishes the output. */
     Outcome write() throws Exception;
+
+    /** What else the last repetition showed, or null. */
+    default ObjectNode figures() {
+        return null;
+    }
 
     /** Removes what was written; the clock stands. */
     void clear() throws Exception;

@@ -113,6 +113,7 @@ class SmokeTest {
         benchmark.bufferMib = 1;
         benchmark.codec = "LZ4";
         benchmark.plainMib = 3;
+        benchmark.curve = "data_mib";
         benchmark.subjects = "faro,flink,flink-8-more,flink-hash,raw-write,codec";
         benchmark.folder = folder.resolve("files").toString();
         benchmark.out = out.toString();
@@ -127,6 +128,10 @@ class SmokeTest {
         for (String line : lines) {
             var json = Results.parse(line);
             assertEquals(2, json.get("seconds").size());
+            assertEquals(3, json.get("case").get("data_mib").asInt());
+            if (json.get("subject").asText().equals("faro")) {
+                assertEquals(12 << 20, json.get("figures").get("peak_bytes").asLong(), 11 << 20);
+            }
             long plain = json.get("plain_bytes").asLong();
             long stored = json.get("stored_bytes").asLong();
             boolean raw = json.get("subject").asText().equals("raw-write");

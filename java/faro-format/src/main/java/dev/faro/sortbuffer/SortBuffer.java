@@ -17,7 +17,10 @@ import java.util.Map;
  */
 public final class SortBuffer {
     /** Bytes of a part that is sorted by itself: with a second one a processor's cache holds it. */
-    private static final int RUN = 4 << 20;
+    private static final int RUN = 2 << 20;
+    /** The same where partitions are many, so that what each has of a part is not too little to be copied at once. */
+    private static final int RUN_OF_MANY = 4 << 20;
+    private static final int MANY = 4 << 10;
     /** Bytes of a part beyond its share of the size, where the last record did not fit. */
     private static final int SLACK = 4 << 10;
     /** What a record is charged beside its bytes (SRT-1). */
@@ -45,7 +48,8 @@ public final class SortBuffer {
         this.header = header;
         this.size = size;
         this.ordered = ordered;
-        this.runSize = (int) Math.min(RUN, size + 7 & -8) + SLACK;
+        int run = header.partitionCount() > MANY ? RUN_OF_MANY : RUN;
+        this.runSize = (int) Math.min(run, size + 7 & -8) + SLACK;
         this.scratch = new Scratch(runSize);
     }
 

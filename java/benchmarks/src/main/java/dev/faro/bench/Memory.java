@@ -1,0 +1,21 @@
+package dev.faro.bench;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+
+/** Memory as the JVM counts it. */
+final class Memory {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private Memory() {}
+
+    /** Bytes that this thread ever took from the heap, and those of direct buffers now. */
+    static long taken() {
+        return THREADS.getCurrentThreadAllocatedBytes()
+                + ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                        .filter(pool -> pool.getName().equals("direct"))
+                        .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                        .sum();
+    }
+}
