@@ -1,7 +1,6 @@
 package dev.faro;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,7 +15,6 @@ import dev.faro.scheduler.SchedulerOptions;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,7 +27,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,8 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The rules of docs/scheduler.md. */
 @Timeout(120)
 class SchedulerTest {
-    private static final int PARTITIONS = 50;
-    private static final int REGIONS = 6;
+    static final int PARTITIONS = 50;
+    static final int REGIONS = 6;
     private static final int RECORD = 5000;
 
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -47,7 +44,7 @@ class SchedulerTest {
     Path folder;
 
     /** Buffers of one size, counted; as many as are allowed. */
-    private static class Counting implements Buffers {
+    static class Counting implements Buffers {
         private final Set<ByteBuffer> out = Collections.newSetFromMap(new IdentityHashMap<>());
         private final int size;
         int allowed = Integer.MAX_VALUE;
@@ -77,7 +74,7 @@ class SchedulerTest {
     }
 
     /** What a consumer reads, and the fault at its end. */
-    private static List<String> story(Consumer consumer) {
+    static List<String> story(Consumer consumer) {
         List<String> story = new ArrayList<>();
         try (consumer) {
             while (consumer.next()) {
@@ -133,7 +130,7 @@ class SchedulerTest {
         assertTrue(faults > 15, faults + " with faults");
     }
 
-    private static List<List<String>> pollInAnyOrder(Scheduler scheduler, List<Consumer> consumers, Random random)
+    static List<List<String>> pollInAnyOrder(Scheduler scheduler, List<Consumer> consumers, Random random)
             throws FaroException {
         List<List<String>> stories = new ArrayList<>();
         consumers.forEach(consumer -> stories.add(new ArrayList<>()));
@@ -212,7 +209,8 @@ class SchedulerTest {
         }
     }
 
-    private List<Path> writeEven() throws FaroException {
+    /** Each partition has a record of some blocks in each region. */
+    static Reader openEven(Path folder, RecordingFileSystem system) throws FaroException {
         Path name = folder.resolve("even");
         byte[] record = new byte[RECORD];
         try (Writer writer = Writer.create(name, new WriterOptions(PARTITIONS).blockSize(2000).overwrite(true))) {
@@ -225,15 +223,11 @@ class SchedulerTest {
             }
             writer.finish();
         }
-        return Outputs.files(name, Layout.PAIRED).stream().map(system::path).toList();
-    }
-
-    private Reader openEven() throws FaroException {
-        List<Path> files = writeEven();
+        List<Path> files = Outputs.files(name, Layout.PAIRED).stream().map(system::path).toList();
         return Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
     }
 
-    private static List<Consumer> openAll(Scheduler scheduler, Reader reader) throws FaroException {
+    static List<Consumer> openAll(Scheduler scheduler, Reader reader) throws FaroException {
         List<Consumer> consumers = new ArrayList<>();
         for (int i = 0; i < PARTITIONS; i++) {
             consumers.add(scheduler.open(reader, i));
@@ -244,7 +238,7 @@ class SchedulerTest {
     /** Rule 3: a region that all ask for is one read, and not fifty. */
     @Test
     void fewReadsInTheOrderOfTheFile() throws Exception {
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             Collections.shuffle(consumers, new Random(1));
             List<List<String>> found = pollInAnyOrder(scheduler, consumers, new Random(2));
@@ -260,7 +254,7 @@ class SchedulerTest {
     void slowConsumersStallNobody() throws Exception {
         Counting buffers = new Counting(1000);
         SchedulerOptions options = new SchedulerOptions(0, 1 << 20, 10_000L * PARTITIONS);
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(options, null, buffers)) {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(options, null, buffers)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             // Half of them are slow: nothing of theirs is taken.
             for (int i = 0; i < PARTITIONS; i += 2) {
@@ -275,152 +269,11 @@ class SchedulerTest {
         }
     }
 
-    /** Rule 5: a consumer that is closed between the choice of a read and its end. */
-    @Test
-    void closedWhileItIsReadFor() throws Exception {
-        List<Consumer> consumers = new ArrayList<>();
-        AtomicInteger left = new AtomicInteger(3);
-        Counting buffers = new Counting(700) {
-            @Override
-            public ByteBuffer take(int wanted) {
-                if (left.decrementAndGet() == 0) {
-                    consumers.get(7).close();
-                    consumers.get(40).close();
-                }
-                return super.take(wanted);
-            }
-        };
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
-            consumers.addAll(openAll(scheduler, reader));
-            for (int i = 0; i < PARTITIONS; i++) {
-                if (i == 7 || i == 40) {
-                    continue;
-                }
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
-            }
-            assertEquals(0, buffers.out(), "what was read for the closed ones was given back");
-        }
-    }
-
-    /** Rule 5: everything comes back, whenever consumers are closed. */
-    @Test
-    void closedAtAnyTime() throws Exception {
-        for (int seed = 0; seed < 30; seed++) {
-            Random random = new Random(seed);
-            Counting buffers = new Counting(1500);
-            try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
-                List<Consumer> consumers = openAll(scheduler, reader);
-                for (Consumer consumer : consumers) {
-                    if (random.nextBoolean()) {
-                        scheduler.serve();
-                    }
-                    if (random.nextBoolean()) {
-                        consumer.poll();
-                    }
-                    consumer.close();
-                }
-                assertEquals(0, buffers.out());
-                assertFalse(scheduler.serve() && scheduler.serve(), "nothing is left to do");
-            }
-        }
-    }
-
-    /** Rule 6: a read that the system refuses is the fault of those who waited for it; those to come see nothing. */
-    @Test
-    void aReadThatIsRefused() throws Exception {
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
-            List<Consumer> consumers = openAll(scheduler, reader).subList(0, PARTITIONS / 2);
-            for (int i = 0; i < REGIONS; i++) {
-                reader.region(i);
-            }
-            system.refuseRead(0);
-            assertTrue(scheduler.serve());
-            Consumer late = scheduler.open(reader, 3);
-            for (Consumer consumer : consumers) {
-                FaroException e = assertThrows(FaroException.class, consumer::next);
-                assertEquals(ErrorCode.IO, e.code());
-            }
-            assertEquals(Scrambled.story(reader.partition(3)), story(late));
-        }
-    }
-
-    /** Rule 6: of a file that shrank, only who needs what is gone gets a fault. */
-    @Test
-    void aFileThatShrank() throws Exception {
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
-            List<Consumer> consumers = openAll(scheduler, reader);
-            long cut = reader.region(0).start(30);
-            try (java.nio.channels.FileChannel file = java.nio.channels.FileChannel.open(
-                    folder.resolve("even.data"), java.nio.file.StandardOpenOption.WRITE)) {
-                file.truncate(cut);
-            }
-            for (int i = 0; i < PARTITIONS; i++) {
-                Consumer consumer = consumers.get(i);
-                int blocks = 0;
-                FaroException fault = null;
-                try {
-                    while (consumer.next()) {
-                        blocks++;
-                    }
-                } catch (FaroException e) {
-                    fault = e;
-                }
-                assertEquals(ErrorCode.TRUNCATED, fault.code());
-                assertEquals(cut, fault.offset());
-                assertEquals(i < 30, blocks > 0, "partition " + i + ": " + blocks + " blocks of region 0");
-            }
-        }
-    }
-
-    /** An interrupt is nobody's fault: the step is left to the next call. */
-    @Test
-    void interruptsWhileServing() throws Exception {
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
-            List<Consumer> consumers = openAll(scheduler, reader);
-            for (int i = 0; i < 4; i++) {
-                system.interruptRead(i);
-                FaroException e = assertThrows(FaroException.class, () -> {
-                    while (scheduler.serve()) {
-                        // Until the interrupt.
-                    }
-                });
-                assertTrue(e.getCause() instanceof InterruptedIOException);
-                assertTrue(Thread.interrupted());
-            }
-            system.refuseRead(-1);
-            for (int i = 0; i < PARTITIONS; i++) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
-            }
-        }
-    }
-
-    /** A pool that is empty is asked again when it says so. */
-    @Test
-    void aPoolThatIsEmpty() throws Exception {
-        Counting buffers = new Counting(6000);
-        buffers.allowed = 0;
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
-            List<Consumer> consumers = openAll(scheduler, reader);
-            int steps = 0;
-            while (scheduler.serve()) {
-                assertTrue(++steps < 10, "it waits for the pool");
-            }
-            assertEquals(Feed.State.NOT_YET, consumers.get(0).poll());
-            buffers.allowed = 4;
-            scheduler.wake();
-            List<List<String>> expected = new ArrayList<>();
-            for (int i = 0; i < PARTITIONS; i++) {
-                expected.add(Scrambled.story(reader.partition(i)));
-            }
-            assertEquals(expected, pollInAnyOrder(scheduler, consumers, new Random(3)));
-        }
-    }
-
     /** Rule 7: nobody waits; listeners say when there is something. */
     @Test
     void listeners() throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(2);
-        try (Reader reader = openEven(); Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 10_000, 50_000), executor)) {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 10_000, 50_000), executor)) {
             List<List<String>> expected = new ArrayList<>();
             List<List<String>> found = new ArrayList<>();
             java.util.concurrent.CountDownLatch ends = new java.util.concurrent.CountDownLatch(PARTITIONS);
@@ -459,25 +312,6 @@ class SchedulerTest {
             }
         } catch (FaroException e) {
             story.add(e.getMessage());
-        }
-    }
-
-    /** An executor that takes no more tasks, and a scheduler that is closed, end all readings. */
-    @Test
-    void theEndOfTheScheduler() throws Exception {
-        ExecutorService executor = Executors.newSingleThreadExecutor();
-        try (Reader reader = openEven()) {
-            executor.shutdownNow();
-            Scheduler refused = new Scheduler(SchedulerOptions.DEFAULT, executor);
-            Consumer consumer = refused.open(reader, 1);
-            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, consumer::next).code());
-            Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT);
-            Consumer open = scheduler.open(reader, 1);
-            scheduler.close();
-            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, open::next).code());
-            assertEquals(ErrorCode.INVALID_ARGUMENT,
-                    assertThrows(FaroException.class, () -> scheduler.open(reader, 1)).code());
-            assertThrows(FaroException.class, () -> refused.open(reader, PARTITIONS));
         }
     }
 }

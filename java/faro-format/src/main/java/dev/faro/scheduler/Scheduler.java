@@ -22,8 +22,6 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>It has no threads: steps run in an {@link Executor} that it is given, or in whatever thread calls {@link #serve}.
  */
 public final class Scheduler implements Closeable {
-    /** A request is not cut below this, however many consumers there are. */
-    private static final long LEAST_REQUEST = 4 << 10;
     /** Steps that one task makes before it lets others have the executor's thread. */
     private static final int STEPS = 16;
 
@@ -31,14 +29,10 @@ public final class Scheduler implements Closeable {
     private final Buffers buffers;
     private final Executor executor;
     private final Reading reading;
-    private final Object lock = new Object();
+    /** Also the lock of whatever a consumer or a file keeps of this. */
+    private final Ledger ledger;
     private final Map<Dataset, FileSweep> files = new IdentityHashMap<>();
     private final Set<Consumer> consumers = Collections.newSetFromMap(new IdentityHashMap<>());
-    private final ArrayDeque<FileSweep> ready = new ArrayDeque<>();
-    private final List<FileSweep> starved = new ArrayList<>();
-    private int counted;
-    private long held;
-    private long mostHeld;
     private long wakes;
     private boolean closed;
 
@@ -62,6 +56,7 @@ public final class Scheduler implements Closeable {
         this.executor = executor;
         this.buffers = buffers;
         this.reading = new Reading(options, buffers);
+        this.ledger = new Ledger(options);
     }
 
     /**
@@ -98,16 +93,16 @@ public final class Scheduler implements Closeable {
     public Consumer open(Dataset dataset, int from, int to) throws FaroException {
         Consumer consumer;
         boolean run;
-        synchronized (lock) {
+        synchronized (ledger) {
             if (closed) {
                 throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
             }
             FileSweep file = files.computeIfAbsent(dataset, which -> new FileSweep(which, options));
             consumer = new Consumer(this, file, from, to);
             file.open++;
-            counted++;
+            ledger.counted++;
             consumers.add(consumer);
-            run = feedLater(consumer);
+            run = ledger.feedLater(consumer);
         }
         dispatch(run);
         return consumer;
@@ -115,32 +110,6 @@ public final class Scheduler implements Closeable {
 
     boolean hasExecutor() {
         return executor != null;
-    }
-
-    /** Bytes that each consumer may hold. */
-    private long share() {
-        return options.budgetBytes() / Math.max(1, counted);
-    }
-
-    /** Has a consumer's next request planned, if it has room. Returns whether there is a task more to run. */
-    private boolean feedLater(Consumer consumer) {
-        boolean room = consumer.held == 0 || consumer.held <= share() / 2;
-        if (consumer.closed || consumer.outstanding || consumer.planEnded || !room) {
-            return false;
-        }
-        consumer.outstanding = true;
-        consumer.file.hungry.add(consumer);
-        return signal(consumer.file);
-    }
-
-    private boolean signal(FileSweep file) {
-        if (file.queued) {
-            file.again = true;
-            return false;
-        }
-        file.queued = true;
-        ready.add(file);
-        return true;
     }
 
     private void dispatch(boolean run) {
@@ -188,8 +157,8 @@ public final class Scheduler implements Closeable {
 
     private boolean serveFile() throws FaroException {
         FileSweep file;
-        synchronized (lock) {
-            file = ready.poll();
+        synchronized (ledger) {
+            file = ledger.ready.poll();
             if (file == null) {
                 return false;
             }
@@ -200,11 +169,11 @@ public final class Scheduler implements Closeable {
         try {
             more = step(file);
         } finally {
-            synchronized (lock) {
+            synchronized (ledger) {
                 run = more || file.again;
                 file.queued = run;
                 if (run) {
-                    ready.add(file);
+                    ledger.ready.add(file);
                 } else if (file.open == 0) {
                     files.remove(file.dataset, file);
                 }
@@ -216,13 +185,13 @@ public final class Scheduler implements Closeable {
     private boolean step(FileSweep file) throws FaroException {
         List<Consumer> planned = new ArrayList<>();
         long wakesBefore;
-        synchronized (lock) {
+        synchronized (ledger) {
             planned.addAll(file.hungry);
             file.hungry.clear();
             wakesBefore = wakes;
         }
         plan(file, planned);
-        Sweep.Read<Consumer> read = choose(file);
+        Sweep.Read<Consumer> read = ledger.choose(file);
         if (read == null) {
             return false;
         }
@@ -231,7 +200,7 @@ public final class Scheduler implements Closeable {
             result = reading.read(file.file, read);
         } finally {
             if (result == null) {
-                putBack(file, read.requests());
+                ledger.putBack(file, read.requests());
             }
         }
         return handOut(file, read, result, wakesBefore);
@@ -243,17 +212,17 @@ public final class Scheduler implements Closeable {
             Consumer consumer = hungry.get(i);
             boolean wanted = false;
             try {
-                wanted = consumer.feed().want(mostOf(consumer));
+                wanted = consumer.feed().want(ledger.mostOf(consumer));
             } catch (FaroException e) {
                 if (Consumer.isInterrupt(e)) {
-                    synchronized (lock) {
+                    synchronized (ledger) {
                         file.hungry.addAll(hungry.subList(i, hungry.size()));
                     }
                     throw e;
                 }
                 consumer.feed().endWith(e);
             }
-            synchronized (lock) {
+            synchronized (ledger) {
                 if (consumer.closed) {
                     continue;
                 }
@@ -270,60 +239,13 @@ public final class Scheduler implements Closeable {
         }
     }
 
-    private long mostOf(Consumer consumer) {
-        synchronized (lock) {
-            return Math.min(options.readBytes(), Math.max(LEAST_REQUEST, share() - consumer.held));
-        }
-    }
-
-    private Sweep.Read<Consumer> choose(FileSweep file) {
-        synchronized (lock) {
-            Sweep.Request<Consumer> first = file.sweep.first();
-            if (first == null) {
-                return null;
-            }
-            long room = options.budgetBytes() - held;
-            if (first.bytes() > room && held > 0) {
-                starve(file);
-                return null;
-            }
-            Sweep.Read<Consumer> read = file.sweep.next(room);
-            for (Sweep.Request<Consumer> request : read.requests()) {
-                request.owner().request = null;
-                held += request.bytes();
-            }
-            mostHeld = Math.max(mostHeld, held);
-            return read;
-        }
-    }
-
-    private void starve(FileSweep file) {
-        if (!file.starved) {
-            file.starved = true;
-            starved.add(file);
-        }
-    }
-
-    /** Requests that were not served, of consumers that may have been closed meanwhile. */
-    private void putBack(FileSweep file, List<Sweep.Request<Consumer>> requests) {
-        synchronized (lock) {
-            for (Sweep.Request<Consumer> request : requests) {
-                held -= request.bytes();
-                if (!request.owner().closed) {
-                    request.owner().request = request;
-                    file.sweep.putBack(request);
-                }
-            }
-        }
-    }
-
     private boolean handOut(
             FileSweep file, Sweep.Read<Consumer> read, Reading.Result result, long wakesBefore) {
         List<Sweep.Request<Consumer>> requests = read.requests();
         int served = result.served();
         boolean more = true;
         List<ByteBuffer> dropped = new ArrayList<>();
-        synchronized (lock) {
+        synchronized (ledger) {
             for (int i = 0; i < served; i++) {
                 handOut(requests.get(i), result.pieces().get(i), result.fault(i), dropped);
             }
@@ -331,15 +253,15 @@ public final class Scheduler implements Closeable {
                 reading.count(file, read, result);
             }
             if (served < requests.size()) {
-                putBack(file, requests.subList(served, requests.size()));
+                ledger.putBack(file, requests.subList(served, requests.size()));
                 if (wakes == wakesBefore) {
-                    starve(file);
+                    ledger.starve(file);
                     more = served > 0;
                 }
             }
         }
         dropped.forEach(buffers::giveBack);
-        boolean run = dropped.isEmpty() ? false : wakeStarved();
+        boolean run = dropped.isEmpty() ? false : ledger.wakeStarved();
         for (int i = 0; i < served; i++) {
             requests.get(i).owner().notifyListener();
         }
@@ -351,7 +273,7 @@ public final class Scheduler implements Closeable {
             Sweep.Request<Consumer> request, List<ByteBuffer> pieces, FaroException fault, List<ByteBuffer> dropped) {
         Consumer consumer = request.owner();
         if (consumer.closed || fault != null) {
-            held -= request.bytes();
+            ledger.held -= request.bytes();
             dropped.addAll(pieces);
             if (!consumer.closed) {
                 consumer.planEnded = true;
@@ -367,7 +289,7 @@ public final class Scheduler implements Closeable {
             at += piece.remaining();
         }
         consumer.outstanding = false;
-        feedLater(consumer);
+        ledger.feedLater(consumer);
     }
 
     /** A consumer took what lies in a buffer. */
@@ -375,55 +297,43 @@ public final class Scheduler implements Closeable {
         int bytes = buffer.remaining();
         buffers.giveBack(buffer);
         boolean run;
-        synchronized (lock) {
-            held -= bytes;
+        synchronized (ledger) {
+            ledger.held -= bytes;
             consumer.held -= bytes;
-            run = feedLater(consumer);
+            run = ledger.feedLater(consumer);
         }
-        dispatch(run | wakeStarved());
-    }
-
-    private boolean wakeStarved() {
-        synchronized (lock) {
-            boolean run = false;
-            for (FileSweep file : starved) {
-                file.starved = false;
-                run |= signal(file);
-            }
-            starved.clear();
-            return run;
-        }
+        dispatch(run | ledger.wakeStarved());
     }
 
     /** Says that {@link Buffers#take} may have something again, after it had nothing. */
     public void wake() {
         boolean run;
-        synchronized (lock) {
+        synchronized (ledger) {
             wakes++;
-            run = wakeStarved();
+            run = ledger.wakeStarved();
         }
         dispatch(run);
     }
 
     /** A reading came to its end: its share is the others'. */
     void ended(Consumer consumer) {
-        synchronized (lock) {
+        synchronized (ledger) {
             if (consumer.counted) {
                 consumer.counted = false;
-                counted--;
+                ledger.counted--;
             }
         }
     }
 
     /** Whether poll may say something else than that there is nothing yet. */
     boolean hasNews(Consumer consumer) {
-        synchronized (lock) {
+        synchronized (ledger) {
             return consumer.held > 0 || consumer.planEnded;
         }
     }
 
     void close(Consumer consumer) {
-        synchronized (lock) {
+        synchronized (ledger) {
             if (consumer.closed) {
                 return;
             }
@@ -440,19 +350,19 @@ public final class Scheduler implements Closeable {
         ended(consumer);
         // Buffers are given back through taken().
         consumer.feed().close();
-        dispatch(wakeStarved());
+        dispatch(ledger.wakeStarved());
     }
 
     /** What was read so far. */
     public Statistics statistics() {
-        synchronized (lock) {
-            return reading.statistics(mostHeld);
+        synchronized (ledger) {
+            return reading.statistics(ledger.mostHeld);
         }
     }
 
     private void endAll(FaroException fault) {
         List<Consumer> all;
-        synchronized (lock) {
+        synchronized (ledger) {
             all = new ArrayList<>(consumers);
             for (Consumer consumer : all) {
                 consumer.planEnded = true;
@@ -465,7 +375,7 @@ public final class Scheduler implements Closeable {
     /** Ends all readings with {@code io}; buffers come back as their consumers are closed. */
     @Override
     public void close() {
-        synchronized (lock) {
+        synchronized (ledger) {
             closed = true;
         }
         endAll(FaroException.io(null, null, "a scheduler that is open", new IOException("the scheduler was closed")));

@@ -1,0 +1,111 @@
+package dev.faro.scheduler;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Who holds how much of a scheduler's budget, and which files have something to do. Its monitor is the scheduler's
+ * lock: whoever calls what is not synchronized holds it.
+ */
+final class Ledger {
+    /** A request is not cut below this, however many consumers there are. */
+    private static final long LEAST_REQUEST = 4 << 10;
+
+    private final SchedulerOptions options;
+    /** Files that wait to be served. */
+    final ArrayDeque<FileSweep> ready = new ArrayDeque<>();
+    private final List<FileSweep> starved = new ArrayList<>();
+    /** Consumers that share the budget. */
+    int counted;
+    /** Bytes that were read, or are being read, and not taken. */
+    long held;
+    /** The most that this has been. */
+    long mostHeld;
+
+    Ledger(SchedulerOptions options) {
+        this.options = options;
+    }
+
+    /** Bytes that each consumer may hold. */
+    private long share() {
+        return options.budgetBytes() / Math.max(1, counted);
+    }
+
+    /** Has a consumer's next request planned, if it has room. Returns whether there is a task more to run. */
+    boolean feedLater(Consumer consumer) {
+        boolean room = consumer.held == 0 || consumer.held <= share() / 2;
+        if (consumer.closed || consumer.outstanding || consumer.planEnded || !room) {
+            return false;
+        }
+        consumer.outstanding = true;
+        consumer.file.hungry.add(consumer);
+        return signal(consumer.file);
+    }
+
+    /** Has a file served. Returns whether there is a task more to run. */
+    boolean signal(FileSweep file) {
+        if (file.queued) {
+            file.again = true;
+            return false;
+        }
+        file.queued = true;
+        ready.add(file);
+        return true;
+    }
+
+    /** Bytes of a consumer's next request at most. */
+    synchronized long mostOf(Consumer consumer) {
+        return Math.min(options.readBytes(), Math.max(LEAST_REQUEST, share() - consumer.held));
+    }
+
+    /** Chooses what is read next of a file, and reserves its bytes; null if there is nothing, or no room. */
+    synchronized Sweep.Read<Consumer> choose(FileSweep file) {
+        Sweep.Request<Consumer> first = file.sweep.first();
+        if (first == null) {
+            return null;
+        }
+        long room = options.budgetBytes() - held;
+        if (first.bytes() > room && held > 0) {
+            starve(file);
+            return null;
+        }
+        Sweep.Read<Consumer> read = file.sweep.next(room);
+        for (Sweep.Request<Consumer> request : read.requests()) {
+            request.owner().request = null;
+            held += request.bytes();
+        }
+        mostHeld = Math.max(mostHeld, held);
+        return read;
+    }
+
+    /** Has a file wait until there is room. */
+    void starve(FileSweep file) {
+        if (!file.starved) {
+            file.starved = true;
+            starved.add(file);
+        }
+    }
+
+    /** Requests that were not served, of consumers that may have been closed meanwhile. */
+    synchronized void putBack(FileSweep file, List<Sweep.Request<Consumer>> requests) {
+        for (Sweep.Request<Consumer> request : requests) {
+            held -= request.bytes();
+            if (!request.owner().closed) {
+                request.owner().request = request;
+                file.sweep.putBack(request);
+            }
+        }
+    }
+
+    /** Has the files served that wait for room. Returns whether there are tasks to run. */
+    synchronized boolean wakeStarved() {
+        boolean run = false;
+        for (FileSweep file : starved) {
+            file.starved = false;
+            run |= signal(file);
+        }
+        starved.clear();
+        return run;
+    }
+}
