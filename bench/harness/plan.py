@@ -109,6 +109,6 @@ SINGLE = {
     "index": ("rust",),
     "scheduler": ("rust", "java"),
     "small-blocks": ("rust",),
-    "growth": ("rust",),
+    "growth": ("rust", "java"),
 }
 PARTS = ("write", "read", "python", *SINGLE)
