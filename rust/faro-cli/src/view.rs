@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use faro::message::Footer;
+use faro::message::{DictionaryEntry, Footer};
 use faro::{Code, FileHeader, Files, Follower, Piece, Reader, ReaderOptions, RegionIndex, Role};
 
 use crate::failure::{Failure, Outcome};
@@ -46,6 +46,13 @@ impl View {
         match self {
             View::Finished(reader) => Some(reader.footer()),
             View::Unfinished(_) => None,
+        }
+    }
+
+    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+        match self {
+            View::Finished(reader) => reader.dictionaries(),
+            View::Unfinished(follower) => follower.dictionaries(),
         }
     }
 

@@ -46,6 +46,9 @@ struct Info {
     files: Vec<FileInfo>,
     header: HeaderInfo,
     created_by: Option<String>,
+    /// Only of files that may have some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dictionaries: Option<DictionariesInfo>,
     properties: BTreeMap<String, String>,
     regions: RegionsInfo,
     blocks: BlocksInfo,
@@ -73,6 +76,12 @@ struct HeaderInfo {
     file_id: String,
     reader_features: u32,
     writer_features: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct DictionariesInfo {
+    count: usize,
+    bytes: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -171,6 +180,10 @@ fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
             writer_features: header.writer_features,
         },
         created_by: footer.and_then(|footer| footer.created_by.clone()),
+        dictionaries: header.has_dictionaries().then(|| DictionariesInfo {
+            count: view.dictionaries().len(),
+            bytes: view.dictionaries().iter().map(|entry| u64::from(entry.size)).sum(),
+        }),
         properties,
         regions: regions(view, file_infos.first().map_or(0, |file| file.bytes))?,
         blocks: blocks(files, view, most_blocks)?,
@@ -318,6 +331,10 @@ fn print(info: &Info, out: &mut Out) -> Outcome {
             header.reader_features, header.writer_features
         );
         entry(out, style, "features", &text)?;
+    }
+    if let Some(dictionaries) = &info.dictionaries {
+        let text = format!("{}, {} bytes", dictionaries.count, dictionaries.bytes);
+        entry(out, style, "dictionaries", &text)?;
     }
     if let Some(created_by) = &info.created_by {
         entry(out, style, "created by", &escape(created_by))?;

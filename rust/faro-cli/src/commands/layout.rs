@@ -237,9 +237,11 @@ fn parts(pieces: &[Piece]) -> Vec<Part> {
         _ => 0,
     };
     let messages = |piece: &Piece| match piece.what {
-        PieceKind::RegionMessage | PieceKind::SchemaMessage | PieceKind::OtherMetadata | PieceKind::FooterMessage => {
-            piece.length
-        }
+        PieceKind::RegionMessage
+        | PieceKind::SchemaMessage
+        | PieceKind::Dictionary
+        | PieceKind::OtherMetadata
+        | PieceKind::FooterMessage => piece.length,
         _ => 0,
     };
     let ends = |piece: &Piece| match piece.what {
