@@ -8,6 +8,7 @@ mod broadcast;
 mod data;
 mod growth;
 mod index;
+mod memory;
 mod outcome;
 mod read;
 mod results;
@@ -29,6 +30,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The most memory that a writer has
+    Memory(memory::Args),
     /// The same records for all partitions, beside the same for one
     Broadcast(broadcast::Args),
     /// Time and memory as partitions, data, records or regions grow
@@ -47,6 +50,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Memory(args) => memory::run(&args),
         Command::Broadcast(args) => broadcast::run(&args),
         Command::Growth(args) => growth::run(&args),
         Command::Index(args) => index::run(&args),

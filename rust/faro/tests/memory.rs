@@ -1,4 +1,4 @@
-//! How much memory reading takes (LIM-2).
+//! How much memory reading takes (LIM-2), and writing.
 
 mod common;
 
@@ -13,9 +13,11 @@ struct Counting;
 thread_local! {
     static TAKEN: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static TIMES: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
+    TIMES.set(TIMES.get() + usize::from(bytes > 0));
     TAKEN.set(TAKEN.get() + bytes);
     PEAK.set(PEAK.get().max(TAKEN.get()));
 }
@@ -100,4 +102,35 @@ fn one_region_message_at_a_time() {
     // A bounded cache is bounded.
     let (_, some_kept) = peak_of(|| read_last_partition(&ten, 3 * MESSAGE as u64));
     assert!(some_kept < one_region + 4 * MESSAGE, "{some_kept}");
+}
+
+/// Records cost no allocation each, and sorting and writing them little beside what they are charged.
+#[test]
+fn writing_takes_the_sort_buffer_and_no_allocation_for_each_record() {
+    const BUFFER: usize = 32 << 20;
+    for (length, partitions) in [(0, 64), (16, 10_000), (100, 64), (1000, 10_000)] {
+        let place = Place::new();
+        let record = vec![7; length];
+        let write = |regions: usize| {
+            let before = TIMES.get();
+            let many = options(Layout::Paired, partitions).buffer_size(BUFFER as u64);
+            let mut writer = Writer::create(place.name().with_extension(regions.to_string()), many).unwrap();
+            let records = regions * (BUFFER / (length + 12));
+            for number in 0..records as u32 {
+                writer
+                    .write(number.wrapping_mul(0x9E37_79B9) % partitions, &record)
+                    .unwrap();
+            }
+            assert_eq!(writer.finish().unwrap().regions, regions);
+            (TIMES.get() - before, records)
+        };
+        let ((first, _), peak) = peak_of(|| write(1));
+        // The packed bytes have room for all charges, and the entries, of the charges, come beside them, here by the
+        // address space alone.
+        let entries = BUFFER / (length + 12) * 8;
+        assert!(peak < BUFFER + entries + (16 << 20), "{length}: {peak}");
+        // What later regions allocate is what they leave in the file: blocks in place, extents in a message.
+        let (times, records) = write(4);
+        assert!(times - first < records / 100, "{length}: {first}, {times} of {records}");
+    }
 }

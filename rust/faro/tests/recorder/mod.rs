@@ -48,6 +48,16 @@ fn admit_descriptor(call: &str, descriptor: c_int) -> bool {
     admit(call, &path)
 }
 
+// SAFETY: as below.
+#[unsafe(no_mangle)]
+extern "C" fn fallocate64(descriptor: c_int, mode: c_int, offset: i64, length: i64) -> c_int {
+    if !admit_descriptor("room for", descriptor) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_fallocate, descriptor, mode, offset, length) as c_int }
+}
+
 // SAFETY: the name and the signature of the C library's function, and it does the same.
 #[unsafe(no_mangle)]
 extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
