@@ -282,3 +282,43 @@ fn faults_of_dictionaries_are_reported_when_a_block_needs_them() {
         (Code::MalformedBlock, 88)
     );
 }
+
+#[test]
+fn a_region_without_blocks_leaves_no_dictionary_behind() {
+    let dictionary = some_dictionary();
+    for layout in [Layout::Paired, Layout::Single] {
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), options(layout)).unwrap();
+        assert_eq!(writer.dictionary(&dictionary).unwrap(), 1);
+        writer.region().unwrap().end().unwrap();
+        writer.write(0, b"the next region").unwrap();
+        let files = writer.finish().unwrap().files;
+        let entries = open(&files).dictionaries().to_vec();
+        assert_eq!((entries.len(), entries[0].offset), (1, 64));
+        check(&files, Level::Decode, &Limits::default()).unwrap();
+    }
+}
+
+#[test]
+fn a_rebuild_leaves_out_a_dictionary_that_no_region_follows() {
+    let place = Place::new();
+    let files = write(&place, options(Layout::Paired));
+    let Files::Paired { data, index } = &files else {
+        unreachable!()
+    };
+    let mut bytes = std::fs::read(data).unwrap();
+    let size = bytes.len() as u64;
+    let id: [u8; 16] = bytes[40..56].try_into().unwrap();
+    let mut header = BlockHeader::parse(&bytes[64..88].try_into().unwrap());
+    (header.sequence, header.dictionary) = (1, 2);
+    let payload = bytes[88..88 + header.stored_size as usize].to_vec();
+    bytes.extend_from_slice(&header.encode(Seal::new(&id), &payload));
+    bytes.extend_from_slice(&payload);
+    bytes.resize((bytes.len() + 7) & !7, 0);
+    std::fs::write(data, bytes).unwrap();
+    std::fs::remove_file(index).unwrap();
+    rebuild(&files, &Limits::default(), RebuildOptions::default()).unwrap();
+    assert_eq!(data.metadata().unwrap().len(), size);
+    assert_eq!(open(&files).dictionaries().len(), 1);
+    assert_holds_all(&open(&files));
+}
