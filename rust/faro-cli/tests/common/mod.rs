@@ -1,5 +1,8 @@
 //! Runs the command in a directory of its own.
 
+// Each test is a crate of its own and uses a part of this.
+#![allow(dead_code)]
+
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
