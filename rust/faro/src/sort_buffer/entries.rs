@@ -99,6 +99,7 @@ impl Sorter {
     /// Sorts the entries whose rank is from `begin` to `begin` + `length`. `counts` has how many each partition has.
     pub(super) fn sort(&mut self, entries: &Entries, counts: &[u32], first: u32, begin: usize, length: usize) {
         self.runs.clear();
+        self.runs.reserve_exact(counts.len().min(length));
         self.next.clear();
         self.next.resize(counts.len(), 0);
         self.places.resize(length + 1, 0);

@@ -238,6 +238,13 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.empty.iter().map(|(at, records)| (*at, *records))
     }
 
+    /// Gives back what is kept for the order of records, when no more come.
+    pub(crate) fn forget_order(&mut self) {
+        self.sorter = Sorter::default();
+        self.own = Entries::default();
+        self.counts = Vec::new();
+    }
+
     /// Forgets all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.room = self.capacity;

@@ -162,6 +162,11 @@ impl Core {
         Ok(())
     }
 
+    /// Makes room for so many extents of the region in hand: a vector that grows would take its memory twice.
+    pub(super) fn expect_extents(&mut self, count: usize) {
+        self.region.parts.reserve_exact(count);
+    }
+
     /// Begins an extent of the region.
     pub(crate) fn begin_extent(&mut self, owner: Owner) {
         self.settle();
@@ -337,6 +342,8 @@ impl Core {
 
     /// Writes footer and tail, and publishes the files.
     pub(crate) fn finish(&mut self, properties: Vec<Property>, created_by: Option<String>) -> Result<()> {
+        // The statistics of all partitions take as much again.
+        self.region.parts = Vec::new();
         let data_size = if self.output.is_single() {
             self.output.metadata().offset()
         } else {

@@ -15,6 +15,7 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
         core.train(&preview)?;
     }
     core.begin_region()?;
+    core.expect_extents(buffer.own_partitions());
     // A dense region begins at the rotation; a sparse one ascends.
     let is_sparse = shape.is_sparse(buffer.own_partitions());
     let first = if is_sparse { 0 } else { shape.rotation };

@@ -328,6 +328,7 @@ impl Writer {
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final, and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
         self.flush()?;
+        self.buffer.forget_order();
         let properties = std::mem::take(&mut self.properties);
         let properties = properties
             .into_iter()

@@ -109,7 +109,7 @@ impl OpenRegion {
 
     /// The region's message (SRT-7 and SRT-8). `wrapped`: own blocks went past the last partition to the first.
     pub(crate) fn message(&self, sequence: u32, shape: &Shape, wrapped: bool) -> Region {
-        let mut own = Vec::new();
+        let mut own = Vec::with_capacity(self.parts.len());
         let mut shared = Vec::new();
         // Regions are at most 2^32 - 1 units long, so every length fits.
         for part in self.parts.iter().filter(|part| part.tally.stored > 0) {
@@ -135,25 +135,37 @@ impl OpenRegion {
             ..Region::default()
         };
         let mut end = 0;
-        let mut first_block = Vec::new();
+        let slots = if is_sparse {
+            own.len()
+        } else {
+            shape.partition_count as usize
+        };
+        region.offsets.reserve_exact(slots + 1);
+        let mut first_block = Vec::with_capacity(if shape.selective { slots } else { 0 });
         region.offsets.push(0);
         for (at, length, first_sequence) in &own {
             if !is_sparse {
                 // The slots without blocks before this one: the end of the last extent again.
                 let slot = shape.slot(*at) as usize;
                 region.offsets.resize(slot + 1, end);
-                first_block.resize(slot, 0);
+                if shape.selective {
+                    first_block.resize(slot, 0);
+                }
             }
             end += length;
             region.offsets.push(end);
-            first_block.push(*first_sequence);
+            if shape.selective {
+                first_block.push(*first_sequence);
+            }
         }
         if is_sparse {
             region.partitions = Some(own.iter().map(|(at, _, _)| shape.first_partition + at).collect());
         } else {
             let slots = shape.partition_count as usize;
             region.offsets.resize(slots + 1, end);
-            first_block.resize(slots, 0);
+            if shape.selective {
+                first_block.resize(slots, 0);
+            }
         }
         region.first_block = shape.selective.then_some(first_block);
         region
