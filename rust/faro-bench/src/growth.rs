@@ -122,7 +122,8 @@ fn measure(curve: &str, point: Point, dir: &Path, rounds: usize, results: &mut R
     rounds::run(&mut subjects, rounds, &case, plain_bytes, results)
 }
 
-/// Does something and says also how much memory it took at most, beyond what was in use before.
+/// Does something and says also how much memory it took at most, beyond what was in use before. The harness has the
+/// allocator give large pieces back at once: what it keeps would be in use before.
 fn watched<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(Run, T)> {
     // The highest mark of the process begins anew (Linux, proc(5)).
     fs::write("/proc/self/clear_refs", "5")?;
