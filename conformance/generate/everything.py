@@ -19,6 +19,7 @@ from . import (
     identity,
     index,
     layouts,
+    lookup,
     mending,
     parts,
     readings,
@@ -52,6 +53,7 @@ PARTS = (
     dictionary_rebuilds,
     dictionary_scripts,
     by_partition,
+    lookup,
     gold,
 )
 

@@ -128,7 +128,7 @@ def regions(cat: Catalog) -> None:
         # The directory says what is right: only the message differs.
         right = [
             (f[0], f[1], f[2], d, n)
-            for f, (d, n) in zip(built.footer_fields.get("regions", []), _places(built), strict=True)
+            for f, (d, n) in zip(built.footer_fields.get("regions", []), places_of_data(built), strict=True)
         ]
         output.change_footer = setting(regions=right)
         built = build(output)
@@ -222,7 +222,7 @@ def regions(cat: Catalog) -> None:
     runs_cases(case)
 
 
-def _places(built: Built) -> list[tuple[int, int]]:
+def places_of_data(built: Built) -> list[tuple[int, int]]:
     """Where the regions' data really is."""
     places = []
     for number, message in enumerate(built.messages):
