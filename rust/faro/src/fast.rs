@@ -121,21 +121,27 @@ pub(crate) fn advise_large_pages(vector: &mut Vec<u8>) {
     let _ = vector;
 }
 
-/// Asks for room on the device for bytes of a file, without changing its size. Whether that was granted.
+/// Asks for room on the device for bytes of a file, without changing its size. What is refused may be there in part,
+/// unless it is unsupported.
 #[cfg(target_os = "linux")]
-pub(crate) fn reserve_room(file: &std::fs::File, offset: u64, length: u64) -> bool {
+pub(crate) fn reserve_room(file: &std::fs::File, offset: u64, length: u64) -> std::io::Result<()> {
     use std::os::fd::AsRawFd;
     let (Ok(offset), Ok(length)) = (i64::try_from(offset), i64::try_from(length)) else {
-        return false;
+        return Err(std::io::ErrorKind::Unsupported.into());
     };
     // SAFETY: the descriptor is open as long as the file is borrowed; no memory is passed.
-    unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, offset, length) == 0 }
+    let done = unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, offset, length) };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
+    }
 }
 
 /// Other systems are not asked.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn reserve_room(_file: &std::fs::File, _offset: u64, _length: u64) -> bool {
-    false
+pub(crate) fn reserve_room(_file: &std::fs::File, _offset: u64, _length: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
 use crate::fast;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a write, and what writes are aligned to as far as commits allow.
@@ -65,9 +65,13 @@ impl AppendFile {
         let end = self.written + length;
         if self.asks && end > self.room && length >= PIECE {
             let from = self.room.max(self.written);
-            self.room = end + AHEAD;
-            // A refusal may leave a part of it.
-            self.asks = fast::reserve_room(&self.file, from, self.room - from);
+            let until = end + AHEAD;
+            let refused = fast::reserve_room(&self.file, from, until - from).err();
+            self.asks = refused.is_none();
+            // Another refusal may leave a part of it, which is to be given back.
+            if refused.is_none_or(|error| error.kind() != ErrorKind::Unsupported) {
+                self.room = until;
+            }
         }
     }
 
