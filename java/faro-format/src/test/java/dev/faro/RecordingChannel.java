@@ -57,6 +57,7 @@ final class RecordingChannel extends FileChannel {
         ByteBuffer piece = system.pieces().of(target);
         int count = piece.hasRemaining() ? channel.read(piece, position) : 0;
         target.position(target.position() + Math.max(count, 0));
+        system.addRead(path, Math.max(count, 0));
         return count;
     }
 

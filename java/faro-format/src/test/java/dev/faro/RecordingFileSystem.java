@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The default file system, with every write, sync and rename noted, one of them refused, or all reads and writes done in
@@ -44,6 +45,7 @@ final class RecordingFileSystem extends FileSystem {
     private int refusedRead = -1;
     private int interruptedRead = -1;
     private int opened;
+    private final Map<String, Long> bytesRead = new ConcurrentHashMap<>();
     private String unreadable;
     private final Pieces pieces = new Pieces();
 
@@ -140,6 +142,16 @@ final class RecordingFileSystem extends FileSystem {
     /** Reads so far. */
     int reads() {
         return reads;
+    }
+
+    /** Bytes read so far of files of that name. */
+    long bytesRead(String name) {
+        return bytesRead.getOrDefault(name, 0L);
+    }
+
+    /** Counts the bytes of a read. */
+    void addRead(Path path, int count) {
+        bytesRead.merge(path.getFileName().toString(), (long) count, Long::sum);
     }
 
     /** Refuses a read, perhaps. */

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 public final class Verifier {
     /** The largest vtable of a newer minor version (MSG-12). */
-    private static final int MOST_VTABLE = 132;
+    static final int MOST_VTABLE = 132;
     private static final int MOST_GAP = 7;
 
     private final ByteBuffer bytes;

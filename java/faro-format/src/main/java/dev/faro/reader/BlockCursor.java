@@ -126,7 +126,8 @@ public final class BlockCursor implements Closeable {
 
     /**
      * Whether a partition of the file reads this block; of {@link Dataset#partitions several} that are read one after
-     * another, only the one whose turn it is.
+     * another, only the one whose turn it is. With {@link Lookup#DIRECT} nothing is known of others than the one
+     * that is read.
      */
     public boolean isFor(int partition) {
         return extents.isFor(partition);

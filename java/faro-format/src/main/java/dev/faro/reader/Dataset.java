@@ -5,6 +5,7 @@ import dev.faro.Limits;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
+import dev.faro.index.DirectLookup;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.index.Regions;
@@ -39,6 +40,9 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
 
     /** What the footer says, or null if it was not seen yet. */
     public abstract Footer footer();
+
+    /** What finds one partition's extents in place of whole region messages (LKP-1), or null. */
+    abstract DirectLookup directLookup();
 
     /** What {@link #schemaMessage} shows. */
     abstract ByteBuffer schema();
@@ -126,7 +130,8 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     }
 
     /**
-     * The blocks of a partition in order, from one of the regions on.
+     * The blocks of a partition in order, from one of the regions on. With {@link Lookup#DIRECT} the regions before are
+     * looked up too, and faults of looking up come at the first {@link BlockCursor#next}, before any block (LKP-3).
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition or the region
      */
@@ -136,7 +141,13 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
         if (firstRegion < 0 || firstRegion > directory.size()) {
             throw FaroException.invalidArgument("a region from 0 to " + directory.size(), firstRegion);
         }
-        return cursor(directory, partition, partition + 1, firstRegion);
+        DirectLookup direct = directLookup();
+        if (direct == null) {
+            return cursor(directory, partition, partition + 1, firstRegion);
+        }
+        ExtentReaders.ExtentReader reader = readers.take();
+        Extents extents = new LookedUpExtents(direct, reader.blocks(), header().selective(), partition, firstRegion);
+        return new BlockCursor(this, reader, extents, firstRegion == 0);
     }
 
     /**
@@ -199,13 +210,16 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
      * The bytes in the file of the extents that a partition reads, headers and padding included, without reading any
      * block of them (PRT-6).
      *
-     * @throws FaroException {@code invalid-argument}, or what reading the region messages finds
+     * @throws FaroException {@code invalid-argument}, or what looking the region messages up finds
      */
     public final long storedBytes(int partition) throws FaroException {
         checkPartition(partition);
         Footer footer = footer();
         if (footer != null && footer.statistics() != null) {
             return footer.statistics().stored(partition);
+        }
+        if (directLookup() != null) {
+            return directLookup().find(partition).bytes();
         }
         Directory directory = directory();
         long bytes = 0;

@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
+import dev.faro.index.DirectLookup;
 import dev.faro.index.Footer;
 import dev.faro.message.Directory;
 import java.nio.ByteBuffer;
@@ -8,7 +9,8 @@ import java.nio.file.Path;
 
 /**
  * An output that may still be written (FOL): {@link #poll} makes the regions readable that were committed since. Regions
- * never change, so cursors stay valid. Safe to share between threads.
+ * never change, so cursors stay valid. Safe to share between threads. Direct lookup does not concern it: it uses whole
+ * region messages, whatever {@link ReaderOptions#lookup} says.
  */
 public final class Follower extends Dataset {
     private final Walk walk;
@@ -78,6 +80,11 @@ public final class Follower extends Dataset {
     @Override
     Directory directory() {
         return committed;
+    }
+
+    @Override
+    DirectLookup directLookup() {
+        return null;
     }
 
     @Override

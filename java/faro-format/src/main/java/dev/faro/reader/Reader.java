@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
+import dev.faro.index.DirectLookup;
 import dev.faro.index.Footer;
 import dev.faro.message.Directory;
 import java.nio.ByteBuffer;
@@ -9,10 +10,13 @@ import java.nio.file.Path;
 /** A finished output, opened by OPN-1. Safe to share between threads. */
 public final class Reader extends Dataset {
     private final Opening opening;
+    private final DirectLookup directLookup;
 
     private Reader(FileSet files, Opening opening, ReaderOptions options) {
         super(files, options);
         this.opening = opening;
+        this.directLookup = options.lookup() == Lookup.FULL ? null
+                : new DirectLookup(files.index(), files.header(), opening.footer(), opening.footerOffset());
     }
 
     /**
@@ -45,6 +49,11 @@ public final class Reader extends Dataset {
     @Override
     Directory directory() {
         return opening.footer().directory();
+    }
+
+    @Override
+    DirectLookup directLookup() {
+        return directLookup;
     }
 
     Opening opening() {

@@ -22,7 +22,7 @@ final class Answers {
         answer.put("spec", "1.0-draft");
         answer.put("protocol", 1);
         answer.putArray("features").add("lz4").add("zstd").add("selective").add("arrow").add("dictionaries")
-                .add("by-partition");
+                .add("by-partition").add("direct-lookup");
         answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("follow")
                 .add("stop");
         return answer;

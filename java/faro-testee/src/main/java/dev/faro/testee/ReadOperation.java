@@ -12,11 +12,13 @@ import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Dataset;
+import dev.faro.reader.Lookup;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -34,7 +36,8 @@ final class ReadOperation {
     static Reader open(JsonNode request) throws FaroException {
         ReaderOptions options = ReaderOptions.DEFAULT
                 .withLimits(Request.limits(request))
-                .withVerify(request.path("verify").asBoolean(true));
+                .withVerify(request.path("verify").asBoolean(true))
+                .withLookup(Lookup.valueOf(request.path("lookup").asText("full").toUpperCase(Locale.ROOT)));
         Path single = Request.path(request, "single");
         return single == null
                 ? Reader.openPair(Request.path(request, "data"), Request.path(request, "index"), options)
