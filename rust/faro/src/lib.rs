@@ -85,7 +85,7 @@ pub use header::{FileHeader, FileKind, Framing};
 pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
 pub use layout::{BlockSums, Piece, PieceKind};
 pub use limits::Limits;
-pub use reader::{Block, Blocks, BorrowedBlock, ByPartition, Files, Reader, ReaderOptions, Records};
+pub use reader::{Block, Blocks, BorrowedBlock, ByPartition, Files, Lookup, Reader, ReaderOptions, Records};
 pub use repair::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild, repair};
 pub use writer::{Durability, Layout, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};
 

@@ -11,6 +11,9 @@ pub(crate) struct Source {
     file: File,
     path: PathBuf,
     role: Role,
+    /// Bytes that were read, for tests of how many there are.
+    #[cfg(test)]
+    pub(crate) read: std::sync::atomic::AtomicU64,
 }
 
 impl Source {
@@ -27,6 +30,8 @@ impl Source {
             file: open().map_err(|e| Error::io("open the file", path, Some(role), e))?,
             path: path.to_path_buf(),
             role,
+            #[cfg(test)]
+            read: std::sync::atomic::AtomicU64::new(0),
         })
     }
 
@@ -67,6 +72,8 @@ impl Source {
                 Err(e) => return Err(self.io("read the file", e)),
             }
         }
+        #[cfg(test)]
+        self.read.fetch_add(filled as u64, std::sync::atomic::Ordering::Relaxed);
         Ok(filled)
     }
 

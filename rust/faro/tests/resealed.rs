@@ -5,7 +5,7 @@ mod common;
 
 use common::{Place, write_sample};
 use faro::block::BlockHeader;
-use faro::{Files, Follower, Layout, Level, Limits, PieceKind, Reader, ReaderOptions, RebuildOptions};
+use faro::{Files, Follower, Layout, Level, Limits, Lookup, PieceKind, Reader, ReaderOptions, RebuildOptions};
 use std::path::Path;
 
 /// CRC-32C, bit by bit: as slow and as plain as can be.
@@ -97,6 +97,17 @@ fn read_every_way(files: &Files) {
             let _ = reader.stored_bytes(partition);
         }
         let _ = reader.layout();
+    }
+    let direct = ReaderOptions {
+        lookup: Lookup::Direct,
+        ..options.clone()
+    };
+    if let Ok(reader) = Reader::open(files, direct) {
+        let partitions = reader.partitions();
+        for partition in partitions.clone().take(4).chain(partitions.end - 1..partitions.end) {
+            let _ = reader.partition(partition).unwrap().count();
+            let _ = reader.stored_bytes(partition);
+        }
     }
     if let Ok(mut follower) = Follower::open(files, options) {
         let _ = follower.poll();

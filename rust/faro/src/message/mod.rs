@@ -5,6 +5,7 @@
 //! business of the index. `build` gives the canonical bytes.
 
 mod build;
+mod piecewise;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,10 @@ use crate::generated;
 use flatbuffers::{Follow, Vector, Verifiable, VerifierOptions};
 use verify::TableType;
 
-const REGION_IDENTIFIER: &str = "FRRG";
+pub(crate) use piecewise::{Elements, Followed, Piecewise, Table, broken};
+pub(crate) use tables::{REGION, SHARED_EXTENT};
+
+pub(crate) const REGION_IDENTIFIER: &str = "FRRG";
 const FOOTER_IDENTIFIER: &str = "FRFT";
 const SCHEMA_IDENTIFIER: &str = "FRSC";
 

@@ -16,12 +16,12 @@ const UBYTES: Type = Type::Vector(1, 1);
 const UINTS: Type = Type::Vector(4, 4);
 const ULONGS: Type = Type::Vector(8, 8);
 
-static SHARED_EXTENT: TableType = TableType {
+pub(crate) static SHARED_EXTENT: TableType = TableType {
     name: "SharedExtent",
     fields: &[optional(UINT), optional(UBYTES), optional(UINT)],
 };
 
-pub(super) static REGION: TableType = TableType {
+pub(crate) static REGION: TableType = TableType {
     name: "Region",
     fields: &[
         optional(UINT),

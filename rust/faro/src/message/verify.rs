@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 /// The type of a field.
 #[derive(Clone, Copy)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// A scalar of so many bytes, aligned to its size.
     Scalar(usize),
     /// A vector of elements without offsets: element size and alignment.
@@ -27,19 +27,19 @@ impl Type {
     }
 }
 
-pub(super) struct Field {
+pub(crate) struct Field {
     pub of: Type,
     pub required: bool,
 }
 
 /// A table of the schema: its fields in order of their ids.
-pub(super) struct TableType {
+pub(crate) struct TableType {
     pub name: &'static str,
     pub fields: &'static [Field],
 }
 
 /// Where the walk may go: the fields of a newer minor version are passed over (MSG-12).
-const LARGEST_VTABLE: usize = 132;
+pub(super) const LARGEST_VTABLE: usize = 132;
 
 /// What is wrong with a message, for a human; the specification has one code and offset for all of it (MSG-13).
 type Verdict<T = ()> = Result<T, String>;

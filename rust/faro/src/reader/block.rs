@@ -21,7 +21,7 @@ pub struct Block {
     pub partition: Option<u32>,
     /// The number of its region.
     pub region: u32,
-    /// Who reads a shared block.
+    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
     pub members: Option<Members>,
     /// The plain payload. An uncompressed one shares memory with what was read along with it, up to 4 MiB, which stay
     /// taken as long as it is kept: copy a small one that is to live long.
@@ -91,7 +91,7 @@ impl<'a> BorrowedBlock<'a> {
         self.extent.region
     }
 
-    /// Who reads a shared block.
+    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
     pub fn members(&self) -> Option<&'a Members> {
         self.extent.members.as_ref()
     }

@@ -2,6 +2,7 @@
 
 use super::block::{Block, BorrowedBlock};
 use super::checker::{Checker, Depth, OpenExtent, Step};
+use super::lookup::Direct;
 use super::view::View;
 use super::window::Window;
 use crate::block::Dictionaries;
@@ -14,8 +15,26 @@ use std::sync::Arc;
 pub struct Blocks {
     checker: Checker,
     window: Window,
-    extents: Extents,
+    plan: Plan,
     extent: OpenExtent,
+}
+
+/// Where the extents come from.
+enum Plan {
+    /// Region messages that are read whole.
+    Full(Extents),
+    /// Those of one partition, looked up by position.
+    Direct(Direct),
+}
+
+impl Plan {
+    /// Turns to the next extent; whether there is one.
+    fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
+        match self {
+            Plan::Full(extents) => extents.next(view, extent),
+            Plan::Direct(direct) => direct.next(view, extent),
+        }
+    }
 }
 
 /// The extents of a range of partitions, region by region.
@@ -110,10 +129,19 @@ impl Extents {
 
 impl Blocks {
     pub(crate) fn new(view: View, wanted: Range<u32>, regions: Range<usize>) -> Self {
+        Self::with(view, regions.start == 0, Plan::Full(Extents::new(wanted, regions)))
+    }
+
+    /// Those of one partition that the file has, by direct lookup.
+    pub(super) fn direct(view: View, direct: Direct) -> Self {
+        Self::with(view, true, Plan::Direct(direct))
+    }
+
+    fn with(view: View, from_start: bool, plan: Plan) -> Self {
         Blocks {
-            checker: Checker::new(view, regions.start == 0),
+            checker: Checker::new(view, from_start),
             window: Window::default(),
-            extents: Extents::new(wanted, regions),
+            plan,
             extent: OpenExtent::NONE,
         }
     }
@@ -121,10 +149,11 @@ impl Blocks {
     /// Every block of the file, shared ones that nobody reads too, with the sequences of CHK-1.
     pub(crate) fn of_whole_file(view: View, depth: Depth) -> Self {
         let (wanted, regions) = (view.header().partitions(), 0..view.region_count());
-        let mut blocks = Blocks::new(view, wanted, regions);
+        let mut extents = Extents::new(wanted, regions);
+        extents.whole_file = true;
+        let mut blocks = Blocks::with(view, true, Plan::Full(extents));
         blocks.checker.depth = depth;
         blocks.checker.sequences.count_all_shared();
-        blocks.extents.whole_file = true;
         blocks
     }
 
@@ -161,8 +190,10 @@ impl Blocks {
 
     /// Nothing is delivered behind a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
-        self.extents.regions = 0..0;
-        self.extents.region = None;
+        match &mut self.plan {
+            Plan::Full(extents) => (extents.regions, extents.region) = (0..0, None),
+            Plan::Direct(direct) => direct.stop(),
+        }
         self.extent = OpenExtent::NONE;
     }
 
@@ -175,7 +206,7 @@ impl Blocks {
                 if self.checker.check(&mut self.extent, &mut self.window)? == Step::Block {
                     return Ok(true);
                 }
-            } else if !self.extents.next(&self.checker.view, &mut self.extent)? {
+            } else if !self.plan.next(&self.checker.view, &mut self.extent)? {
                 return Ok(false);
             }
         }

@@ -16,7 +16,7 @@ type Seen = (u32, u64, Option<u32>, u32, u8, Vec<u8>, bool);
 type Reading = (Vec<Seen>, Option<(Code, Option<u64>, Option<Role>)>);
 
 #[derive(Clone, Debug)]
-enum Act {
+pub(super) enum Act {
     Write(u32, usize),
     Multicast(Vec<u32>, usize),
     Broadcast(usize),
@@ -24,7 +24,7 @@ enum Act {
     Flush,
 }
 
-fn acts(partitions: u32) -> impl Strategy<Value = Vec<Act>> {
+pub(super) fn acts(partitions: u32) -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         12 => (0..partitions, 0..400usize).prop_map(|(partition, size)| Act::Write(partition, size)),
         1 => (prop::collection::btree_set(0..partitions, 1..=partitions.min(3) as usize), 1..300usize)
@@ -36,7 +36,7 @@ fn acts(partitions: u32) -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..120)
 }
 
-fn write(name: &Path, options: WriterOptions, acts: &[Act]) -> Files {
+pub(super) fn write(name: &Path, options: WriterOptions, acts: &[Act]) -> Files {
     let mut writer = Writer::create(name, options).unwrap();
     for (number, act) in acts.iter().enumerate() {
         let bytes = |size: usize| vec![number as u8; size];
@@ -120,7 +120,7 @@ fn agree(reader: &Reader, partitions: Range<u32>, few: usize, window: u64) {
 }
 
 /// Numbers that stand for partitions from 3 on, each once.
-fn some(numbers: &[u32], partitions: u32) -> Vec<u32> {
+pub(super) fn some(numbers: &[u32], partitions: u32) -> Vec<u32> {
     let unique: BTreeSet<u32> = numbers.iter().map(|number| number % partitions + 3).collect();
     unique.into_iter().collect()
 }

@@ -76,10 +76,22 @@ impl OpenExtent {
 
     /// Turns to a shared extent.
     pub(crate) fn open_shared(&mut self, shared: &SharedSlot, region: u32, dictionaries: Dictionaries) {
-        self.open(shared.extent, region, dictionaries);
-        self.partition = None;
+        self.open_shared_extent(shared.extent, shared.first_block, region, dictionaries);
         self.members = Some(shared.members.clone());
-        self.first_block = Some(shared.first_block);
+    }
+
+    /// Turns to a shared extent of which nobody says who else reads it.
+    pub(crate) fn open_shared_extent(
+        &mut self,
+        extent: Extent,
+        first_block: u32,
+        region: u32,
+        dictionaries: Dictionaries,
+    ) {
+        self.open(extent, region, dictionaries);
+        self.partition = None;
+        self.members = None;
+        self.first_block = Some(first_block);
     }
 
     #[inline]

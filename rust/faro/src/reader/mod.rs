@@ -7,6 +7,9 @@ mod by_partition;
 mod by_partition_tests;
 mod checker;
 mod files;
+mod lookup;
+#[cfg(test)]
+mod lookup_tests;
 mod open;
 mod own_extents;
 mod records;
@@ -22,6 +25,7 @@ pub use by_partition::ByPartition;
 pub(crate) use checker::{Checker, Depth, OpenExtent, Step, Supply};
 pub use files::Files;
 pub(crate) use files::with_extension;
+pub use lookup::Lookup;
 pub(crate) use open::{
     FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
 };
@@ -76,7 +80,7 @@ impl Reader {
         // The tail begins where the footer's block ends; the schema must lie before it.
         let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
         Ok(Reader {
-            view: View::new(open, schema, options, footer),
+            view: View::new(open, schema, options, footer, Some(offset)),
             footer_offset: offset,
             footer_sequence: sequence,
         })
@@ -118,21 +122,39 @@ impl Reader {
     /// Bytes that a partition reads, block headers and padding included, without reading any block (PRT-6).
     ///
     /// # Errors
-    /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 when the file has no
-    /// statistics.
+    /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 (or LKP-2, by
+    /// [`ReaderOptions::lookup`]) when the file has no statistics.
     pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
         self.view.stored_bytes(partition)
     }
 
     /// The blocks of a partition (PRT-1).
     ///
+    /// With [`Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
+    /// kept for each extent that is found.
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+    /// # writer.write(2, b"a record")?;
+    /// # writer.finish()?;
+    /// let options = faro::ReaderOptions { lookup: faro::Lookup::Direct, ..faro::ReaderOptions::default() };
+    /// let reader = faro::Reader::open(&faro::Files::locate(&name)?, options)?;
+    /// assert_eq!(reader.partition(2)?.count(), 1);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
-    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3.
+    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3, with
+    /// direct lookup those of LKP-2 and LKP-3 before any block.
     pub fn partition(&self, partition: u32) -> Result<Blocks> {
         self.view.partition(partition)
     }
 
-    /// The blocks of a partition in some of the regions; sequences count from the first block that is found.
+    /// The blocks of a partition in some of the regions; sequences count from the first block that is found. Region
+    /// messages are read whole, whatever [`ReaderOptions::lookup`] says.
     ///
     /// # Errors
     /// `invalid-argument` for a partition or regions that the file does not have.

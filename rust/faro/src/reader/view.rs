@@ -1,5 +1,6 @@
 //! An open output and the regions of it that may be read.
 
+use super::lookup::{self, Direct, Lookup};
 use super::open::OpenFiles;
 use super::{Blocks, ByPartition, Records};
 use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Sequence, pad8};
@@ -24,6 +25,9 @@ pub struct ReaderOptions {
     pub verify: bool,
     /// Most bytes that regions of the index may take in memory, besides those in use.
     pub region_cache_bytes: u64,
+    /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], batches
+    /// of Arrow's, and [`crate::Reader::stored_bytes`]. All other reading takes region messages whole.
+    pub lookup: Lookup,
 }
 
 impl Default for ReaderOptions {
@@ -32,6 +36,7 @@ impl Default for ReaderOptions {
             limits: Limits::default(),
             verify: true,
             region_cache_bytes: 64 << 20,
+            lookup: Lookup::Full,
         }
     }
 }
@@ -51,12 +56,22 @@ pub(crate) struct Core {
 pub(crate) struct View {
     pub core: Arc<Core>,
     pub footer: Arc<Footer>,
+    /// Where the footer's block begins, when partitions are looked up directly (LKP).
+    direct: Option<u64>,
 }
 
 impl View {
-    pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, options: ReaderOptions, footer: Footer) -> Self {
+    /// `footer_offset` is where the footer's block begins, once there is one.
+    pub(crate) fn new(
+        files: OpenFiles,
+        schema: Option<Schema>,
+        options: ReaderOptions,
+        footer: Footer,
+        footer_offset: Option<u64>,
+    ) -> Self {
         let cache = Mutex::new(RegionCache::new(options.region_cache_bytes));
         View {
+            direct: footer_offset.filter(|_| options.lookup == Lookup::Direct),
             core: Arc::new(Core {
                 files,
                 schema,
@@ -202,9 +217,17 @@ impl View {
         ))
     }
 
-    /// The range that holds one partition; a number beyond all partitions gives a range that is refused.
+    /// The range that holds one partition, which is not the number that no partition has.
     fn one(partition: u32) -> Range<u32> {
         partition..partition.saturating_add(1)
+    }
+
+    /// Refuses a partition that the file does not have (PRT-2).
+    fn check_partition(&self, partition: u32) -> Result<()> {
+        if partition == u32::MAX {
+            return Err(Error::argument("a partition of the file", partition.to_string()));
+        }
+        self.check_partitions(&Self::one(partition))
     }
 
     pub(crate) fn blocks(&self, wanted: Range<u32>, regions: Range<usize>) -> Result<Blocks> {
@@ -222,13 +245,15 @@ impl View {
     }
 
     pub(crate) fn partition(&self, partition: u32) -> Result<Blocks> {
-        self.partition_in(partition, 0..self.region_count())
+        let Some(footer_offset) = self.direct else {
+            return self.partition_in(partition, 0..self.region_count());
+        };
+        self.check_partition(partition)?;
+        Ok(Blocks::direct(self.clone(), Direct::new(partition, footer_offset)))
     }
 
     pub(crate) fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
-        if partition == u32::MAX {
-            return Err(Error::argument("a partition of the file", partition.to_string()));
-        }
+        self.check_partition(partition)?;
         self.blocks(Self::one(partition), regions)
     }
 
@@ -251,22 +276,27 @@ impl View {
 
     /// PRT-6.
     pub(crate) fn stored_bytes(&self, partition: u32) -> Result<u64> {
-        self.check_partitions(&Self::one(partition))?;
-        if let Some(statistics) = &self.footer.statistics {
-            let at = (partition - self.header().first_partition) as usize;
-            let own = statistics
-                .stored
-                .as_ref()
-                .and_then(|stored| stored.get(at))
-                .copied()
-                .unwrap_or(0);
-            // The statistics are a hint from the file: they need not make sense (FTR-6).
-            return Ok(own.saturating_add(statistics.stored_to_all));
+        self.check_partition(partition)?;
+        if let Some(bytes) = self.statistics_of(partition) {
+            return Ok(bytes);
+        }
+        if let Some(footer_offset) = self.direct {
+            return lookup::stored_bytes(self, partition, footer_offset);
         }
         let mut sum = 0;
         for number in 0..self.region_count() {
             sum += self.region(number)?.stored_bytes(partition);
         }
         Ok(sum)
+    }
+
+    /// Stored bytes of a partition of the file, if statistics were kept (FTR-4).
+    pub(super) fn statistics_of(&self, partition: u32) -> Option<u64> {
+        let statistics = self.footer.statistics.as_ref()?;
+        let at = (partition - self.header().first_partition) as usize;
+        let stored = statistics.stored.as_ref();
+        let own = stored.and_then(|stored| stored.get(at)).copied().unwrap_or(0);
+        // The statistics are a hint from the file: they need not make sense (FTR-6).
+        Some(own.saturating_add(statistics.stored_to_all))
     }
 }
