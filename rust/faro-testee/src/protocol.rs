@@ -140,6 +140,8 @@ pub struct Read {
     pub range: Option<[u32; 2]>,
     /// Which partitions one after another (PRT-7).
     pub by_partition: Option<[u32; 2]>,
+    /// How each of the partitions is found: `full` or `direct` (LKP).
+    pub lookup: Option<String>,
 }
 
 /// The request `check`.

@@ -1,9 +1,9 @@
 //! What a file holds, as `read` answers it (protocol, "What `read` answers").
 
 use crate::payload::to_hex;
-use crate::protocol::{Answer, Read, error_value};
+use crate::protocol::{Answer, Failure, Read, error_value};
 use faro::message::{DictionaryEntry, Footer};
-use faro::{Block, FileHeader, Follower, Framing, Reader, ReaderOptions, RegionIndex};
+use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, RegionIndex};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +100,13 @@ impl Output for Follower {
 
 /// The op `read`.
 pub fn read(request: Read) -> Answer {
+    let lookup = match request.lookup.as_deref() {
+        None | Some("full") => Lookup::Full,
+        Some("direct") => Lookup::Direct,
+        Some(other) => return Err(Failure::Unsupported(format!("the lookup {other:?}"))),
+    };
     let options = ReaderOptions {
+        lookup,
         limits: request.limits.limits(),
         verify: request.verify.unwrap_or(true),
         ..ReaderOptions::default()

@@ -69,7 +69,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "language": "Rust",
             "spec": "1.0-draft",
             "protocol": 1,
-            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition"],
+            "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
             "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
