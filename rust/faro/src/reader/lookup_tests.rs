@@ -7,13 +7,13 @@ use crate::error::{Code, Result};
 use crate::{Follower, Layout, WriterOptions};
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// What a partition reads: of each block its offset, whose it is, its region and its payload.
-type Blocks = Vec<(u64, Option<u32>, u32, Vec<u8>)>;
+pub(super) type Blocks = Vec<(u64, Option<u32>, u32, Vec<u8>)>;
 
-fn open(files: &Files, lookup: Lookup) -> Result<Reader> {
+pub(super) fn open(files: &Files, lookup: Lookup) -> Result<Reader> {
     let options = ReaderOptions {
         lookup,
         ..ReaderOptions::default()
@@ -21,7 +21,7 @@ fn open(files: &Files, lookup: Lookup) -> Result<Reader> {
     Reader::open(files, options)
 }
 
-fn blocks(reader: &Reader, partition: u32) -> Result<Blocks> {
+pub(super) fn blocks(reader: &Reader, partition: u32) -> Result<Blocks> {
     let of = |block: super::Block| (block.offset, block.partition, block.region, block.payload.to_vec());
     reader.partition(partition)?.map(|block| block.map(of)).collect()
 }
@@ -33,15 +33,8 @@ fn index(files: &Files) -> &Path {
     }
 }
 
-/// The files of the conformance cases.
-fn conformance_files(folder: &str) -> Vec<PathBuf> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
-    let entries = std::fs::read_dir(cases.join(folder)).unwrap();
-    entries.map(|entry| entry.unwrap().path()).collect()
-}
-
 /// Where each region message is: offset and size.
-fn messages(reader: &Reader) -> Vec<(u64, u64)> {
+pub(super) fn messages(reader: &Reader) -> Vec<(u64, u64)> {
     let entries = reader.footer().regions.iter();
     let place = |entry: &crate::message::RegionEntry| {
         let offset = entry.message_offset + BlockHeader::SIZE as u64;
@@ -267,82 +260,6 @@ fn a_table_is_not_met_with_twice() {
     let error = blocks(&reader, 1).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(offset)));
     assert!(error.found.contains("whose first block is 0"), "{}", error.found);
-}
-
-/// The rules of structure that LKP-2 names, each by the message of a conformance case that breaks one and is followed
-/// there: the fault is at the message's first byte, for every partition.
-#[test]
-fn what_is_followed_is_checked() {
-    let rules = [
-        "msg-1-region-offsets-",
-        "msg-1-region-root-",
-        "msg-1-region-shared-",
-        "msg-2-region-",
-        "msg-3-region-",
-        "msg-4-region-",
-        "msg-5-region-",
-        "msg-6-region-root-field-",
-        "msg-6-region-root-shared-0-field-0-",
-        "msg-6-region-u64-misaligned",
-        "msg-7-region-",
-        "msg-8-region-offsets-",
-        "msg-8-region-shared-",
-        "msg-12-region-vtable-134-of-minor-1",
-        "reg-2-",
-        "reg-3-",
-        "reg-11-",
-    ];
-    let mut seen = [0; 17];
-    for path in conformance_files("invalid") {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let Some(rule) = rules.iter().position(|rule| name.starts_with(rule)) else {
-            continue;
-        };
-        let Ok(reader) = open(&Files::Single(path.clone()), Lookup::Direct) else {
-            continue;
-        };
-        let starts: Vec<u64> = messages(&reader).iter().map(|(offset, _)| *offset).collect();
-        for partition in reader.partitions() {
-            let error = blocks(&reader, partition).expect_err(name);
-            let is_at_message = error.offset.is_some_and(|offset| starts.contains(&offset));
-            assert!(
-                error.code == Code::InconsistentIndex && is_at_message,
-                "{name} {partition}: {error}"
-            );
-            seen[rule] += 1;
-        }
-    }
-    assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
-}
-
-/// Files of every kind, selective ones and those of a newer minor version too. What full lookup reads of a valid one,
-/// direct lookup reads as well; of another one it never reads anything else.
-#[test]
-fn the_files_of_the_conformance_cases_are_read_as_by_full_lookup() {
-    let mut compared = 0;
-    for folder in ["valid", "invalid"] {
-        for path in conformance_files(folder) {
-            let files = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("faro") => Files::Single(path.clone()),
-                Some("index") => Files::paired(path.with_extension("")),
-                _ => continue,
-            };
-            let Ok(full) = open(&files, Lookup::Full) else { continue };
-            let direct = open(&files, Lookup::Direct).unwrap();
-            let partitions = full.partitions();
-            for partition in partitions.clone().take(40).chain([partitions.end - 1]) {
-                let Ok(expected) = blocks(&full, partition) else {
-                    continue;
-                };
-                match blocks(&direct, partition) {
-                    Ok(found) => assert_eq!(found, expected, "{} {partition}", path.display()),
-                    Err(error) => assert!(folder == "invalid", "{} {partition}: {error}", path.display()),
-                }
-                compared += 1;
-            }
-        }
-    }
-    assert!(compared > 500, "{compared} partitions");
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod checker;
 mod files;
 mod lookup;
 #[cfg(test)]
+mod lookup_case_tests;
+#[cfg(test)]
 mod lookup_tests;
 mod open;
 mod own_extents;
