@@ -6,7 +6,7 @@ use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
 use crate::message::{DictionaryEntry, Footer};
 use crate::presence::{Purpose, present};
-use crate::reader::{Blocks, ByPartition, Files, Lookup, ReaderOptions, Records, View, open_files};
+use crate::reader::{Blocks, ByPartition, Files, ReaderOptions, Records, View, open_files};
 use crate::walk::{Step, Walk};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,16 +29,11 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Opens the files; sees no region yet.
+    /// Opens the files; sees no region yet. Messages are read whole, whatever [`ReaderOptions::lookup`] says (LKP-1).
     ///
     /// # Errors
-    /// `invalid-argument` for [`Lookup::Direct`]: while the file grows it has no directory to look up from. Checks 1 to 5
-    /// of OPN-1; with framing arrow `unfinished` when the schema is not there yet (FOL-1).
+    /// Checks 1 to 5 of OPN-1; with framing arrow `unfinished` when the schema is not there yet (FOL-1).
     pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
-        if options.lookup == Lookup::Direct {
-            let expected = "full lookup: what a follower sees of the index it has read";
-            return Err(Error::argument(expected, "direct lookup"));
-        }
         let files = open_files(files)?;
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {

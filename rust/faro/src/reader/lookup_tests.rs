@@ -274,15 +274,19 @@ fn partitions_that_the_file_does_not_have_are_refused() {
 }
 
 #[test]
-fn a_follower_refuses_it() {
+fn a_follower_reads_messages_whole() {
     let folder = tempfile::tempdir().unwrap();
     let files = small(folder.path(), true);
+    let (at, _) = messages(&open(&files, Lookup::Full).unwrap())[0];
     let options = ReaderOptions {
         lookup: Lookup::Direct,
         ..ReaderOptions::default()
     };
-    assert_eq!(
-        Follower::open(&files, options).err().unwrap().code,
-        Code::InvalidArgument
-    );
+    let mut follower = Follower::open(&files, options.clone()).unwrap();
+    assert!(follower.poll().unwrap().finished);
+    // The message's checksum, which direct lookup would not ask for.
+    let file = std::fs::File::options().write(true).open(index(&files)).unwrap();
+    file.write_all_at(&[0x55; 4], at - 4).unwrap();
+    let mut follower = Follower::open(&files, options).unwrap();
+    assert_eq!(follower.poll().unwrap_err().code, Code::Checksum);
 }
