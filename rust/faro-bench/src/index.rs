@@ -84,9 +84,9 @@ fn open(name: &Path, written: &Run, entries: u64) -> Outcome<Run> {
     };
     let index = written.index_bytes.unwrap_or_default();
     let each = |bytes: u64| json!(bytes as f64 / entries as f64);
-    run.figures.insert("bytes_per_entry".into(), each(messages));
-    // With the footer, whose statistics take 24 bytes for each partition, however many regions there are.
-    run.figures.insert("bytes_with_footer".into(), each(index));
+    // The whole file: its statistics take 24 bytes for each partition, however many regions there are.
+    run.figures.insert("bytes_per_entry".into(), each(index));
+    run.figures.insert("message_bytes_per_entry".into(), each(messages));
     run.figures.insert("open_seconds".into(), json!(seconds));
     Ok(run)
 }
@@ -118,7 +118,7 @@ mod tests {
         let name = folder.path().join("faro");
         let written = write(&name, 5_000, 20).unwrap();
         let run = open(&name, &written, 100_000).unwrap();
-        let bytes = run.figures["bytes_per_entry"].as_f64().unwrap();
+        let bytes = run.figures["message_bytes_per_entry"].as_f64().unwrap();
         assert!((4.0..4.2).contains(&bytes), "{bytes}");
         first(&name, 17, 20).unwrap();
         assert!(first(&name, 17, 21).is_err());
