@@ -50,6 +50,7 @@ kaitai-check: ## Fail if the Kaitai parser does not fit its description
 lint: .venv/bench-stamp ## Check style, lints and types
 	cd rust && $(CARGO) fmt --check
 	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
+	cd rust && RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples

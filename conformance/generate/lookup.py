@@ -8,6 +8,7 @@ from typing import Any
 
 from . import base
 from .catalog import Catalog, fault, features_of
+from .dictionaries import several
 from .index import places_of_data
 from .message import Fields
 from .output import Built, Output, Region, Shared, build, read_answer
@@ -71,6 +72,12 @@ def found(cat: Catalog) -> None:
         turned = Region({name: [base.text(f"{name}")] for name in names}, rotation=rotation, sparse=False)
         output = Output(Header(partition_count=4, first_partition=8), [turned], statistics=True)
         put(cat, f"1-rotated-{rotation}", "LKP-1", "a rotated region", build(output), [8, 9, 10, 11])
+    selective = replace(base.small(reader_features=1), statistics=True)
+    put(cat, "1-selective", "LKP-1 LKP-2 REG-9", "a selective file", build(selective), [0, 1, 2, 3])
+    for paired in (False, True):
+        output = replace(several(paired), statistics=True)
+        put(cat, f"1-dictionaries{'-paired' if paired else ''}", "LKP-1 DIC-6", "blocks that need dictionaries",
+            build(output), list(range(output.header.partition_count)))  # fmt: skip
     put(cat, "1-no-regions", "LKP-1", "a file without regions", build(Output(Header(partition_count=3), [])), [0, 2])
 
 
@@ -123,6 +130,11 @@ def refused(cat: Catalog) -> None:
         return lambda fields: fields["shared"][1].update(members=content)
 
     # The name, the region, which partitions meet it, what is changed.
+    selective: list[tuple[str, int, list[int], Change]] = [
+        ("first-block-absent", 0, [0, 2], lambda f: f.pop("first_block")),
+        ("first-block-short", 0, [0, 2], lambda f: f.update(first_block=f["first_block"][:-1])),
+        ("first-block-long", 0, [0, 2], lambda f: f.update(first_block=[*f["first_block"], 0])),
+    ]
     rows: list[tuple[str, int, list[int], Change]] = [
         ("sequence", 0, [0, 1, 2, 3], setting(sequence=1)),
         ("sequence-again", 1, [0, 1, 2, 3], setting(sequence=0)),
@@ -141,8 +153,8 @@ def refused(cat: Catalog) -> None:
         ("partitions-most", 1, [0, 1, 2, 3], setting(partitions=[0, 1, 2, 3, 4], offsets=[0, 3, 4, 5, 6, 7])),
     ]  # fmt: skip
     for paired in (False, True):
-        for name, number, asked, change in rows:
-            output = base.small(paired)
+        for features, name, number, asked, change in [(0, *row) for row in rows] + [(1, *row) for row in selective]:
+            output = base.small(paired, reader_features=features)
             output.regions[number].change = change
             built = build(output)
             # The directory says what is right: only the message differs.

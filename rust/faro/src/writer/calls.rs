@@ -13,7 +13,7 @@ pub enum To<'a> {
     These(&'a [u32]),
 }
 
-/// What [`Writer::finish`] made.
+/// What [`crate::Writer::finish`] made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Regions of the output.
