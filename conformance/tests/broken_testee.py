@@ -73,7 +73,9 @@ def main() -> None:
         faro.Reader = trusting
     else:
         raise ValueError(kind)
-    runpy.run_path(str(_REPO / "conformance" / "testees" / "python_testee.py"), run_name="__main__")
+    testees = _REPO / "conformance" / "testees"
+    sys.path.insert(0, str(testees))
+    runpy.run_path(str(testees / "python_testee.py"), run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 //! `faro info`: what a file is.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,8 +13,8 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
-use crate::term::{Out, Style, escape};
-use crate::units::{self, count, size};
+use crate::term::Out;
+use crate::units;
 use crate::view::{self, Spread, View};
 
 /// Say what an output is: header, sizes, codecs, skew, properties
@@ -139,7 +141,11 @@ pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     let files = args.target.files()?;
     let view = View::open(&files)?;
     let info = gather(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
-    if args.json { out.json(&info) } else { print(&info, out) }
+    if args.json {
+        out.json(&info)
+    } else {
+        text::print(&info, out)
+    }
 }
 
 fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
@@ -285,126 +291,4 @@ fn partitions(view: &View) -> Outcome<PartitionsInfo> {
             .map(|(partition, bytes)| PartitionInfo { partition, bytes })
             .collect(),
     })
-}
-
-/// Prints a title and what belongs to it.
-fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
-    out.line(format!("{}  {text}", style.bold(&format!("{title:<11}"))).trim_end())
-}
-
-fn print(info: &Info, out: &mut Out) -> Outcome {
-    let style = out.style();
-    for file in &info.files {
-        entry(
-            out,
-            style,
-            file.role,
-            &format!("{}  {}", escape(&file.path), style.dim(&size(file.bytes))),
-        )?;
-    }
-    let state = if info.finished {
-        style.green("finished")
-    } else {
-        style.yellow("unfinished: no footer yet")
-    };
-    let header = &info.header;
-    entry(out, style, "state", &state)?;
-    entry(
-        out,
-        style,
-        "format",
-        &format!("Faro {}, {}, framing {}", header.version, info.layout, header.framing),
-    )?;
-    let producer = header
-        .producer
-        .map_or_else(|| "merged".to_owned(), |producer| producer.to_string());
-    entry(
-        out,
-        style,
-        "producer",
-        &format!("{producer}, attempt {}", header.attempt),
-    )?;
-    entry(out, style, "file id", &header.file_id)?;
-    if header.reader_features != 0 || header.writer_features != 0 {
-        let text = format!(
-            "reader {:#x}, writer {:#x}",
-            header.reader_features, header.writer_features
-        );
-        entry(out, style, "features", &text)?;
-    }
-    if let Some(dictionaries) = &info.dictionaries {
-        let text = format!("{}, {} bytes", dictionaries.count, dictionaries.bytes);
-        entry(out, style, "dictionaries", &text)?;
-    }
-    if let Some(created_by) = &info.created_by {
-        entry(out, style, "created by", &escape(created_by))?;
-    }
-    print_contents(info, out, style)?;
-    let mut title = "properties";
-    for (key, value) in &info.properties {
-        entry(out, style, title, &format!("{} = {}", escape(key), escape(value)))?;
-        title = "";
-    }
-    Ok(())
-}
-
-fn print_contents(info: &Info, out: &mut Out, style: Style) -> Outcome {
-    let regions = &info.regions;
-    let mut text = format!("{}, {} of blocks", count(regions.count), size(regions.bytes));
-    if regions.sparse > 0 {
-        text.push_str(&format!(", {} sparse", count(regions.sparse)));
-    }
-    if regions.shared_extents > 0 {
-        let extents = units::plural(regions.shared_extents, "shared extent");
-        text.push_str(&format!(", {extents} of {}", size(regions.shared_bytes)));
-    }
-    if regions.uncommitted_bytes > 0 {
-        text.push_str(&format!("; {} behind the last commit", size(regions.uncommitted_bytes)));
-    }
-    entry(out, style, "regions", &text)?;
-    let blocks = &info.blocks;
-    let mut text = format!(
-        "{}{}",
-        if blocks.complete { "" } else { "the first " },
-        count(blocks.count)
-    );
-    for (codec, part) in &blocks.codecs {
-        text.push_str(&format!(", {} {codec}", count(part.blocks)));
-    }
-    if let Some(ratio) = blocks.ratio {
-        let (plain, stored) = (size(blocks.plain_bytes), size(blocks.stored_payload_bytes));
-        text.push_str(&format!("; {plain} as {stored}, ratio {ratio:.2}"));
-    }
-    entry(out, style, "blocks", &text)?;
-    if let Some(records) = info.records {
-        entry(out, style, "records", &count(records))?;
-    }
-    print_partitions(info, out, style)
-}
-
-fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
-    let (header, partitions) = (&info.header, &info.partitions);
-    let mut text = count(header.partition_count.into());
-    if header.first_partition > 0 {
-        text.push_str(&format!(" from {} on", header.first_partition));
-    }
-    text.push_str(&format!(", {} empty", count(partitions.empty.into())));
-    entry(out, style, "partitions", &text)?;
-    let text = format!(
-        "least {}, median {}, mean {}, 99% below {}, most {}",
-        size(partitions.min_bytes),
-        size(partitions.median_bytes),
-        size(partitions.mean_bytes as u64),
-        size(partitions.p99_bytes),
-        size(partitions.max_bytes)
-    );
-    entry(out, style, "stored", &text)?;
-    let Some(skew) = partitions.skew else { return Ok(()) };
-    let largest: Vec<String> = partitions
-        .largest
-        .iter()
-        .map(|one| format!("{} ({})", one.partition, size(one.bytes)))
-        .collect();
-    let text = format!("{skew:.2} times the mean; largest: {}", largest.join(", "));
-    entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })
 }
