@@ -2,13 +2,13 @@
 
 use crate::data::{Kind, Records};
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results, median};
+use crate::results::{Case, Destination, Results, median};
 use crate::rounds::{self, Subject};
 use faro::{Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::cell::RefCell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How much is sent to how many.
 #[derive(clap::Args)]
@@ -25,19 +25,15 @@ pub struct Args {
     /// A second or two, to see that it works
     #[arg(long)]
     quick: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
 }
 
 const BUFFER_MIB: u64 = 16;
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("broadcast", args.out.as_deref())?;
+    let mut results = Results::new("broadcast", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (4 << 20, 2)
     } else {
@@ -45,7 +41,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     };
     let records = Records::make(Kind::Text, 100)?;
     let (count, plain_bytes) = records.enough_for(bytes);
-    let scratch = tempfile::tempdir_in(&args.dir)?;
+    let scratch = tempfile::tempdir_in(&args.to.dir)?;
     let folder = scratch.path();
     let case = json!({
         "data": "text", "record_bytes": 100, "partitions": args.partitions, "buffer_mib": BUFFER_MIB, "codec": "none",

@@ -2,12 +2,12 @@
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
 use faro::{Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How far it grows.
 #[derive(clap::Args)]
@@ -18,12 +18,8 @@ pub struct Args {
     /// A second or two, to see that it works
     #[arg(long)]
     quick: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// Curves in place of all: partitions, data_mib, record_bytes, regions
     #[arg(long, value_delimiter = ',')]
     curve: Vec<String>,
@@ -87,7 +83,7 @@ impl Point {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("growth", args.out.as_deref())?;
+    let mut results = Results::new("growth", args.to.out.as_deref())?;
     for (curve, points) in curves() {
         if !args.curve.is_empty() && !args.curve.iter().any(|name| name == curve) {
             continue;
@@ -99,7 +95,7 @@ pub fn run(args: &Args) -> Outcome<()> {
             (points, args.rounds)
         };
         for point in points {
-            measure(curve, point, &args.dir, rounds, &mut results)?;
+            measure(curve, point, &args.to.dir, rounds, &mut results)?;
         }
     }
     Ok(())

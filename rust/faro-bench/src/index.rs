@@ -1,11 +1,11 @@
 //! `index`: what the index costs for each region and partition, and how long an output takes to open.
 
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
 use faro::{Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How large an index.
 #[derive(clap::Args)]
@@ -22,23 +22,19 @@ pub struct Args {
     /// A second or two, to see that it works
     #[arg(long)]
     quick: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("index", args.out.as_deref())?;
+    let mut results = Results::new("index", args.to.out.as_deref())?;
     let (partitions, regions) = if args.quick {
         (1_000, 10)
     } else {
         (args.partitions, args.regions)
     };
-    let scratch = tempfile::tempdir_in(&args.dir)?;
+    let scratch = tempfile::tempdir_in(&args.to.dir)?;
     let name = scratch.path().join("faro");
     let written = write(&name, partitions, regions)?;
     let case = json!({"partitions": partitions, "regions": regions});

@@ -2,10 +2,10 @@
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use faro::{Codec, Writer, WriterOptions};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What is written.
@@ -26,12 +26,8 @@ pub struct Args {
     /// A second or two, to see that it works
     #[arg(long)]
     quick: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// One case, in this process: its figures go to standard output
     #[arg(long, hide = true)]
     alone: bool,
@@ -42,7 +38,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     if args.alone {
         return alone(args);
     }
-    let mut results = Results::new("memory", args.out.as_deref())?;
+    let mut results = Results::new("memory", args.to.out.as_deref())?;
     let (partitions, buffers, lengths, threads) = if args.quick {
         (&[64, 1_000][..], &[16][..], &[100][..], &[1, 2][..])
     } else {
@@ -100,7 +96,7 @@ struct Found {
 
 fn in_a_process(args: &Args, length: usize, partitions: u32, buffer_mib: u64, threads: usize) -> Outcome<Found> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("memory").arg("--alone").arg("--dir").arg(&args.dir);
+    command.arg("memory").arg("--alone").arg("--dir").arg(&args.to.dir);
     command.arg("--record-bytes").arg(length.to_string());
     command.arg("--partitions").arg(partitions.to_string());
     command.arg("--buffer-mib").arg(buffer_mib.to_string());
@@ -129,7 +125,7 @@ fn alone(args: &Args) -> Outcome<()> {
     let records = Records::make(Kind::Text, *args.record_bytes.first().ok_or("a case")?)?;
     // Three regions and a bit: what is kept from one to the next is there.
     let (count, plain_bytes) = records.enough_for((buffer_mib << 20) * 5 / 2);
-    let folder = tempfile::tempdir_in(&args.dir)?;
+    let folder = tempfile::tempdir_in(&args.to.dir)?;
     let options = WriterOptions::new(partitions)
         .buffer_size(buffer_mib << 20)
         .codec(codec(threads))

@@ -5,10 +5,21 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a case is; subjects with equal cases are compared.
 pub type Case = Map<String, Value>;
+
+/// Where a subcommand works, and where its results go.
+#[derive(clap::Args)]
+pub struct Destination {
+    /// An existing folder for what is written and read; it is removed again
+    #[arg(long, default_value = ".")]
+    pub dir: PathBuf,
+    /// The file that results are appended to
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
 
 /// One subject's measurements of one case.
 #[derive(Serialize)]

@@ -2,12 +2,12 @@
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
 use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is written and read.
 #[derive(clap::Args)]
@@ -21,12 +21,8 @@ pub struct Args {
     /// A second or two, to see that it works
     #[arg(long)]
     quick: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// Data in place of all: text, lineitem
     #[arg(long, value_delimiter = ',')]
     data: Vec<Kind>,
@@ -38,7 +34,7 @@ const CASES: [(Kind, usize, u32); 2] = [(Kind::Text, 100, 10_000), (Kind::Lineit
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("small-blocks", args.out.as_deref())?;
+    let mut results = Results::new("small-blocks", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (24 << 20, 1)
     } else {
@@ -47,7 +43,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     for (kind, length, partitions) in CASES {
         if args.data.is_empty() || args.data.contains(&kind) {
             let task = Task::new(kind, length, partitions, bytes)?;
-            let scratch = tempfile::tempdir_in(&args.dir)?;
+            let scratch = tempfile::tempdir_in(&args.to.dir)?;
             task.run(scratch.path(), rounds, &mut results)?;
         }
     }

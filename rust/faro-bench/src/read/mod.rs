@@ -4,11 +4,11 @@ mod limits;
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
 use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is read, and by whom.
 #[derive(clap::Args)]
@@ -37,12 +37,8 @@ pub struct Args {
     /// Repetitions behind the first, which is not measured
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// An existing folder for what is read; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// Subjects to run in place of all
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -89,14 +85,14 @@ impl Output {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("read", args.out.as_deref())?;
+    let mut results = Results::new("read", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {
             let records = Records::make(*kind, *length)?;
             for codec in &args.codec {
                 for partitions in &args.partitions {
                     for buffer_mib in &args.buffer_mib {
-                        let scratch = tempfile::tempdir_in(&args.dir)?;
+                        let scratch = tempfile::tempdir_in(&args.to.dir)?;
                         let mut options = WriterOptions::new(*partitions).codec(*codec);
                         options = options.buffer_size(buffer_mib << 20);
                         let output = write(scratch.path(), options, *kind, &records, args.bytes, *partitions)?;

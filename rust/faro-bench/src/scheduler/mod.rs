@@ -4,18 +4,13 @@ mod model;
 mod real;
 
 use crate::outcome::Outcome;
-use crate::results::Results;
-use std::path::PathBuf;
+use crate::results::{Destination, Results};
 
 /// Where things are put, and how much is done.
 #[derive(clap::Args)]
 pub struct Args {
-    /// An existing folder for what is read; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// Repetitions behind the first, which is not measured
     #[arg(long, default_value_t = 3)]
     rounds: usize,
@@ -26,8 +21,8 @@ pub struct Args {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("scheduler", args.out.as_deref())?;
+    let mut results = Results::new("scheduler", args.to.out.as_deref())?;
     model::run(args.quick, &mut results)?;
     let (partitions, bytes) = if args.quick { (50, 4 << 20) } else { (1_000, 256 << 20) };
-    real::run(&args.dir, partitions, bytes, args.rounds, &mut results)
+    real::run(&args.to.dir, partitions, bytes, args.rounds, &mut results)
 }

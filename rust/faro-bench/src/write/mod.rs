@@ -7,7 +7,7 @@ mod peers;
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::Outcome;
-use crate::results::{Case, Results};
+use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
 use limits::Room;
 use serde_json::json;
@@ -40,12 +40,8 @@ pub struct Args {
     /// Reads what Faro wrote and compares it, while no clock runs
     #[arg(long)]
     verify: bool,
-    /// An existing folder for what is written; it is removed again
-    #[arg(long, default_value = ".")]
-    dir: PathBuf,
-    /// The file that results are appended to
-    #[arg(long)]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
     /// Subjects to run in place of all
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -106,7 +102,7 @@ impl Task<'_> {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Outcome<()> {
-    let mut results = Results::new("write", args.out.as_deref())?;
+    let mut results = Results::new("write", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {
             let records = Records::make(*kind, *length)?;
@@ -121,7 +117,7 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
     for codec in &args.codec {
         for partitions in &args.partitions {
             for buffer_mib in &args.buffer_mib {
-                let scratch = tempfile::tempdir_in(&args.dir)?;
+                let scratch = tempfile::tempdir_in(&args.to.dir)?;
                 let task = Task {
                     records,
                     kind,
