@@ -28,6 +28,16 @@ def _by_turns(out: Output, count: int, blocks: int) -> None:
     out.finish()
 
 
+def _unnamed(count: int) -> Output:
+    """Dictionaries of eight bytes that no block names."""
+    out = _output()
+    for number in range(count):
+        out.dictionary(WORDS[:4] + number.to_bytes(4, "little"))
+    out.region(block(out.header, b"x"), parts={3: u32s([0, 4, 4, 4, 4])})
+    out.finish()
+    return out
+
+
 @kind(60, 240)
 def dictionaries_by_turns(folder: Path, size: int) -> Made:
     """Small dictionaries, and blocks that name them by turns."""
@@ -55,22 +65,14 @@ def dictionaries_large(folder: Path, size: int) -> Made:
 @kind(5_000, 20_000)
 def dictionaries_unnamed(folder: Path, size: int) -> Made:
     """Dictionaries of eight bytes that no block names."""
-    out = _output()
-    for number in range(size):
-        out.dictionary(WORDS[:4] + number.to_bytes(4, "little"))
-    out.region(block(out.header, b"x"), parts={3: u32s([0, 4, 4, 4, 4])})
-    out.finish()
+    out = _unnamed(size)
     return Made(out.save(folder), "ok", limits={**LIMITS, "max_dictionaries": 65_535})
 
 
 @kind(2_000, 8_000)
 def dictionaries_above_limit(folder: Path, size: int) -> Made:
     """More dictionaries than the limit."""
-    out = _output()
-    for number in range(size):
-        out.dictionary(WORDS[:4] + number.to_bytes(4, "little"))
-    out.region(block(out.header, b"x"), parts={3: u32s([0, 4, 4, 4, 4])})
-    out.finish()
+    out = _unnamed(size)
     return Made(out.save(folder), "limit-exceeded", limits={**LIMITS, "max_dictionaries": 1_000})
 
 
