@@ -79,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for failure in bench["failures"]:
             print(f"    {failure}", file=sys.stderr)
         return FAILURES
+    # Nobody measures for an hour again because the page could not be made.
+    options.json.write_text(json.dumps(bench, indent=1) + "\n")
     publish(bench, options.json, options.into)
     for target in bench["targets"]:
         print(f"{target['state']:>12}  {target['text']}: {target['found']}")
@@ -89,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     parts = [part for part in PARTS if part in (options.parts or PARTS)]
     began, clock = datetime.now(timezone.utc), time.monotonic()
-    options.dir.mkdir(parents=True, exist_ok=True)
+    for folder in (options.dir, options.json.parent, options.into):
+        folder.mkdir(parents=True, exist_ok=True)
     steps = plan(parts, QUICK if options.quick else FULL)
     with work.work_folder(options.dir) as folder:
         wanted = any(call.lineitem for step in steps for call in step.calls)

@@ -35,8 +35,14 @@ def speed(line: Line) -> Spread:
 
 
 def ratio(line: Line, peer: Line) -> Spread:
-    """How many times as fast a subject is as its peer, repetition by repetition."""
-    return Spread.of([mine / theirs for mine, theirs in zip(line.speeds, peer.speeds, strict=False)])
+    """How many times as fast a subject is as its peer.
+
+    By their medians, since now and then a repetition of either meets a busy machine; the range is repetition by
+    repetition.
+    """
+    each = Spread.of([mine / theirs for mine, theirs in zip(line.speeds, peer.speeds, strict=False)])
+    middle = speed(line).median / speed(peer).median
+    return Spread(middle, min(middle, each.least), max(middle, each.most))
 
 
 class Results:

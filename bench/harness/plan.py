@@ -1,7 +1,7 @@
 """What a run measures: for each part the calls of the programs, in the order in which they are made.
 
-Rust and Flink are not one process. A cell in which they are compared is measured in turns: the programs are started one
-after the other, and then again, and the repetitions of all turns are joined.
+Rust and Flink are not one process. The cells in which a target holds one against the other are measured in turns: the
+programs are started one after the other, and then again, and the repetitions of all turns are joined.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ class Sizes:
     """How much a run measures."""
 
     turns: int
+    """Of the cells in which a target holds programs of several languages against each other."""
     repetitions: int
-    """In each turn."""
+    """In each of these turns."""
+    alone: int
+    """Repetitions of a cell that is measured in one turn."""
     plain_mib: int
     """In each repetition without a codec."""
     packed_mib: int
@@ -32,8 +35,8 @@ class Sizes:
     """Whether the curves go up to their full sizes."""
 
 
-FULL = Sizes(turns=2, repetitions=2, plain_mib=512, packed_mib=192, growth=True)
-QUICK = Sizes(turns=1, repetitions=2, plain_mib=64, packed_mib=32, growth=False)
+FULL = Sizes(turns=2, repetitions=4, alone=4, plain_mib=384, packed_mib=192, growth=True)
+QUICK = Sizes(turns=1, repetitions=2, alone=2, plain_mib=64, packed_mib=32, growth=False)
 
 
 @dataclass(frozen=True)
@@ -45,37 +48,46 @@ class Step:
     turns: int = 1
 
 
-def _call(language: str, part: str, sizes: Sizes, cell: Cell, **more: object) -> Call:
+def _calls(part: str, sizes: Sizes, cell: Cell, repetitions: int, *, lineitem: bool = False) -> tuple[Call, ...]:
+    """Rust's and Java's in a cell."""
     plain = sizes.plain_mib if cell.get("codec", "none") == "none" else sizes.packed_mib
-    return Call(language, part, tuple(cell.items()), sizes.repetitions, plain, **more)  # type: ignore[arg-type]
+    return tuple(
+        Call(language, part, tuple(cell.items()), repetitions, plain, lineitem=lineitem)
+        for language in ("rust", "java")
+    )
 
 
-def _cells() -> Iterator[Cell]:
-    """The grid, and beside it other records, without a codec."""
-    for codec, partitions, buffer in itertools.product(CODECS, PARTITIONS, BUFFERS):
-        yield {"data": "text", "record_bytes": 100, "partitions": partitions, "buffer_mib": buffer, "codec": codec}
-    for size, partitions, buffer in itertools.product((16, 1 << 10), PARTITIONS, BUFFERS):
-        yield {"data": "text", "record_bytes": size, "partitions": partitions, "buffer_mib": buffer, "codec": "none"}
-    yield {"data": "text", "record_bytes": 64 << 10, "partitions": 1_000, "buffer_mib": 128, "codec": "none"}
-    for partitions in PARTITIONS:
-        yield {"data": "skewed", "record_bytes": 100, "partitions": partitions, "buffer_mib": 16, "codec": "none"}
+def _text(codec: str, record_bytes: int = 100) -> Iterator[Cell]:
+    """The grid, of a codec and records of a length."""
+    for partitions, buffer in itertools.product(PARTITIONS, BUFFERS):
+        yield {
+            "data": "text", "record_bytes": record_bytes, "partitions": partitions, "buffer_mib": buffer,
+            "codec": codec,
+        }  # fmt: skip
 
 
 def write(sizes: Sizes) -> Iterator[Step]:
-    """Rust and Java in every cell, in turns; TPC-H's rows."""
-    for cell in _cells():
-        yield Step("write", (_call("rust", "write", sizes, cell), _call("java", "write", sizes, cell)), sizes.turns)
+    """Rust and Java on text without a codec, in turns; then with one, other records, and TPC-H's rows."""
+    for cell in _text("none"):
+        yield Step("write", _calls("write", sizes, cell, sizes.repetitions), sizes.turns)
+    others = [*_text("lz4"), *_text("zstd"), *_text("none", 16), *_text("none", 1 << 10)]
+    others.append({"data": "text", "record_bytes": 64 << 10, "partitions": 1_000, "buffer_mib": 128, "codec": "none"})
+    for partitions in PARTITIONS:
+        others.append(
+            {"data": "skewed", "record_bytes": 100, "partitions": partitions, "buffer_mib": 16, "codec": "none"}
+        )
+    for cell in others:
+        yield Step("write", _calls("write", sizes, cell, sizes.alone))
     for codec in CODECS:
         rows: Cell = {"data": "lineitem", "partitions": 1_000, "buffer_mib": 16, "codec": codec}
-        calls = tuple(_call(language, "write", sizes, rows, lineitem=True) for language in ("rust", "java"))
-        yield Step("write", calls, sizes.turns)
+        yield Step("write", _calls("write", sizes, rows, sizes.alone, lineitem=True))
 
 
 def read(sizes: Sizes) -> Iterator[Step]:
-    """The same for reading, of text without a codec and with one."""
+    """The same for reading, of text without a codec and with one; each program has its own limits beside it."""
     for codec, partitions, buffer in itertools.product(CODECS, PARTITIONS, BUFFERS):
         cell: Cell = {"partitions": partitions, "buffer_mib": buffer, "codec": codec}
-        yield Step("read", (_call("rust", "read", sizes, cell), _call("java", "read", sizes, cell)), sizes.turns)
+        yield Step("read", _calls("read", sizes, cell, sizes.alone))
 
 
 def python(sizes: Sizes) -> Iterator[Step]:
@@ -84,8 +96,7 @@ def python(sizes: Sizes) -> Iterator[Step]:
         ("write", "read"), ("text-table", "lineitem-table", "text"), (64, 1_000)
     ):
         cell = (("data", data), ("partitions", partitions))
-        repetitions = sizes.turns * sizes.repetitions + 1
-        yield Step("python", (Call("python", part, cell, repetitions, sizes.plain_mib // 2),))
+        yield Step("python", (Call("python", part, cell, sizes.alone, sizes.plain_mib // 2),))
 
 
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:

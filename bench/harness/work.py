@@ -1,4 +1,4 @@
-"""A run: steps in order, a bar on a terminal, and a folder that is gone afterwards."""
+"""A run: steps in order, a bar on a terminal or else a line for each call, and a folder that is gone afterwards."""
 
 from __future__ import annotations
 
@@ -66,12 +66,15 @@ def measure(
     """
     found: list[Line] = []
     failures: list[str] = []
-    total = sum(len(step.calls) * step.turns for step in steps)
+    begun, total = 0, sum(len(step.calls) * step.turns for step in steps)
     with tqdm(total=total, unit="call", disable=None, leave=False, dynamic_ncols=True) as bar:
         for step in steps:
             for turn in range(step.turns):
                 for number, call in enumerate(step.calls):
                     bar.set_postfix_str(str(call))
+                    if bar.disable:
+                        say(f"{begun + 1} of {total}: {call}")
+                    begun += 1
                     out = folder / "lines"
                     out.unlink(missing_ok=True)
                     try:

@@ -101,9 +101,21 @@ def test_a_whole_run(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert {line["part"] for line in made["results"]} == {"read"}
     assert "sizes for trying" in (tmp_path / "BENCHMARKS.md").read_text()
     assert list(fakes.iterdir()) == []
+    assert "1 of " in capsys.readouterr().err
     assert cli.main(["index", *arguments[1:], "--keep"]) == 0
     made = json.loads(target.read_text())
     assert {line["part"] for line in made["results"]} == {"read", "index"}
+    capsys.readouterr()
+
+
+def test_what_was_measured_is_kept_when_there_is_no_page(
+    fakes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "new" / "bench.json"
+    monkeypatch.setattr(cli, "draw", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["read", "--quick", "--dir", str(fakes), "--json", str(target), "--into", str(tmp_path / "page")])
+    assert json.loads(target.read_text())["results"]
     capsys.readouterr()
 
 
@@ -117,5 +129,7 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_plan_has_each_part_and_starts_cells_in_turns() -> None:
     assert {step.part for step in plan(list(PARTS), FULL)} == set(PARTS)
-    assert all(step.turns == FULL.turns for step in plan(["write", "read"], FULL))
+    paired = [step for step in plan(["write"], FULL) if step.turns == FULL.turns]
+    assert len(paired) == 6
+    assert all(dict(call.cell)["codec"] == "none" for step in paired for call in step.calls)
     assert "--quick" in plan(["index"], QUICK)[0].calls[0].more

@@ -50,8 +50,8 @@ def write(case: dict[str, Any], folder: Path, options: argparse.Namespace) -> No
         plain = records.plain_bytes
         work = Tables(folder, None, 0, case["partitions"], case["buffer_mib"])
         subjects = [
-            Subject("faro", partial(work.run, records.batches)),
-            Subject("faro-each", partial(work.run, records.calls), records.bytes_of_calls),
+            Subject("faro", partial(work.run, records.batches), writes=True),
+            Subject("faro-each", partial(work.run, records.calls), records.bytes_of_calls, writes=True),
         ]
     else:
         work = tables_of(case, folder, options.plain_mib)
@@ -63,8 +63,8 @@ def write(case: dict[str, Any], folder: Path, options: argparse.Namespace) -> No
             "parquet": work.parquet,
             "arrow-dataset-ipc": work.dataset_ipc,
         }
-        subjects = [Subject(name, partial(work.run, action)) for name, action in peers.items()]
-    subjects.append(Subject("raw-write", partial(work.run, lambda path: raw_write(path, plain))))
+        subjects = [Subject(name, partial(work.run, action), writes=True) for name, action in peers.items()]
+    subjects.append(Subject("raw-write", partial(work.run, lambda path: raw_write(path, plain)), writes=True))
     measure("write", case | {"plain_bytes": plain}, plain, subjects, options.repetitions, options.out)
 
 

@@ -51,12 +51,12 @@ pub fn run(args: &Args) -> Outcome<()> {
     let alone: RefCell<Vec<Run>> = RefCell::default();
     let all: RefCell<Vec<Run>> = RefCell::default();
     let mut subjects = [
-        Subject::new("faro-one-partition", || {
+        Subject::writing("faro-one-partition", || {
             let run = write(&folder.join("one"), args.partitions, &records, count, false)?;
             alone.borrow_mut().push(run.clone());
             Ok(run)
         }),
-        Subject::new("faro", || {
+        Subject::writing("faro", || {
             let mut run = write(&folder.join("all"), args.partitions, &records, count, true)?;
             all.borrow_mut().push(run.clone());
             run.figures

@@ -91,7 +91,7 @@ impl Task {
         let names = [("faro", false), ("faro-dictionaries", true)];
         let mut writes: Vec<_> = names
             .iter()
-            .map(|(name, dictionaries)| Subject::new(*name, move || self.write(&folder.join(name), *dictionaries)))
+            .map(|(name, dictionaries)| Subject::writing(*name, move || self.write(&folder.join(name), *dictionaries)))
             .collect();
         rounds::run(&mut writes, rounds, &self.case(None), self.plain_bytes, results)?;
         let mut reads: Vec<_> = names

@@ -145,21 +145,19 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
 const FEW: u32 = 1_000;
 
 fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
-    let mut subjects = vec![
-        Subject::new("faro", || faro::write(task, 1)),
-        Subject::new("faro-2-threads", || faro::write(task, 2)),
-    ];
+    let mut subjects = vec![Subject::writing("faro", || faro::write(task, 1))];
     if task.codec == ::faro::Codec::None {
-        subjects.push(Subject::new("hash-files", || peers::hash_files(task)));
+        subjects.push(Subject::writing("hash-files", || peers::hash_files(task)));
         if task.partitions <= FEW {
-            subjects.push(Subject::new("arrow-ipc", || peers::arrow_ipc(task)));
-            subjects.push(Subject::new("parquet", || peers::parquet(task)));
+            subjects.push(Subject::writing("arrow-ipc", || peers::arrow_ipc(task)));
+            subjects.push(Subject::writing("parquet", || peers::parquet(task)));
         }
         for (name, room) in [("raw-write", Room::Found), ("raw-write-preallocated", Room::Ahead)] {
-            subjects.push(Subject::new(name, move || limits::raw_write(task, PIECE, room)));
+            subjects.push(Subject::writing(name, move || limits::raw_write(task, PIECE, room)));
         }
         subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
     } else {
+        subjects.push(Subject::writing("faro-2-threads", || faro::write(task, 2)));
         subjects.push(Subject::new("codec", || codec::alone(task)));
     }
     subjects

@@ -73,7 +73,7 @@ public class ReadBenchmark {
         for (String name : subjects.split(",")) {
             opened.add(subject(name, order, which, at));
         }
-        rounds = new Rounds(opened);
+        rounds = new Rounds(opened, false);
     }
 
     /** Somebody who reads a case. */

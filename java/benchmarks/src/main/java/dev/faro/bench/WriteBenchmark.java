@@ -87,7 +87,7 @@ public class WriteBenchmark {
         for (String name : subjects.split(",")) {
             opened.add(subject(name, which, at));
         }
-        rounds = new Rounds(opened);
+        rounds = new Rounds(opened, true);
     }
 
     /** The case of some parameters. */
