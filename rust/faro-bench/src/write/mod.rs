@@ -197,7 +197,7 @@ mod tests {
         let more = ["--verify", "--dir", dir, "--out", out.to_str().unwrap()];
         run(&Cli::parse_from(arguments.into_iter().chain(more)).args).unwrap();
         let lines = std::fs::read_to_string(&out).unwrap();
-        assert_eq!(lines.lines().count(), 2 * (8 + 3 + 3));
+        assert_eq!(lines.lines().count(), 2 * (7 + 3 + 3));
         let left: Vec<_> = std::fs::read_dir(dir).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
     }
