@@ -208,8 +208,8 @@ bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, B
 	bench/run $(PARTS) $(ARGS)
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
-.PHONY: $(addprefix bench-,write read python broadcast index scheduler small-blocks growth)
-bench-write bench-read bench-python bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth: bench-programs
+.PHONY: $(addprefix bench-,write read python broadcast index scheduler small-blocks growth memory)
+bench-write bench-read bench-python bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
 .PHONY: faro

@@ -121,5 +121,6 @@ SINGLE = {
     "scheduler": ("rust", "java"),
     "small-blocks": ("rust",),
     "growth": ("rust", "java"),
+    "memory": ("rust",),
 }
 PARTS = ("write", "read", "python", *SINGLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -171,6 +172,35 @@ def _memory(results: Results) -> Verdict:
     return above <= 16 << 20, f"most {above / 2**20:.1f} MiB above the sort buffer, at {cell(worst.key)}"
 
 
+STEEPER = 1.25
+"""How much more than in proportion a curve may rise from one point to the next: repetitions differ by as much."""
+
+
+def _growth(results: Results) -> Verdict:
+    """Hold neighbouring points of all curves against each other, in time and in memory."""
+    series: dict[tuple[str, str, str], list[Line]] = {}
+    for line in results.select("growth"):
+        curve = str(line.case.get("curve"))
+        # Time against threads falls.
+        if curve != "threads" and curve in line.case:
+            series.setdefault((line.language, line.subject, curve), []).append(line)
+    found = []
+    for (language, subject, curve), lines in series.items():
+        lines.sort(key=lambda line: float(line.case[curve]))
+        for less, more in itertools.pairwise(lines):
+            grown = float(more.case[curve]) / float(less.case[curve])
+            where = f"{language} {subject}, {curve} from {less.case[curve]} to {more.case[curve]}"
+            times = statistics.median(more.seconds) / statistics.median(less.seconds)
+            found.append((times / grown, f"time, {where}"))
+            if "peak_bytes" in less.figures and "peak_bytes" in more.figures:
+                times = float(more.figures["peak_bytes"]) / max(float(less.figures["peak_bytes"]), 1)
+                found.append((times / grown, f"memory, {where}"))
+    if not found:
+        return None, "not measured"
+    worst, where = max(found)
+    return worst <= STEEPER, f"most of {len(found)} steps {worst:.2f} times as much as in proportion ({where})"
+
+
 def _small_blocks(results: Results) -> Verdict:
     lines = results.select("small-blocks", "rust", "faro-dictionaries", data="text", order=None)
     if not lines or lines[0].stored_bytes is None:
@@ -266,6 +296,11 @@ def targets() -> Iterator[Target]:
         "small-rows",
         "TPC-H lineitem in blocks of 700 bytes: at least 1.5 times the ratio of plain Zstandard, and faster",
         _small_rows,
+    )
+    yield Target(
+        "growth",
+        f"No curve of time or memory rises more than {STEEPER} times as fast as in proportion to what grows",
+        _growth,
     )
     yield Target(
         "memory",

@@ -52,6 +52,22 @@ def test_the_memory_target_asks_both_parts_that_measure_it() -> None:
     assert verdicts(lines)["memory"]["state"] == "not met"
 
 
+def test_a_curve_may_not_bend_away() -> None:
+    def points(seconds: list[float], peaks: list[int]) -> list[Line]:
+        return [
+            line("rust", "faro", [each], part="growth", curve="regions", regions=x, figures={"peak_bytes": peak})
+            for x, each, peak in zip((10, 20, 200), seconds, peaks, strict=True)
+        ]
+
+    assert verdicts(points([1.0, 2.0, 20.0], [7, 7, 8]))["growth"]["state"] == "met"
+    bent = verdicts(points([1.0, 2.0, 60.0], [7, 7, 8]))["growth"]
+    assert bent["state"] == "not met"
+    assert "3.00 times as much as in proportion (time, rust faro, regions from 20 to 200)" in bent["found"]
+    assert "memory" in verdicts(points([1.0, 2.0, 20.0], [7, 70, 80]))["growth"]["found"]
+    threads = [line("rust", "faro", [x], part="growth", curve="threads", threads=x) for x in (1, 2)]
+    assert verdicts(threads)["growth"]["state"] == "not measured"
+
+
 def test_two_threads_are_held_against_the_codec_alone() -> None:
     lines = [
         line("rust", subject, [seconds], codec="lz4")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import faro
 from faro import FaroError, Reader
 from faro.check import Level
@@ -57,10 +59,19 @@ def read_all(raw: bytes, folder: Folder, transcript: Transcript) -> None:
     with reader:
         transcript.line("open", reader.region_count)
         contents = _read(reader, given, transcript)
+        looked_up = _looked_up(paths, given)
         if _check(paths, given, reader.region_count, transcript):
             for partition, content in contents.items():
                 require(content.error is None, f"what check passes can be read: {content.error}")
                 _records(reader, partition)
+                require(looked_up[partition] == content, "direct lookup reads what reading reads")
+
+
+def _looked_up(paths: dict[str, Any], given: FilesInput) -> dict[int, Content]:
+    """Read the partitions by direct lookup; what is not whole is refused, or read."""
+    with Reader(**paths, limits=given.limits, verify=given.verify, lookup="direct") as reader:
+        most = given.limits.max_plain_size
+        return {partition: read_partition(reader, partition, most) for partition in partitions(reader.header)}
 
 
 def _read(reader: Reader, given: FilesInput, transcript: Transcript) -> dict[int, Content]:

@@ -1,10 +1,10 @@
-//! `growth`: time and memory as one thing grows and all others stay: partitions, data, records, regions.
+//! `growth`: time and memory as one thing grows and all others stay: partitions, data, records, regions, threads.
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
 use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
-use faro::{Files, Reader, ReaderOptions, Writer, WriterOptions};
+use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Args {
     quick: bool,
     #[command(flatten)]
     to: Destination,
-    /// Curves in place of all: partitions, data_mib, record_bytes, regions
+    /// Curves in place of all: partitions, data_mib, record_bytes, regions, threads
     #[arg(long, value_delimiter = ',')]
     curve: Vec<String>,
 }
@@ -33,6 +33,9 @@ struct Point {
     record_bytes: usize,
     /// What is closed by `flush`, beside those that the sort buffer closes.
     regions: u64,
+    codec: Codec,
+    /// That compress.
+    threads: usize,
 }
 
 const BUFFER_MIB: u64 = 16;
@@ -41,9 +44,11 @@ const POINT: Point = Point {
     data_mib: 256,
     record_bytes: 100,
     regions: 16,
+    codec: Codec::None,
+    threads: 1,
 };
 
-fn curves() -> [(&'static str, Vec<Point>); 4] {
+fn curves() -> [(&'static str, Vec<Point>); 5] {
     let partitions = [1, 10, 100, 1_000, 10_000, 100_000];
     let data = [256, 512, 1_024, 2_048, 4_096, 8_192];
     let lengths = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
@@ -67,6 +72,16 @@ fn curves() -> [(&'static str, Vec<Point>); 4] {
             lengths.map(|record_bytes| Point { record_bytes, ..POINT }).to_vec(),
         ),
         ("regions", regions.map(|regions| Point { regions, ..POINT }).to_vec()),
+        (
+            "threads",
+            [1, 2]
+                .map(|threads| Point {
+                    threads,
+                    codec: Codec::Zstd,
+                    ..POINT
+                })
+                .to_vec(),
+        ),
     ]
 }
 
@@ -76,6 +91,7 @@ impl Point {
             "partitions" => u64::from(self.partitions),
             "data_mib" => self.data_mib,
             "record_bytes" => self.record_bytes as u64,
+            "threads" => self.threads as u64,
             _ => self.regions,
         }
     }
@@ -148,7 +164,10 @@ fn write(name: &Path, point: Point, records: &Records, count: usize) -> Outcome<
         }
     }
     let (mut run, summary) = watched(|| {
-        let options = WriterOptions::new(point.partitions).buffer_size(BUFFER_MIB << 20);
+        let options = WriterOptions::new(point.partitions)
+            .buffer_size(BUFFER_MIB << 20)
+            .codec(point.codec)
+            .compress_threads(point.threads);
         let mut writer = Writer::create(name, options)?;
         let mut partitions = Partitions::new(Kind::Text, point.partitions);
         let stretch = count.div_ceil(point.regions as usize);

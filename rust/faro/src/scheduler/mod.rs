@@ -68,6 +68,8 @@ struct Shared {
     state: Mutex<State>,
     /// There may be something to read.
     work: Condvar,
+    /// What reads are done into, of those who read and do not read now.
+    buffers: Mutex<Vec<Vec<u8>>>,
     has_threads: bool,
 }
 
@@ -82,13 +84,22 @@ impl Shared {
         let Some(job) = self.lock().plan(&self.options) else {
             return false;
         };
-        let outcome = execute(&job);
-        let listeners = self.lock().deliver(&job, outcome);
+        self.execute(&job);
+        true
+    }
+
+    /// Reads what was planned, and hands it out.
+    fn execute(&self, job: &Job) {
+        // A new one each time would be given back to the system and taken again.
+        let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = buffers().pop().unwrap_or_default();
+        let outcome = read(job, &mut buffer);
+        buffers().push(buffer);
+        let listeners = self.lock().deliver(job, outcome);
         self.work.notify_one();
         for listener in listeners {
             listener();
         }
-        true
     }
 
     /// What a thread of the scheduler's own does.
@@ -99,12 +110,7 @@ impl Shared {
                 None => state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(job) => {
                     drop(state);
-                    let outcome = execute(&job);
-                    let listeners = self.lock().deliver(&job, outcome);
-                    self.work.notify_one();
-                    for listener in listeners {
-                        listener();
-                    }
+                    self.execute(&job);
                     state = self.lock();
                 }
             }
@@ -112,17 +118,21 @@ impl Shared {
     }
 }
 
-/// Reads what was planned. A read that is refused, or meets the end of a file that shrank, is the fault of those whose
+/// Reads what was planned, by way of a buffer. A read that is refused, or meets the end of a file that shrank, is the fault of those whose
 /// bytes cannot be had alone either.
-fn execute(job: &Job) -> Outcome {
+fn read(job: &Job, buffer: &mut Vec<u8>) -> Outcome {
     let source = job.core.files.data_source();
     let (read, parts) = (job.read.extent, &job.read.parts);
     let alone = |offset: u64, length: u64| source.read_vec(offset, length as usize).map(Bytes::from);
     if parts.len() == 1 {
         return vec![alone(read.offset, read.length)];
     }
-    let mut all = vec![0; read.length as usize];
-    let got = source.read_up_to(read.offset, &mut all).unwrap_or(0) as u64;
+    let length = read.length as usize;
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    let all = &mut buffer[..length];
+    let got = source.read_up_to(read.offset, all).unwrap_or(0) as u64;
     let part = |part: &crate::plan::Part| {
         let from = part.extent.offset - read.offset;
         if from + part.extent.length <= got {
@@ -172,6 +182,7 @@ impl Scheduler {
             options,
             state: Mutex::default(),
             work: Condvar::new(),
+            buffers: Mutex::default(),
             has_threads,
         })
     }

@@ -31,6 +31,9 @@ struct Waiting {
     ready: VecDeque<Piece>,
     /// Bytes that are ready or being read.
     held: u64,
+    /// Whether it is served until its share is full: from when half of it is free. Who is served whenever there is room
+    /// for one more request is served here and there, and the bytes between are read for nothing.
+    filling: bool,
     /// Whether a read for it is under way.
     reading: bool,
     fault: Option<Error>,
@@ -112,6 +115,7 @@ impl State {
                 wanted: VecDeque::new(),
                 ready: VecDeque::new(),
                 held: 0,
+                filling: true,
                 reading: false,
                 fault: None,
                 wake: wake.clone(),
@@ -325,10 +329,15 @@ impl Budget<'_> {
         {
             return None;
         }
+        if !consumer.filling && consumer.held > self.share / 2 {
+            return None;
+        }
         let room = self.share.saturating_sub(consumer.held);
         let length = extent.length.min(room);
         // Whole, or a good part of the share: a trickle would be many reads.
-        if length == 0 || (length < extent.length && length < self.share / 4) || !self.make_room(id, length) {
+        let is_full = length == 0 || (length < extent.length && length < self.share / 4);
+        self.consumers.get_mut(&id)?.filling = !is_full;
+        if is_full || !self.make_room(id, length) {
             return None;
         }
         self.figures.held_bytes += length;

@@ -212,6 +212,30 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
 }
 
 #[test]
+fn a_share_is_filled_again_from_half_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(folder.path().join("out"), WriterOptions::new(2)).unwrap();
+    for _ in 0..8 {
+        // An extent of 1,024 bytes, and others between, so that none are neighbours.
+        writer.write(0, &[1; 996]).unwrap();
+        writer.write(1, &[2; 5000]).unwrap();
+        writer.flush().unwrap();
+    }
+    let reader = reader(&writer.finish().unwrap().files);
+    let scheduler = Scheduler::new(options(0, 1 << 20, 4 << 10));
+    let mut consumer = scheduler.partition(&reader, 0).unwrap();
+    assert_eq!(serve_all(&scheduler), 4);
+    let mut poll = || matches!(consumer.poll(), Poll::Ready(Some(Ok(_))));
+    assert!(poll());
+    assert_eq!(serve_all(&scheduler), 0, "three quarters are enough for now");
+    assert!(poll());
+    assert_eq!(serve_all(&scheduler), 2);
+    assert!(poll());
+    assert_eq!(serve_all(&scheduler), 0);
+    assert_eq!(std::iter::from_fn(|| consumer.next()).count(), 5);
+}
+
+#[test]
 fn a_request_waits_for_one_sweep_at_most() {
     // Requests that keep coming ahead of the sweep do not hold up one behind it.
     let folder = tempfile::tempdir().unwrap();

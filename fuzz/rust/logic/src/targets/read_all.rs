@@ -3,7 +3,7 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Content, every, verdict};
-use faro::{Files, Framing, Level, Reader, ReaderOptions, check};
+use faro::{Files, Framing, Level, Lookup, Reader, ReaderOptions, check};
 
 /// Reads every partition by itself and in a range, and checks; the properties of `read_all`.
 pub fn read_all(input: &[u8]) {
@@ -45,7 +45,14 @@ fn partitions(reader: &Reader, files: &Files, options: &ReaderOptions, whole: bo
     if whole {
         assert_eq!(all.fault, None, "checked whole, and the range does not read");
     }
+    let options = ReaderOptions {
+        lookup: Lookup::Direct,
+        ..options.clone()
+    };
+    let direct = verdict(Reader::open(files, options), files).expect("it opened before");
     for partition in every(reader.partitions()) {
+        let looked_up = direct.partition(partition).expect("a partition of the file");
+        let looked_up = Content::of(looked_up, None, most, files);
         let blocks = || reader.partition(partition).expect("a partition of the file");
         let alone = Content::of(blocks(), None, most, files);
         let again = Content::of(blocks(), Some(partition), most, files);
@@ -57,6 +64,7 @@ fn partitions(reader: &Reader, files: &Files, options: &ReaderOptions, whole: bo
         let records = records(reader, partition, files);
         if whole {
             assert!(stored.is_ok() && records.is_ok(), "{stored:?} {records:?}");
+            assert_eq!(alone, looked_up, "by direct lookup");
         }
     }
 }

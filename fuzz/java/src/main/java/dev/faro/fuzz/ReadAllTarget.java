@@ -4,6 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.header.Framing;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
+import dev.faro.reader.Lookup;
 import dev.faro.reader.Reader;
 import dev.faro.reader.RecordCursor;
 import java.io.IOException;
@@ -28,11 +29,13 @@ final class ReadAllTarget implements Target {
             transcript.line("open", reader.regionCount());
             List<Integer> partitions = Content.partitions(reader.header());
             List<Content> contents = read(reader, partitions, input, transcript);
+            List<Content> lookedUp = lookedUp(input, folder, partitions);
             if (check(reader, transcript)) {
                 for (int i = 0; i < contents.size(); i++) {
                     Broken.unless(contents.get(i).error() == null, "what check passes can be read: "
                             + contents.get(i).error());
                     records(reader, partitions.get(i));
+                    Broken.unless(contents.get(i).isSame(lookedUp.get(i)), "direct lookup reads what reading reads");
                 }
             }
         }
@@ -55,6 +58,20 @@ final class ReadAllTarget implements Target {
             // Where one of them ends in an error, so may the other, elsewhere.
             boolean same = contents.get(i).error() == null && contents.get(i).blocks().equals(inRange.get(i));
             Broken.unless(range.error() != null || same, "partition " + partitions.get(i) + " reads the same in a range");
+        }
+        return contents;
+    }
+
+    /** The partitions by direct lookup; what is not whole is refused, or read. */
+    private static List<Content> lookedUp(FilesInput input, Folder folder, List<Integer> partitions)
+            throws IOException {
+        List<Content> contents = new ArrayList<>();
+        try (Reader reader = input.reader(folder, input.options().withLookup(Lookup.DIRECT))) {
+            for (int partition : partitions) {
+                contents.add(Content.ofPartition(reader, partition, input.limits().maxPlainSize()));
+            }
+        } catch (FaroException e) {
+            throw new Broken("it opened before: " + e);
         }
         return contents;
     }
