@@ -43,6 +43,8 @@ pub(crate) struct SortBuffer<S> {
     /// How many own records each partition has; made with the first.
     counts: Vec<u32>,
     shared: Vec<Group<S>>,
+    /// The memory of a group that is gone, for the next one.
+    spare: Entries,
     by_members: HashMap<S, usize>,
     /// Records without bytes in files where such leave none: by partition, how many.
     empty: HashMap<u32, u64>,
@@ -67,6 +69,12 @@ pub(crate) struct Gather<'a> {
     pub length: usize,
 }
 
+/// Puts the places of a piece of entries in place of what is there.
+pub(crate) fn places_of(piece: &[u64], places: &mut Vec<u32>) {
+    places.clear();
+    places.extend(piece.iter().map(|entry| place_of(*entry)));
+}
+
 impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn new(partition_count: u32, capacity: u64, counted: bool) -> Self {
         SortBuffer {
@@ -78,6 +86,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             own: Entries::default(),
             counts: Vec::new(),
             shared: Vec::new(),
+            spare: Entries::default(),
             by_members: HashMap::new(),
             empty: HashMap::new(),
             sorter: Sorter::default(),
@@ -161,12 +170,20 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
+    /// A record for the members of a group that is there, that counts as one and has fewer than 2^32 - 1 bytes.
+    #[inline(always)]
+    pub(crate) fn push_plain_shared(&mut self, group: usize, bytes: &[u8], charge: u64) {
+        self.count(charge);
+        let place = self.packed.push_plain(bytes);
+        self.shared[group].entries.push(0, place);
+    }
+
     fn group_or_new(&mut self, members: &S, ordered: bool) -> usize {
         self.group(members, ordered).unwrap_or_else(|| {
             let group = self.shared.len();
             self.shared.push(Group {
                 members: members.clone(),
-                entries: Entries::default(),
+                entries: std::mem::take(&mut self.spare),
                 empty_records: 0,
             });
             self.by_members.insert(members.clone(), group);
@@ -225,12 +242,9 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// The groups in the order in which they began, and the places of their records in pieces.
-    pub(crate) fn shared(&self) -> impl Iterator<Item = (&Group<S>, impl Iterator<Item = Vec<u32>>)> {
-        let places = |piece: &[u64]| piece.iter().map(|entry| place_of(*entry)).collect();
-        self.shared
-            .iter()
-            .map(move |group| (group, group.entries.pieces().map(places)))
+    /// The groups in the order in which they began, and the entries of their records in pieces, for [`places_of`].
+    pub(crate) fn shared(&self) -> impl Iterator<Item = (&Group<S>, impl Iterator<Item = &[u64]>)> {
+        self.shared.iter().map(|group| (group, group.entries.pieces()))
     }
 
     /// How many records without bytes partitions got, which leave nothing but a count.
@@ -242,6 +256,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn forget_order(&mut self) {
         self.sorter = Sorter::default();
         self.own = Entries::default();
+        self.spare = Entries::default();
         self.counts = Vec::new();
     }
 
@@ -257,7 +272,10 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             self.counts.fill(0);
         }
         self.own.clear();
-        self.shared.clear();
+        if let Some(group) = self.shared.drain(..).next() {
+            self.spare = group.entries;
+            self.spare.clear();
+        }
         self.by_members.clear();
         self.empty.clear();
     }

@@ -5,7 +5,7 @@ use super::crew::write_own;
 use super::region::{MemberBits, Owner};
 use super::training::Preview;
 use crate::error::Result;
-use crate::sort_buffer::{Pushed, SortBuffer};
+use crate::sort_buffer::{Pushed, SortBuffer, places_of};
 
 /// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
 pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
@@ -47,10 +47,12 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
     }
     core.end_extent()?;
     core.keep_makers(makers);
+    let mut places = Vec::new();
     for (group, pieces) in buffer.shared() {
         core.begin_extent(Owner::Shared(group.members.clone()));
         core.add_records(group.empty_records);
-        for places in pieces {
+        for piece in pieces {
+            places_of(piece, &mut places);
             core.gather(buffer.gather(), &places, &places)?;
         }
         core.end_extent()?;

@@ -51,6 +51,8 @@ pub struct Writer {
     /// Lengths of data records for one partition of which [`Writer::put`] checks no more than their room: none unless
     /// the writer is open, and none while such a record would close the region for order's sake.
     plain: Range<usize>,
+    /// The same for data records for several partitions: none unless the writer is open.
+    plain_shared: Range<usize>,
     properties: BTreeMap<String, String>,
     /// The set of the last multicast, and its bits: sets repeat.
     last_set: Option<(Vec<u32>, MemberBits)>,
@@ -80,6 +82,7 @@ impl Writer {
             core,
             buffer,
             plain: options.plain_lengths(),
+            plain_shared: options.plain_lengths(),
             options,
             state: State::Open,
             properties: BTreeMap::new(),
@@ -116,7 +119,16 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::put`].
+    #[inline]
     pub fn broadcast(&mut self, record: &[u8]) -> Result<()> {
+        let charge = record.len() as u64 + RECORD_CHARGE;
+        if self.plain_shared.contains(&record.len())
+            && let Some(group) = self.buffer.group(&None, self.options.ordered)
+            && self.buffer.has_room(charge)
+        {
+            self.buffer.push_plain_shared(group, record, charge);
+            return Ok(());
+        }
         self.put(To::All, DATA, record, 1)
     }
 
@@ -377,13 +389,14 @@ impl Writer {
         self.know_plain();
     }
 
-    /// Finds out which records [`Writer::write`] takes without further checks.
+    /// Finds out which records [`Writer::write`] and [`Writer::broadcast`] take without further checks.
     fn know_plain(&mut self) {
         let out_of_order = self.options.ordered && self.buffer.holds_shared();
-        self.plain = match self.state {
-            State::Open if !out_of_order => self.options.plain_lengths(),
+        self.plain_shared = match self.state {
+            State::Open => self.options.plain_lengths(),
             _ => 0..0,
         };
+        self.plain = if out_of_order { 0..0 } else { self.plain_shared.clone() };
     }
 
     /// Does what may fail for good.
