@@ -172,6 +172,8 @@ def _memory(results: Results) -> Verdict:
     return above <= 16 << 20, f"most {above / 2**20:.1f} MiB above the sort buffer, at {cell(worst.key)}"
 
 
+PEAK_FLOOR = 4 << 20
+"""Less memory than this, a window of reading, is counted as this much."""
 STEEPER = 1.25
 """How much more than in proportion a curve may rise from one point to the next: repetitions differ by as much."""
 
@@ -193,7 +195,8 @@ def _growth(results: Results) -> Verdict:
             times = statistics.median(more.seconds) / statistics.median(less.seconds)
             found.append((times / grown, f"time, {where}"))
             if "peak_bytes" in less.figures and "peak_bytes" in more.figures:
-                times = float(more.figures["peak_bytes"]) / max(float(less.figures["peak_bytes"]), 1)
+                peaks = [max(float(line.figures["peak_bytes"]), PEAK_FLOOR) for line in (less, more)]
+                times = peaks[1] / peaks[0]
                 found.append((times / grown, f"memory, {where}"))
     if not found:
         return None, "not measured"

@@ -55,7 +55,7 @@ def test_the_memory_target_asks_both_parts_that_measure_it() -> None:
 def test_a_curve_may_not_bend_away() -> None:
     def points(seconds: list[float], peaks: list[int]) -> list[Line]:
         return [
-            line("rust", "faro", [each], part="growth", curve="regions", regions=x, figures={"peak_bytes": peak})
+            line("rust", "faro", [each], part="growth", curve="regions", regions=x, figures={"peak_bytes": peak << 20})
             for x, each, peak in zip((10, 20, 200), seconds, peaks, strict=True)
         ]
 
