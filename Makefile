@@ -77,6 +77,11 @@ miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly co
 test-java: ## Test the Java library
 	$(MVN) verify
 
+.PHONY: test-flink
+test-flink: ## Test the adapter for Flink, which is being built, with FLINK=1.20.5 or 2.3.0; not a part of `make test` yet
+	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
+		-Dtest='dev.faro.flink.*Test' $(if $(FLINK),-Dflink.version=$(FLINK))
+
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
 	@mkdir -p out

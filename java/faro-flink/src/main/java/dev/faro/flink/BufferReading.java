@@ -1,0 +1,111 @@
+package dev.faro.flink;
+
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Feed;
+import dev.faro.scheduler.Consumer;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
+import org.apache.flink.runtime.io.network.buffer.FreeingBufferRecycler;
+import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
+
+/**
+ * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, are decompressed and
+ * copied here. The memory is the heap's: read buffers of Flink's pool would be held for as long as a consumer leaves them
+ * in its queue, and a consumer that needs others first would wait for them in vain.
+ *
+ * <p>What is stored once for all subpartitions comes once for each of them, since a channel expects the end of as many
+ * as it asked for. Records may go on in the next block, so data is repeated as a whole: from where it begins to the next
+ * event, or to the end of what is shared in the region. For one thread at a time.
+ */
+final class BufferReading implements Closeable {
+    /** Takes buffers, which it has to recycle. */
+    interface Sink {
+        void add(Buffer buffer);
+    }
+
+    private final Consumer consumer;
+    private final int subpartitions;
+    /** Shared data that was handed out once so far. */
+    private final List<NetworkBuffer> run = new ArrayList<>();
+    private int runRegion;
+
+    BufferReading(Consumer consumer, int subpartitions) {
+        this.consumer = consumer;
+        this.subpartitions = subpartitions;
+    }
+
+    /**
+     * Hands the next buffers out, if their bytes are there.
+     *
+     * @throws IOException a {@link dev.faro.FaroException} that says what is wrong with the file
+     */
+    Feed.State next(Sink sink) throws IOException {
+        Feed.State state = consumer.poll();
+        switch (state) {
+            case BLOCK -> block(consumer.block(), sink);
+            case END -> repeatRun(sink);
+            case NOT_YET -> {}
+        }
+        return state;
+    }
+
+    private void block(BlockCursor block, Sink sink) throws IOException {
+        DataType type = Events.type(block.kind());
+        boolean repeated = subpartitions > 1 && block.isShared();
+        if (!repeated || !type.isBuffer() || block.region() != runRegion) {
+            repeatRun(sink);
+        }
+        NetworkBuffer buffer = copy(block.payload(), type);
+        if (!repeated) {
+            sink.add(buffer);
+            return;
+        }
+        run.add(buffer);
+        runRegion = block.region();
+        sink.add(again(buffer));
+        if (!type.isBuffer()) {
+            repeatRun(sink);
+        }
+    }
+
+    private static NetworkBuffer copy(ByteBuffer payload, DataType type) {
+        byte[] bytes = new byte[payload.remaining()];
+        payload.get(bytes);
+        return new NetworkBuffer(
+                MemorySegmentFactory.wrap(bytes), FreeingBufferRecycler.INSTANCE, type, bytes.length);
+    }
+
+    /** The same bytes for another taker: each moves a reader index of its own. */
+    private static Buffer again(NetworkBuffer buffer) {
+        return buffer.retainBuffer().readOnlySlice(0, buffer.getSize());
+    }
+
+    private void repeatRun(Sink sink) {
+        for (int i = 1; i < subpartitions && !run.isEmpty(); i++) {
+            run.forEach(buffer -> sink.add(again(buffer)));
+        }
+        dropRun();
+    }
+
+    private void dropRun() {
+        run.forEach(NetworkBuffer::recycleBuffer);
+        run.clear();
+    }
+
+    /** Has somebody told when {@link #next} may have something, after it had nothing yet. */
+    void listener(Runnable called) {
+        consumer.listener(called);
+    }
+
+    @Override
+    public void close() {
+        dropRun();
+        consumer.close();
+    }
+}

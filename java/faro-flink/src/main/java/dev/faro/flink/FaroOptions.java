@@ -1,0 +1,17 @@
+package dev.faro.flink;
+
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+/** Options in Flink's configuration. Compression and memory for reading are Flink's own options. */
+public final class FaroOptions {
+    /** Heap memory in which each blocking partition sorts its records. */
+    public static final ConfigOption<MemorySize> SORT_BUFFER_SIZE = ConfigOptions.key("faro.sort-buffer.size")
+            .memoryType()
+            .defaultValue(MemorySize.ofMebiBytes(16))
+            .withDescription("Heap memory in which each blocking result partition sorts its records before it writes"
+                    + " them; never more than the network buffers that Flink would give the partition for that.");
+
+    private FaroOptions() {}
+}

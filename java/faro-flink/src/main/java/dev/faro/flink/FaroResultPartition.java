@@ -1,0 +1,250 @@
+package dev.faro.flink;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.block.BlockKind;
+import dev.faro.writer.Writer;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.event.AbstractEvent;
+import org.apache.flink.runtime.io.network.api.EndOfData;
+import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
+import org.apache.flink.runtime.io.network.api.StopMode;
+import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferPool;
+import org.apache.flink.runtime.io.network.partition.BufferAvailabilityListener;
+import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
+import org.apache.flink.runtime.io.network.partition.ResultPartition;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
+import org.apache.flink.util.function.SupplierWithException;
+
+/**
+ * A blocking partition whose records and events lie in a pair of Faro files. Written by one task; read, any number of
+ * times, once it is finished.
+ */
+final class FaroResultPartition extends ResultPartition {
+    private final OutputSettings settings;
+    private final FinishedOutput output;
+
+    private final Object lock = new Object();
+    /** Of the task's thread alone, which closes the partition in any case: releases by others leave it to that. */
+    private Writer writer;
+    private boolean endOfDataNotified;
+    /** Bytes for all subpartitions that are not counted for each of them yet. */
+    private long broadcastBytes;
+
+    /**
+     * A partition that writes nothing before {@link #setup}.
+     *
+     * @param memory from which reading takes
+     * @param executor runs reads, and checks and decompresses
+     */
+    FaroResultPartition(String owner, int partitionIndex, ResultPartitionID id, ResultPartitionType type,
+            int subpartitions, int keyGroups, ResultPartitionManager manager,
+            SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, ReadMemory memory,
+            Executor executor) {
+        // No compressor: blocks are compressed by Faro, and decompressed before they become buffers.
+        super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
+        this.settings = settings;
+        this.output = new FinishedOutput(settings.data(), settings.index(), memory, executor);
+    }
+
+    /** Where the output's files are, when it is finished. */
+    OutputSettings settings() {
+        return settings;
+    }
+
+    @Override
+    protected void setupInternal() throws IOException {
+        synchronized (lock) {
+            if (isReleased()) {
+                throw new IOException("expected a partition to be written, found a released one");
+            }
+            // The network buffers stay in the pool. They are what tells how much may be sorted at once.
+            long most = (long) bufferPool.getMaxNumberOfMemorySegments() * settings.blockSize();
+            writer = settings.create(numSubpartitions, most);
+        }
+    }
+
+    @Override
+    public void emitRecord(ByteBuffer record, int targetSubpartition) throws IOException {
+        checkInProduceState();
+        int bytes = record.remaining();
+        writer.write(targetSubpartition, record);
+        resultPartitionBytes.inc(targetSubpartition, bytes);
+        numBytesOut.inc(bytes);
+    }
+
+    @Override
+    public void broadcastRecord(ByteBuffer record) throws IOException {
+        broadcast(record, BlockKind.DATA);
+    }
+
+    @Override
+    public void broadcastEvent(AbstractEvent event, boolean isPriorityEvent) throws IOException {
+        Buffer buffer = EventSerializer.toBuffer(event, isPriorityEvent);
+        try {
+            broadcast(buffer.getNioBufferReadable(), Events.kind(buffer.getDataType()));
+        } finally {
+            buffer.recycleBuffer();
+        }
+    }
+
+    private void broadcast(ByteBuffer bytes, int kind) throws IOException {
+        checkInProduceState();
+        int size = bytes.remaining();
+        writer.broadcast(bytes, kind, 1);
+        broadcastBytes += size;
+        numBytesOut.inc((long) size * numSubpartitions);
+    }
+
+    @Override
+    public void notifyEndOfData(StopMode mode) throws IOException {
+        if (!endOfDataNotified) {
+            broadcastEvent(new EndOfData(mode), false);
+            endOfDataNotified = true;
+        }
+    }
+
+    @Override
+    public void finish() throws IOException {
+        broadcastEvent(EndOfPartitionEvent.INSTANCE, false);
+        resultPartitionBytes.incAll(broadcastBytes);
+        countBuffers();
+        synchronized (lock) {
+            if (isReleased()) {
+                throw new IllegalStateException("expected a partition to be finished, found a released one");
+            }
+            writer.finish();
+            super.finish();
+        }
+        LOG.info("New Faro files produced: {} and {}.", settings.data(), settings.index());
+    }
+
+    /** Where blocks end is known when all is written: as many buffers as the bytes of each subpartition fill. */
+    private void countBuffers() {
+        long buffers = 0;
+        for (long bytes : resultPartitionBytes.createSnapshot().getSubpartitionBytes()) {
+            buffers += (bytes + settings.blockSize() - 1) / settings.blockSize();
+        }
+        numBuffersOut.inc(buffers);
+    }
+
+    @Override
+    protected void releaseInternal() {
+        synchronized (lock) {
+            if (!isFinished()) {
+                // The task may be inside of a call of the writer; it closes the partition when it is through.
+                return;
+            }
+        }
+        output.release();
+    }
+
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (writer != null) {
+                // Removes the files unless they are finished.
+                writer.close();
+                writer = null;
+            }
+        }
+        super.close();
+    }
+
+    @Override
+    protected ResultSubpartitionView createSubpartitionView(int index, BufferAvailabilityListener listener) {
+        return createSubpartitionView(new ResultSubpartitionIndexSet(index), listener);
+    }
+
+    @Override
+    public ResultSubpartitionView createSubpartitionView(
+            ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) {
+        if (subpartitions.getEndIndex() >= numSubpartitions) {
+            throw new IndexOutOfBoundsException(
+                    "expected subpartitions below " + numSubpartitions + ", found " + subpartitions);
+        }
+        synchronized (lock) {
+            if (!isFinished()) {
+                throw new IllegalStateException("expected a finished partition, found one that is being written");
+            }
+        }
+        FaroSubpartitionView view = new FaroSubpartitionView(this, output, subpartitions, listener);
+        output.add(view);
+        view.fillLater();
+        return view;
+    }
+
+    /**
+     * What a consumer fails with when reading fails. Flink looks through the causes for a partition that is not there,
+     * and then has its producer run again; otherwise it would have the consumer read the same bytes again.
+     */
+    Throwable failureOfReading(Throwable fault) {
+        if (!(fault instanceof FaroException e) || e.code() == ErrorCode.INVALID_ARGUMENT
+                || e.getCause() instanceof InterruptedIOException) {
+            LOG.warn("{}: reading {} failed.", getOwningTaskName(), settings.data(), fault);
+            return fault;
+        }
+        LOG.warn("{}: {} cannot be read, its producer has to run again.", getOwningTaskName(), settings.data(), fault);
+        return notFound(fault.getMessage());
+    }
+
+    /** What a consumer fails with whose partition was released meanwhile. */
+    Throwable failureOfRelease() {
+        return notFound("the result partition was released while it was read");
+    }
+
+    private IOException notFound(String message) {
+        return new IOException(message, new PartitionNotFoundException(partitionId));
+    }
+
+    @Override
+    public void alignedBarrierTimeout(long checkpointId) {
+        // Batch jobs have no checkpoints.
+    }
+
+    @Override
+    public void abortCheckpoint(long checkpointId, CheckpointException cause) {
+        // Batch jobs have no checkpoints.
+    }
+
+    @Override
+    public void flushAll() {
+        // Nobody reads before the end.
+    }
+
+    @Override
+    public void flush(int subpartitionIndex) {
+        // Nobody reads before the end.
+    }
+
+    @Override
+    public CompletableFuture<?> getAvailableFuture() {
+        return AVAILABLE;
+    }
+
+    @Override
+    public int getNumberOfQueuedBuffers() {
+        return 0;
+    }
+
+    @Override
+    public long getSizeOfQueuedBuffersUnsafe() {
+        return 0;
+    }
+
+    @Override
+    public int getNumberOfQueuedBuffers(int targetSubpartition) {
+        return 0;
+    }
+}

@@ -1,0 +1,207 @@
+package dev.faro.flink;
+
+import dev.faro.codec.Codec;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
+import org.apache.flink.runtime.deployment.ResultPartitionDeploymentDescriptor;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.executiongraph.PartitionInfo;
+import org.apache.flink.runtime.io.disk.FileChannelManager;
+import org.apache.flink.runtime.io.disk.FileChannelManagerImpl;
+import org.apache.flink.runtime.io.network.NettyShuffleEnvironment;
+import org.apache.flink.runtime.io.network.buffer.BufferPool;
+import org.apache.flink.runtime.io.network.metrics.NettyShuffleMetricFactory;
+import org.apache.flink.runtime.io.network.partition.PartitionProducerStateProvider;
+import org.apache.flink.runtime.io.network.partition.ResultPartition;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.io.network.partition.consumer.SingleInputGate;
+import org.apache.flink.runtime.metrics.scope.ScopeFormat;
+import org.apache.flink.runtime.shuffle.NettyShuffleUtils;
+import org.apache.flink.runtime.shuffle.ShuffleEnvironment;
+import org.apache.flink.runtime.shuffle.ShuffleIOOwnerContext;
+import org.apache.flink.runtime.shuffle.ShuffleMetrics;
+import org.apache.flink.runtime.taskmanager.NettyShuffleEnvironmentConfiguration;
+import org.apache.flink.util.function.SupplierWithException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A task manager's part: Flink's own, but for the blocking partitions that its tasks write. */
+class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, SingleInputGate> {
+    private static final Logger LOG = LoggerFactory.getLogger(FaroShuffleEnvironment.class);
+    private static final String FOLDER = "faro-shuffle";
+
+    private final NettyShuffleEnvironment delegate;
+    private final NettyShuffleEnvironmentConfiguration configuration;
+    private final long sortBufferSize;
+    private final Codec codec;
+    private final ReadMemory memory;
+    private final FileChannelManager channels;
+
+    FaroShuffleEnvironment(NettyShuffleEnvironment delegate, Configuration options) {
+        this.delegate = delegate;
+        this.configuration = delegate.getConfiguration();
+        this.sortBufferSize = options.get(FaroOptions.SORT_BUFFER_SIZE).getBytes();
+        this.codec = codec(configuration);
+        this.memory = new ReadMemory(configuration.batchShuffleReadMemoryBytes());
+        this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
+        LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
+    }
+
+    private static Codec codec(NettyShuffleEnvironmentConfiguration configuration) {
+        if (!configuration.isBatchShuffleCompressionEnabled()) {
+            return Codec.NONE;
+        }
+        if (configuration.getCompressionCodec() == CompressionCodec.ZSTD) {
+            return Codec.ZSTD;
+        }
+        if (configuration.getCompressionCodec() != CompressionCodec.LZ4) {
+            LOG.warn("Faro files have no codec {}: LZ4 is used in its place.", configuration.getCompressionCodec());
+        }
+        return Codec.LZ4;
+    }
+
+    @Override
+    public List<ResultPartition> createResultPartitionWriters(
+            ShuffleIOOwnerContext owner, List<ResultPartitionDeploymentDescriptor> descriptors) {
+        List<ResultPartitionDeploymentDescriptor> others =
+                descriptors.stream().filter(descriptor -> !isOurs(descriptor)).toList();
+        Iterator<ResultPartition> delegated = others.isEmpty() ? null
+                : delegate.createResultPartitionWriters(owner, others).iterator();
+        List<ResultPartition> partitions = new ArrayList<>(descriptors.size());
+        for (ResultPartitionDeploymentDescriptor descriptor : descriptors) {
+            partitions.add(isOurs(descriptor) ? create(owner, partitions.size(), descriptor) : delegated.next());
+        }
+        if (delegated == null) {
+            // Else the names are taken, and ours have no queues to tell of anyway.
+            NettyShuffleMetricFactory.registerOutputMetrics(configuration.isNetworkDetailedMetrics(),
+                    owner.getOutputGroup(), partitions.toArray(new ResultPartition[0]));
+        }
+        return partitions;
+    }
+
+    private boolean isOurs(ResultPartitionDeploymentDescriptor descriptor) {
+        ResultPartitionType type = descriptor.getPartitionType();
+        // With tiered storage, input gates read blocking partitions too through that.
+        return (type == ResultPartitionType.BLOCKING || type == ResultPartitionType.BLOCKING_PERSISTENT)
+                && configuration.getTieredStorageConfiguration() == null;
+    }
+
+    private ResultPartition create(
+            ShuffleIOOwnerContext owner, int index, ResultPartitionDeploymentDescriptor descriptor) {
+        ResultPartitionID id = descriptor.getShuffleDescriptor().getResultPartitionID();
+        ExecutionAttemptID attempt = owner.getExecutionAttemptID();
+        OutputSettings settings = new OutputSettings(Path.of(channels.createChannel().getPath()), codec,
+                configuration.networkBufferSize(), sortBufferSize, attempt.getSubtaskIndex(),
+                attempt.getAttemptNumber(), properties(owner, id));
+        ResultPartition partition = new FaroResultPartition(owner.getOwnerName(), index, id,
+                descriptor.getPartitionType(), descriptor.getNumberOfSubpartitions(), descriptor.getMaxParallelism(),
+                delegate.getResultPartitionManager(), bufferPool(descriptor), settings, memory,
+                delegate.getBatchShuffleReadIOExecutor());
+        partition.isNumberOfPartitionConsumerUndefined(descriptor.isNumberOfPartitionConsumerUndefined());
+        return partition;
+    }
+
+    /**
+     * The pool that Flink's sort shuffle would have. Nothing is taken from it, but it makes as many partitions fit at
+     * once as fit with Flink's own, and so bounds the memory that they all sort in.
+     */
+    private SupplierWithException<BufferPool, IOException> bufferPool(ResultPartitionDeploymentDescriptor descriptor) {
+        int subpartitions = descriptor.getNumberOfSubpartitions();
+        return () -> {
+            var most = NettyShuffleUtils.getMinMaxNetworkBuffersPerResultPartition(
+                    configuration.networkBuffersPerChannel(), configuration.floatingNetworkBuffersPerGate(), 1,
+                    configuration.sortShuffleMinBuffers(), subpartitions, false, 0, descriptor.getPartitionType());
+            return delegate.getNetworkBufferPool().createBufferPool(most.getLeft(), most.getRight(), subpartitions,
+                    configuration.getMaxBuffersPerChannel(), 0);
+        };
+    }
+
+    private static Map<String, String> properties(ShuffleIOOwnerContext owner, ResultPartitionID id) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        // A task's metrics know its job, which nothing else here does.
+        Map<String, String> scope = owner.getParentGroup().getAllVariables();
+        putKnown(properties, "flink.job.id", scope.get(ScopeFormat.SCOPE_JOB_ID));
+        putKnown(properties, "flink.job.name", scope.get(ScopeFormat.SCOPE_JOB_NAME));
+        properties.put("flink.vertex.id", owner.getExecutionAttemptID().getJobVertexId().toString());
+        putKnown(properties, "flink.vertex.name", scope.get(ScopeFormat.SCOPE_TASK_NAME));
+        properties.put("flink.task", owner.getOwnerName());
+        properties.put("flink.partition.id", id.getPartitionId().toString());
+        return properties;
+    }
+
+    private static void putKnown(Map<String, String> properties, String key, String value) {
+        if (value != null) {
+            properties.put(key, value);
+        }
+    }
+
+    @Override
+    public int start() throws IOException {
+        return delegate.start();
+    }
+
+    @Override
+    public ShuffleIOOwnerContext createShuffleIOOwnerContext(
+            String ownerName, ExecutionAttemptID executionAttemptID, MetricGroup parentGroup) {
+        return delegate.createShuffleIOOwnerContext(ownerName, executionAttemptID, parentGroup);
+    }
+
+    @Override
+    public void releasePartitionsLocally(Collection<ResultPartitionID> partitionIds) {
+        delegate.releasePartitionsLocally(partitionIds);
+    }
+
+    @Override
+    public Collection<ResultPartitionID> getPartitionsOccupyingLocalResources() {
+        return delegate.getPartitionsOccupyingLocalResources();
+    }
+
+    @Override
+    public Optional<ShuffleMetrics> getMetricsIfPartitionOccupyingLocalResource(ResultPartitionID partitionId) {
+        return delegate.getMetricsIfPartitionOccupyingLocalResource(partitionId);
+    }
+
+    @Override
+    public List<SingleInputGate> createInputGates(ShuffleIOOwnerContext ownerContext,
+            PartitionProducerStateProvider partitionProducerStateProvider,
+            List<InputGateDeploymentDescriptor> inputGateDeploymentDescriptors) {
+        return delegate.createInputGates(ownerContext, partitionProducerStateProvider, inputGateDeploymentDescriptors);
+    }
+
+    @Override
+    public boolean updatePartitionInfo(ExecutionAttemptID consumerID, PartitionInfo partitionInfo)
+            throws IOException, InterruptedException {
+        return delegate.updatePartitionInfo(consumerID, partitionInfo);
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            delegate.close();
+        } finally {
+            removeFolders();
+        }
+    }
+
+    private void removeFolders() throws IOException {
+        try {
+            channels.close();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException("expected to remove the folders of Faro files", e);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.faro.flink;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.JobExecutionResult;
+import org.apache.flink.api.common.accumulators.ListAccumulator;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichFlatMapFunction;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.Collector;
+
+/** Flink with two task managers in this process, for batch jobs. */
+final class Cluster implements AutoCloseable {
+    private static final String RESULTS = "results";
+
+    private final MiniCluster cluster;
+    private final Configuration configuration;
+
+    /** A job up to the stream of what it finds. */
+    interface Job {
+        DataStream<String> build(StreamExecutionEnvironment environment);
+    }
+
+    /**
+     * What became of a job.
+     *
+     * @param results sorted
+     * @param graph what was executed, and how often
+     */
+    record Outcome(List<String> results, AccessExecutionGraph graph) {}
+
+    /** Keeps what passes, of those attempts only that succeed. */
+    private static final class Keep extends RichFlatMapFunction<String, String> {
+        private static final long serialVersionUID = 1;
+        private transient ListAccumulator<String> kept;
+
+        @Override
+        public void open(OpenContext context) {
+            kept = new ListAccumulator<>();
+            getRuntimeContext().addAccumulator(RESULTS, kept);
+        }
+
+        @Override
+        public void flatMap(String value, Collector<String> out) {
+            kept.add(value);
+        }
+    }
+
+    private Cluster(MiniCluster cluster, Configuration configuration) {
+        this.cluster = cluster;
+        this.configuration = configuration;
+    }
+
+    /** A cluster with Flink's own shuffle. */
+    static Cluster stock(Path folder, int slots, Map<String, String> options) throws Exception {
+        return start(folder, slots, options);
+    }
+
+    /** A cluster with Faro's shuffle, whose partitions {@link WatchedFactory} remembers. */
+    static Cluster faro(Path folder, int slots, Map<String, String> options) throws Exception {
+        WatchedFactory.reset();
+        Map<String, String> all = new HashMap<>(options);
+        all.put("shuffle-service-factory.class", WatchedFactory.class.getName());
+        return start(folder, slots, all);
+    }
+
+    private static Cluster start(Path folder, int slots, Map<String, String> options) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.setString("io.tmp.dirs", folder.toString());
+        configuration.setString("execution.runtime-mode", "BATCH");
+        configuration.setString("taskmanager.memory.network.min", "96mb");
+        configuration.setString("taskmanager.memory.network.max", "96mb");
+        configuration.setString("taskmanager.network.sort-shuffle.min-buffers", "64");
+        configuration.setString("restart-strategy.type", "fixed-delay");
+        configuration.setString("restart-strategy.fixed-delay.attempts", "4");
+        configuration.setString("restart-strategy.fixed-delay.delay", "10 ms");
+        configuration.setString("execution.batch.adaptive.auto-parallelism.enabled", "false");
+        options.forEach(configuration::setString);
+        MiniCluster cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
+                .setNumTaskManagers(2)
+                .setNumSlotsPerTaskManager(slots)
+                .setConfiguration(configuration)
+                .withRandomPorts()
+                .build());
+        cluster.start();
+        return new Cluster(cluster, configuration);
+    }
+
+    /**
+     * Runs a job.
+     *
+     * @param parallelism of operators that have none; 0: what Flink finds right
+     */
+    Outcome run(Job job, int parallelism) throws Exception {
+        StreamExecutionEnvironment environment = new StreamExecutionEnvironment(configuration);
+        if (parallelism > 0) {
+            environment.setParallelism(parallelism);
+        }
+        job.build(environment).flatMap(new Keep());
+        JobGraph graph = environment.getStreamGraph().getJobGraph();
+        JobExecutionResult result = cluster.executeJobBlocking(graph);
+        List<String> found = new ArrayList<>(result.<ArrayList<String>>getAccumulatorResult(RESULTS));
+        Collections.sort(found);
+        return new Outcome(found, cluster.getExecutionGraph(graph.getJobID()).get());
+    }
+
+    @Override
+    public void close() {
+        cluster.closeAsync().join();
+    }
+}

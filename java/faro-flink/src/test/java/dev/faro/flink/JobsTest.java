@@ -1,0 +1,160 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.reader.CheckLevel;
+import dev.faro.reader.Checker;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Jobs have the results that they have with Flink's own shuffle. */
+class JobsTest {
+    private static final int SLOTS = 2;
+    private static final int PARALLELISM = 4;
+    private static final Map<String, Cluster.Job> JOBS = Map.of(
+            "wordCount", Jobs::wordCount,
+            "keyedSum", Jobs::keyedSum,
+            "broadcast", Jobs::broadcast,
+            "largeRecords", Jobs::largeRecords,
+            "oneKey", Jobs::oneKey,
+            "nothing", Jobs::nothing);
+
+    @TempDir
+    static Path stockFolder;
+
+    @TempDir
+    Path folder;
+
+    private static final Map<String, List<String>> EXPECTED = new HashMap<>();
+
+    @BeforeAll
+    static void runWithStock() throws Exception {
+        try (Cluster stock = Cluster.stock(stockFolder, SLOTS, Map.of())) {
+            for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
+                EXPECTED.put(job.getKey(), stock.run(job.getValue(), PARALLELISM).results());
+            }
+        }
+        assertTrue(EXPECTED.get("wordCount").contains("reader " + countOf("reader")));
+        assertEquals(20_000 + 3_000 * PARALLELISM, EXPECTED.get("broadcast").size());
+    }
+
+    @AfterAll
+    static void forget() {
+        EXPECTED.clear();
+        WatchedFactory.reset();
+    }
+
+    private static long countOf(String word) {
+        return Jobs.text().stream().flatMap(line -> Stream.of(line.toLowerCase().split("\\W+")))
+                .filter(word::equals).count();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"16mb", "64kb"})
+    void sortBuffersOfAnySize(String size) throws Exception {
+        everyJob(Map.of("faro.sort-buffer.size", size));
+    }
+
+    @Test
+    void withZstandard() throws Exception {
+        everyJob(Map.of("taskmanager.network.compression.codec", "ZSTD"));
+    }
+
+    @Test
+    void withoutCompression() throws Exception {
+        everyJob(Map.of("taskmanager.network.batch-shuffle.compression.enabled", "false"));
+    }
+
+    private void everyJob(Map<String, String> options) throws Exception {
+        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+            for (Map.Entry<String, Cluster.Job> job : JOBS.entrySet()) {
+                int before = WatchedFactory.PARTITIONS.size();
+                assertEquals(EXPECTED.get(job.getKey()), faro.run(job.getValue(), PARALLELISM).results(), job.getKey());
+                assertTrue(WatchedFactory.PARTITIONS.size() >= before + PARALLELISM, job.getKey());
+            }
+        }
+        assertTrue(files().isEmpty(), "nothing is left behind");
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(Files::isRegularFile).toList();
+        }
+    }
+
+    /** Parallelism is chosen by Flink: fewer consumers than subpartitions, each reads a range. */
+    @Test
+    void rangesOfSubpartitions() throws Exception {
+        Map<String, String> options = Map.of(
+                "faro.sort-buffer.size", "64kb",
+                "execution.batch.adaptive.auto-parallelism.enabled", "true",
+                "execution.batch.adaptive.auto-parallelism.max-parallelism", "12",
+                "execution.batch.adaptive.auto-parallelism.default-source-parallelism", "4",
+                "execution.batch.adaptive.auto-parallelism.avg-data-volume-per-task", "256kb");
+        Set<Integer> subpartitions = new HashSet<>();
+        Set<Integer> consumers = new HashSet<>();
+        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+            for (String name : List.of("wordCount", "keyedSum", "oneKey", "largeRecords", "nothing")) {
+                Cluster.Outcome outcome = faro.run(JOBS.get(name), 0);
+                assertEquals(EXPECTED.get(name), outcome.results(), name);
+                outcome.graph().getAllVertices().values().stream()
+                        .filter(vertex -> !vertex.getName().startsWith("Source"))
+                        .forEach(vertex -> consumers.add(vertex.getParallelism()));
+            }
+            WatchedFactory.PARTITIONS.forEach(partition -> subpartitions.add(partition.getNumberOfSubpartitions()));
+        }
+        assertTrue(Collections.min(consumers) > 0 && Collections.min(consumers) < Collections.min(subpartitions),
+                "expected ranges, found " + subpartitions + " subpartitions for " + consumers + " consumers");
+    }
+
+    /** What a consumer finds are whole Faro outputs that say where they come from. */
+    @Test
+    void filesTellWhereTheyComeFrom() throws Exception {
+        Map<String, Map<String, String>> found = new ConcurrentHashMap<>();
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of())) {
+            WatchedFactory.beforeReading = partitions -> partitions.stream()
+                    .filter(partition -> partition.isFinished() && !partition.isReleased())
+                    .forEach(partition -> found.computeIfAbsent(partition.getPartitionId().toString(),
+                            id -> checked(partition.settings())));
+            Cluster.Outcome outcome = faro.run(Jobs::keyedSum, PARALLELISM);
+            assertEquals(PARALLELISM, found.size());
+            String job = outcome.graph().getJobID().toString();
+            for (Map<String, String> properties : found.values()) {
+                assertEquals(job, properties.get("flink.job.id"));
+                assertTrue(outcome.graph().getAllVertices().keySet().stream()
+                        .anyMatch(vertex -> vertex.toString().equals(properties.get("flink.vertex.id"))));
+                assertFalse(properties.get("flink.task").isEmpty());
+            }
+        }
+    }
+
+    private static Map<String, String> checked(OutputSettings settings) {
+        try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT)) {
+            Checker.check(reader, CheckLevel.DECODE);
+            assertEquals(PARALLELISM, reader.header().partitionCount());
+            return reader.footer().properties();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

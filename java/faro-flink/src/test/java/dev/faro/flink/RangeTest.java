@@ -1,0 +1,171 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.codec.Codec;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.runtime.io.network.api.StopMode;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
+import org.apache.flink.runtime.io.network.buffer.NetworkBufferPool;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartition.BufferAndBacklog;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A partition without a cluster around it: who asks for several subpartitions gets each whole. */
+class RangeTest {
+    private static final int SUBPARTITIONS = 6;
+    private static final int BUFFER = 256;
+
+    @TempDir
+    Path folder;
+
+    private final NetworkBufferPool network = new NetworkBufferPool(64, BUFFER);
+    private final ExecutorService executor = Executors.newFixedThreadPool(2);
+    private FaroResultPartition partition;
+
+    @BeforeEach
+    void write() throws IOException {
+        OutputSettings settings = new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
+        partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
+                SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 64),
+                settings, new ReadMemory(64 << 20), executor);
+        partition.setup();
+        for (int i = 0; i < 200; i++) {
+            partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);
+            if (i % 50 == 49) {
+                // Several in a row, of which some go on in the next block.
+                for (int k = 0; k < 5; k++) {
+                    partition.broadcastRecord(record("all " + i + "." + k, k * 150));
+                }
+            }
+        }
+        partition.notifyEndOfData(StopMode.DRAIN);
+        partition.finish();
+        partition.close();
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        partition.release();
+        // A view that was let go of may still be looked after.
+        executor.shutdown();
+        assertTrue(executor.awaitTermination(20, TimeUnit.SECONDS));
+        assertFalse(Files.exists(partition.settings().data()));
+        assertFalse(Files.exists(partition.settings().index()));
+        network.destroyAllBufferPools();
+        network.destroy();
+    }
+
+    private static ByteBuffer record(String name, int more) {
+        byte[] bytes = (name + " ".repeat(more)).getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(4 + bytes.length).putInt(bytes.length).put(bytes).flip();
+    }
+
+    @Test
+    void everyRange() throws Exception {
+        for (int from = 0; from < SUBPARTITIONS; from++) {
+            for (int to = from; to < SUBPARTITIONS; to++) {
+                check(from, to);
+            }
+        }
+    }
+
+    @Test
+    void bytesAreCountedPlain() {
+        long[] bytes = partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes();
+        assertEquals(SUBPARTITIONS, bytes.length);
+        for (long each : bytes) {
+            // Some 33 records of 350 bytes, 20 of 300, and two events; far less would be what is stored.
+            assertTrue(each > 15_000 && each < 25_000, () -> "bytes " + each);
+        }
+    }
+
+    private void check(int from, int to) throws Exception {
+        int members = to - from + 1;
+        ByteArrayOutputStream data = new ByteArrayOutputStream();
+        List<DataType> events = drain(from, to, data);
+        assertEquals(2 * members, events.size());
+        assertTrue(events.subList(0, members).stream().allMatch(type -> type == DataType.END_OF_DATA));
+        assertTrue(events.subList(members, 2 * members).stream().allMatch(type -> type == DataType.END_OF_PARTITION));
+
+        Map<String, Integer> found = new TreeMap<>();
+        int[] last = new int[SUBPARTITIONS];
+        ByteBuffer bytes = ByteBuffer.wrap(data.toByteArray());
+        while (bytes.hasRemaining()) {
+            byte[] record = new byte[bytes.getInt()];
+            bytes.get(record);
+            String name = new String(record, StandardCharsets.UTF_8).strip();
+            found.merge(name, 1, Integer::sum);
+            if (name.startsWith("own ")) {
+                int number = Integer.parseInt(name.substring(4));
+                assertTrue(number == 0 || number > last[number % SUBPARTITIONS], () -> name + " out of order");
+                last[number % SUBPARTITIONS] = number;
+            }
+        }
+        Map<String, Integer> expected = new TreeMap<>();
+        for (int i = 0; i < 200; i++) {
+            if (i % SUBPARTITIONS >= from && i % SUBPARTITIONS <= to) {
+                expected.put("own " + i, 1);
+            }
+            for (int k = 0; i % 50 == 49 && k < 5; k++) {
+                expected.put("all " + i + "." + k, members);
+            }
+        }
+        assertEquals(expected, found);
+    }
+
+    /** Reads a range as a channel does; returns the types of its events. */
+    private List<DataType> drain(int from, int to, ByteArrayOutputStream data) throws Exception {
+        Semaphore available = new Semaphore(0);
+        ResultSubpartitionView view = partition.createSubpartitionView(
+                new ResultSubpartitionIndexSet(from, to), which -> available.release());
+        List<DataType> events = new ArrayList<>();
+        int sequence = 0;
+        while (events.size() < 2 * (to - from + 1)) {
+            BufferAndBacklog next = view.getNextBuffer();
+            if (next == null) {
+                assertFalse(view.isReleased(), () -> "failed: " + view.getFailureCause());
+                assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that there is more");
+                continue;
+            }
+            assertEquals(sequence++, next.getSequenceNumber());
+            Buffer buffer = next.buffer();
+            assertTrue(buffer.readableBytes() <= BUFFER);
+            if (buffer.isBuffer()) {
+                assertTrue(events.isEmpty(), "data before events");
+                byte[] bytes = new byte[buffer.readableBytes()];
+                buffer.getNioBufferReadable().get(bytes);
+                data.writeBytes(bytes);
+            } else {
+                events.add(buffer.getDataType());
+            }
+            buffer.recycleBuffer();
+        }
+        view.releaseAllResources();
+        assertTrue(view.isReleased());
+        return events;
+    }
+}

@@ -1,0 +1,51 @@
+package dev.faro.flink;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
+import org.apache.flink.runtime.deployment.ResultPartitionDeploymentDescriptor;
+import org.apache.flink.runtime.io.network.NettyShuffleEnvironment;
+import org.apache.flink.runtime.io.network.partition.PartitionProducerStateProvider;
+import org.apache.flink.runtime.io.network.partition.ResultPartition;
+import org.apache.flink.runtime.io.network.partition.consumer.SingleInputGate;
+import org.apache.flink.runtime.shuffle.ShuffleEnvironmentContext;
+import org.apache.flink.runtime.shuffle.ShuffleIOOwnerContext;
+
+/**
+ * Faro's factory, that remembers the partitions of all task managers in this process, and calls a test when a consumer is
+ * set up: then what it reads is finished, and not opened yet.
+ */
+public final class WatchedFactory extends FaroShuffleServiceFactory {
+    static final List<FaroResultPartition> PARTITIONS = new CopyOnWriteArrayList<>();
+    static volatile Consumer<List<FaroResultPartition>> beforeReading;
+
+    /** Forgets what was before. */
+    static void reset() {
+        PARTITIONS.clear();
+        beforeReading = partitions -> {};
+    }
+
+    @Override
+    FaroShuffleEnvironment wrap(NettyShuffleEnvironment delegate, ShuffleEnvironmentContext context) {
+        return new FaroShuffleEnvironment(delegate, context.getConfiguration()) {
+            @Override
+            public List<ResultPartition> createResultPartitionWriters(
+                    ShuffleIOOwnerContext owner, List<ResultPartitionDeploymentDescriptor> descriptors) {
+                List<ResultPartition> made = super.createResultPartitionWriters(owner, descriptors);
+                made.stream().filter(FaroResultPartition.class::isInstance).map(FaroResultPartition.class::cast)
+                        .forEach(PARTITIONS::add);
+                return made;
+            }
+
+            @Override
+            public List<SingleInputGate> createInputGates(ShuffleIOOwnerContext owner,
+                    PartitionProducerStateProvider provider, List<InputGateDeploymentDescriptor> descriptors) {
+                if (!descriptors.isEmpty()) {
+                    beforeReading.accept(PARTITIONS);
+                }
+                return super.createInputGates(owner, provider, descriptors);
+            }
+        };
+    }
+}
