@@ -170,6 +170,17 @@ fn apply(files: &Files, harm: &Harm) {
     }
 }
 
+/// The same for as many partitions, of which the first has number 3.
+pub(super) fn from_three_on(acts: Vec<Act>, partitions: u32) -> Vec<Act> {
+    let within = |act| match act {
+        Act::Write(partition, size) => Act::Write(partition % partitions + 3, size),
+        Act::Multicast(to, size) => Act::Multicast(some(&to, partitions), size),
+        Act::Event(partition) => Act::Event(partition % partitions + 3),
+        other => other,
+    };
+    acts.into_iter().map(within).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -191,12 +202,7 @@ proptest! {
             .layout(if single { Layout::Single } else { Layout::Paired })
             .codec(codec)
             .block_size(300);
-        let acts: Vec<Act> = acts.into_iter().map(|act| match act {
-            Act::Write(partition, size) => Act::Write(partition % partitions + 3, size),
-            Act::Multicast(to, size) => Act::Multicast(some(&to, partitions), size),
-            Act::Event(partition) => Act::Event(partition % partitions + 3),
-            other => other,
-        }).collect();
+        let acts = from_three_on(acts, partitions);
         let files = write(&folder.path().join("out"), options, &acts);
         let options = ReaderOptions { region_cache_bytes: cache, ..ReaderOptions::default() };
         let reader = Reader::open(&files, options).unwrap();

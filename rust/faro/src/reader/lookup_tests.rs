@@ -1,6 +1,6 @@
 //! Direct lookup finds what full lookup finds, reads little, and survives whatever a message says.
 
-use super::by_partition_tests::{Act, acts, some, write};
+use super::by_partition_tests::{Act, acts, from_three_on, write};
 use super::{Files, Lookup, Reader, ReaderOptions};
 use crate::block::BlockHeader;
 use crate::error::{Code, Result};
@@ -71,12 +71,7 @@ proptest! {
             .rotation(rotation % partitions)
             .statistics(statistics)
             .block_size(300);
-        let acts: Vec<Act> = acts.into_iter().map(|act| match act {
-            Act::Write(partition, size) => Act::Write(partition % partitions + 3, size),
-            Act::Multicast(to, size) => Act::Multicast(some(&to, partitions), size),
-            Act::Event(partition) => Act::Event(partition % partitions + 3),
-            other => other,
-        }).collect();
+        let acts = from_three_on(acts, partitions);
         let files = write(&folder.path().join("out"), options, &acts);
         let (full, direct) = (open(&files, Lookup::Full).unwrap(), open(&files, Lookup::Direct).unwrap());
         for partition in full.partitions() {
