@@ -79,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for failure in bench["failures"]:
             print(f"    {failure}", file=sys.stderr)
         return FAILURES
-    # Nobody measures for an hour again because the page could not be made.
-    options.json.write_text(json.dumps(bench, indent=1) + "\n")
+    if not options.page_only:
+        # Nobody measures for an hour again because nothing could be made of it.
+        options.json.write_text(json.dumps(bench, indent=1) + "\n")
     publish(bench, options.json, options.into)
     for target in bench["targets"]:
         print(f"{target['state']:>12}  {target['text']}: {target['found']}")

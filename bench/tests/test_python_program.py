@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from harness import lines, programs
+from harness.machine import REPOSITORY
 from harness.programs import Call
 
 SUBJECTS = {
@@ -28,3 +31,17 @@ def test_lines_that_fit_the_schema(tmp_path: Path, part: str) -> None:
         files = {line.subject: line.files for line in found}
         assert files["faro"] == 2
         assert files["arrow-ipc"] == files["parquet"] == files["arrow-dataset-ipc"] == 64
+
+
+def test_who_writes_does_each_repetition_twice(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from benchmarks.turns import Pass, Subject, measure; done = []\n"
+        "def work(name): done.append(name); return Pass(float(len(done)))\n"
+        "subjects = [Subject('a', lambda: work('a')), Subject('b', lambda: work('b'), writes=True)]\n"
+        "measure('write', {}, 1, subjects, 2, Path(sys.argv[1])); print(''.join(done))"
+    )
+    out = tmp_path / "lines"
+    command = [sys.executable, "-c", script, str(out)]
+    told = subprocess.run(command, cwd=REPOSITORY / "python", capture_output=True, text=True, check=True)
+    assert told.stdout == "abbbaabb\n"
+    assert [line.seconds for line in lines.read(out)] == [(5.0, 6.0), (4.0, 8.0)]
