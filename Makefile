@@ -79,6 +79,8 @@ test-java: ## Test the Java library
 
 .PHONY: test-flink
 test-flink: ## Test the adapter for Flink, which is being built, with FLINK=1.20.5 or 2.3.0; not a part of `make test` yet
+	@# What was compiled against another Flink may not run.
+	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
 		-Dtest='dev.faro.flink.*Test' $(if $(FLINK),-Dflink.version=$(FLINK))
 
