@@ -51,7 +51,7 @@ _READING = """\
 - **MB/s** and **GB/s** are plain record data, 4 bytes counted with each record (Python's tables: their columns), by powers of ten.
 - **Medians** of repetitions behind an unmeasured first; in brackets the least and the most. Subjects of one program took turns, repetition by repetition; Rust and Java are two programs, one started behind the other,
   cell by cell, so that a ratio between them compares minutes, not moments. A **ratio** is that of the medians, its range that of the ratios repetition by repetition.
-  Who writes new files does each repetition twice in a row, and the second one counts: the host of a virtual machine takes back what memory is free, and the first to write to it would wait for the host.
+  Who writes new files does each repetition three times in a row, and the fastest counts: the host of a virtual machine takes back what memory is free, and the first to write to it would wait for the host.
 - **Faro checksums** every block (CRC-32C) and writes a footer with counts; a read verifies all of it. **Flink neither checksums nor writes a footer**, decompresses at its consumer, and reads back what it wrote
   without looking at it. Nobody syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
 - One machine, one run, and neighbours that are not seen: figures move from run to run, and where a spread is wide, a median says little.

@@ -4,6 +4,7 @@ use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
 use crate::results::{Case, Destination, Results};
 use crate::rounds::{self, Subject};
+use crate::write::limits::{self, Room};
 use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::fs;
@@ -125,10 +126,16 @@ fn measure(curve: &str, point: Point, dir: &Path, rounds: usize, results: &mut R
     let mut case = Case::new();
     case.insert("curve".into(), curve.into());
     case.insert(curve.into(), point.value(curve).into());
-    let mut subjects = [
-        Subject::new("faro", || write(&name, point, &records, count)),
+    let mut subjects = vec![
+        Subject::writing("faro", || write(&name, point, &records, count)),
         Subject::new("faro-read", || read(&name, count)),
     ];
+    if curve == "data_mib" {
+        // What bends in the system's own writes bends in Faro's.
+        subjects.push(Subject::writing("raw-write-preallocated", || {
+            limits::raw_write(scratch.path(), plain_bytes, Room::Ahead)
+        }));
+    }
     // The file has to be there whoever begins.
     write(&name, point, &records, count)?;
     rounds::run(&mut subjects, rounds, &case, plain_bytes, results)

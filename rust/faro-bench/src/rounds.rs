@@ -3,6 +3,9 @@
 use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
 
+/// How often whoever writes new files does each repetition, see [`Subject::writing`].
+const IN_A_ROW: usize = 3;
+
 /// Something to measure.
 pub struct Subject<'a> {
     /// Its name in the results.
@@ -24,8 +27,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Somebody who writes new files. The host of a virtual machine may have taken back what memory is free, and the
-    /// first to write to it waits for the host, ten times as long as writing takes. So each repetition is done twice,
-    /// and the second one counts: it gets the pages that the first one had.
+    /// first to write to it waits for the host, ten times as long as writing takes. So each repetition is done three
+    /// times in a row, and the fastest counts: it gets pages that an earlier one had.
     pub fn writing(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
         Subject {
             writes: true,
@@ -48,14 +51,18 @@ pub fn run(
             let at = (turn + round) % subjects.len();
             let subject = &mut subjects[at];
             let mut run = || (subject.run)().map_err(|error| format!("{}: {error}", subject.name));
-            if subject.writes && round > 0 {
-                run()?;
-            }
-            let run = run()?;
+            let mut best = run()?;
             // The first pass meets memory and a page cache that nobody has touched.
-            if round > 0 {
-                runs[at].push(run);
+            if round == 0 {
+                continue;
             }
+            for _ in 1..if subject.writes { IN_A_ROW } else { 1 } {
+                let again = run()?;
+                if again.seconds < best.seconds {
+                    best = again;
+                }
+            }
+            runs[at].push(best);
         }
     }
     for (subject, runs) in subjects.iter().zip(&runs) {
@@ -97,6 +104,18 @@ mod tests {
         order.borrow_mut().clear();
         subjects[1].writes = true;
         run(&mut subjects, 2, &Case::new(), 10, &mut results).unwrap();
-        assert_eq!(order.borrow().as_str(), "abbbaabb");
+        assert_eq!(order.borrow().as_str(), "abbbbaabbb");
+    }
+
+    #[test]
+    fn of_three_passes_of_who_writes_the_fastest_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.json");
+        let mut results = Results::new("write", Some(&out)).unwrap();
+        let mut seconds = [9.0, 5.0, 2.0, 3.0, 4.0, 7.0, 1.0].into_iter();
+        let mut subjects = [Subject::writing("a", || Ok(Run::timed(seconds.next().unwrap())))];
+        run(&mut subjects, 2, &Case::new(), 10, &mut results).unwrap();
+        let line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap();
+        assert_eq!(line["seconds"], serde_json::json!([2.0, 1.0]));
     }
 }

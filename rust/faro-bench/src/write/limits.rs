@@ -6,7 +6,10 @@ use rustix::fs::FallocateFlags;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Write;
+use std::path::Path;
 
+/// Bytes of a raw write: among 64 KiB to 4 MiB the best.
+const PIECE: usize = 1 << 20;
 const AHEAD: u64 = 16 << 20;
 
 /// How a file grows.
@@ -18,15 +21,15 @@ pub enum Room {
     Ahead,
 }
 
-/// The same count of bytes to a new file, in pieces of so many bytes.
-pub fn raw_write(task: &Task<'_>, piece: usize, room: Room) -> Outcome<Run> {
-    let path = task.folder.join("raw");
-    let bytes = vec![b'x'; piece];
+/// So many bytes to a new file, which is removed again.
+pub fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
+    let path = folder.join("raw");
+    let bytes = vec![b'x'; PIECE];
     let mut file = File::create_new(&path)?;
     let (seconds, ()) = timed(|| {
         let (mut written, mut there) = (0, 0);
-        while written < task.plain_bytes {
-            let now = (task.plain_bytes - written).min(piece as u64);
+        while written < size {
+            let now = (size - written).min(PIECE as u64);
             if room == Room::Ahead && written + now > there {
                 rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, there, AHEAD)?;
                 there += AHEAD;
@@ -41,7 +44,7 @@ pub fn raw_write(task: &Task<'_>, piece: usize, room: Room) -> Outcome<Run> {
     })?;
     fs::remove_file(path)?;
     Ok(Run {
-        stored_bytes: Some(task.plain_bytes),
+        stored_bytes: Some(size),
         files: Some(1),
         ..Run::timed(seconds)
     })

@@ -2,7 +2,7 @@
 
 mod codec;
 mod faro;
-mod limits;
+pub mod limits;
 mod peers;
 
 use crate::data::{Kind, Partitions, Records};
@@ -153,7 +153,9 @@ fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
             subjects.push(Subject::writing("parquet", || peers::parquet(task)));
         }
         for (name, room) in [("raw-write", Room::Found), ("raw-write-preallocated", Room::Ahead)] {
-            subjects.push(Subject::writing(name, move || limits::raw_write(task, PIECE, room)));
+            subjects.push(Subject::writing(name, move || {
+                limits::raw_write(&task.folder, task.plain_bytes, room)
+            }));
         }
         subjects.push(Subject::new("memcpy", || limits::memcpy(task)));
     } else {
@@ -162,9 +164,6 @@ fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
     }
     subjects
 }
-
-/// Bytes of a raw write: among 64 KiB to 4 MiB the best.
-const PIECE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

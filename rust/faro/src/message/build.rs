@@ -27,6 +27,13 @@ fn builder(bytes: u64) -> Result<FlatBufferBuilder<'static>> {
     Ok(FlatBufferBuilder::with_capacity(bytes as usize))
 }
 
+/// The bytes of a finished message, without a copy of them: they may be many.
+fn finished(to: FlatBufferBuilder<'_>) -> Vec<u8> {
+    let (mut bytes, start) = to.collapse();
+    bytes.drain(..start);
+    bytes
+}
+
 /// A vector that is left out when it has no elements (CAN-3).
 fn vector<'a, T: Push + Copy>(to: &mut FlatBufferBuilder<'a>, items: &[T]) -> Option<WIPOffset<Vector<'a, T::Output>>> {
     if items.is_empty() {
@@ -96,7 +103,7 @@ impl Region {
             },
         );
         to.finish(root, Some(REGION_IDENTIFIER));
-        Ok(to.finished_data().to_vec())
+        Ok(finished(to))
     }
 }
 
@@ -176,7 +183,7 @@ impl Footer {
             },
         );
         to.finish(root, Some(FOOTER_IDENTIFIER));
-        Ok(to.finished_data().to_vec())
+        Ok(finished(to))
     }
 }
 
@@ -190,6 +197,6 @@ impl Schema {
         let arrow = Some(to.create_vector(&self.arrow));
         let root = generated::Schema::create(&mut to, &generated::SchemaArgs { arrow });
         to.finish(root, Some(SCHEMA_IDENTIFIER));
-        Ok(to.finished_data().to_vec())
+        Ok(finished(to))
     }
 }

@@ -12,7 +12,7 @@ use crate::message::{DictionaryEntry, RegionEntry, Schema};
 use crate::reader::{Files, Window, check_kind, read_header, with_extension};
 use crate::source::Source;
 use crate::tail::Tail;
-use crate::writer::{AppendFile, OpenRegion, Owner, Part, Shape, Tally, append_metadata, sync_folder};
+use crate::writer::{AppendFile, OpenRegion, Owner, Shape, append_metadata, sync_folder};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -310,23 +310,18 @@ impl<'a> Scan<'a> {
             partition => Owner::Own(partition - self.header.first_partition),
         };
         let size = block.size_in_file();
-        let begins = match (self.region.parts.last().map(|part| &part.owner), &owner) {
+        let begins = match (self.region.last(), &owner) {
             (None, _) | (_, Owner::Shared(_)) => false,
             (Some(Owner::Shared(_)), Owner::Own(_)) => true,
-            (Some(Owner::Own(last)), Owner::Own(at)) => at < last,
+            (Some(Owner::Own(last)), Owner::Own(at)) => *at < last,
         };
         if begins || offset + size - self.region.data_offset > LARGEST_REGION {
             self.end_region(offset)?;
         }
-        if self.region.parts.last().is_none_or(|part| part.owner != owner) {
-            let part = Part {
-                owner,
-                tally: Tally::default(),
-                first_sequence: block.sequence,
-            };
-            self.region.parts.push(part);
+        if self.region.last().is_none_or(|last| last != owner) {
+            self.region.begin(owner, block.sequence);
         }
-        self.region.add(size, 0, offset + size)?;
+        self.region.add(size, offset + size)?;
         self.blocks += 1;
         match block.partition {
             ANY_PARTITION => {
@@ -342,7 +337,7 @@ impl<'a> Scan<'a> {
 
     fn end_region(&mut self, offset: u64) -> Result<()> {
         let region = std::mem::replace(&mut self.region, OpenRegion::new(offset));
-        if region.parts.is_empty() {
+        if region.is_empty() {
             return Ok(());
         }
         if self.regions >= self.limits.max_regions {

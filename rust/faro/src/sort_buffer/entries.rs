@@ -62,8 +62,8 @@ impl Entries {
     }
 }
 
-/// Places that are sorted at a time: what sorting takes beside the sort buffer is bounded, 8 MiB.
-pub(super) const WINDOW: usize = 2 << 20;
+/// Places that are sorted at a time: what sorting takes beside the sort buffer is bounded, 4 MiB.
+pub(super) const WINDOW: usize = 1 << 20;
 
 /// Consecutive records of one partition in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

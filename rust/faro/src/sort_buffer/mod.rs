@@ -35,6 +35,8 @@ pub(crate) struct SortBuffer<S> {
     partition_count: u32,
     /// How many records are sorted at a time.
     window: usize,
+    /// Whether those are all of their partitions.
+    whole: bool,
     capacity: u64,
     /// What of the capacity is not charged yet.
     room: u64,
@@ -79,6 +81,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn new(partition_count: u32, capacity: u64, counted: bool) -> Self {
         SortBuffer {
             window: WINDOW,
+            whole: false,
             partition_count,
             capacity,
             room: capacity,
@@ -93,9 +96,10 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// Sorts all records at a time, however many, for 4 bytes each.
-    pub(crate) fn sort_whole(&mut self) {
-        self.window = usize::MAX;
+    /// Has whole partitions sorted at a time: one that has more records than are sorted at a time by itself, for 4
+    /// bytes each.
+    pub(crate) fn sort_whole_partitions(&mut self) {
+        self.whole = true;
     }
 
     /// Whether a record with this charge has room beside those that are there.
@@ -219,9 +223,31 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             }
             return left;
         }
-        let length = left.min(self.window);
+        let length = match self.whole {
+            true => self.whole_partitions(begin, first),
+            false => left.min(self.window),
+        };
         if length > 0 {
             self.sorter.sort(&self.own, &self.counts, first, begin, length);
+        }
+        length
+    }
+
+    /// How many records the partitions have that begin at the `begin`th record: as many of them as are sorted at a time,
+    /// or one.
+    fn whole_partitions(&self, begin: usize, first: u32) -> usize {
+        let (before, behind) = self.counts.split_at(first as usize);
+        let mut length = 0;
+        let mut rank = 0;
+        for count in behind.iter().chain(before) {
+            let count = *count as usize;
+            if rank >= begin {
+                if length > 0 && length + count > self.window {
+                    break;
+                }
+                length += count;
+            }
+            rank += count;
         }
         length
     }

@@ -87,6 +87,33 @@ fn windows_join_where_one_ended() {
     assert!(found.iter().all(|(slot, number)| (slot + 1) % 3 == (number % 5).min(2)));
 }
 
+/// Threads get whole partitions: as many as are sorted at a time, and one that has more by itself.
+#[test]
+fn windows_of_whole_partitions_end_where_one_ends() {
+    let mut buffer = Buffer::new(4, 1 << 40, false);
+    buffer.sort_whole_partitions();
+    let counts = [WINDOW / 2, WINDOW + 5, 3, WINDOW / 4];
+    for (at, count) in counts.into_iter().enumerate() {
+        for number in 0..count as u32 {
+            buffer.push_plain(at as u32, &number.to_le_bytes(), 16);
+        }
+    }
+    let mut begin = 0;
+    for partitions in [&[3, 0][..], &[1], &[2]] {
+        let length = buffer.sort_from(begin, 3);
+        let (places, runs) = buffer.window();
+        assert_eq!(places.len(), length);
+        assert_eq!(runs.iter().map(|run| run.at).collect::<Vec<_>>(), partitions);
+        for run in runs {
+            assert_eq!((run.end - run.begin) as usize, counts[run.at as usize]);
+            let last = buffer.packed.framed(places[run.end as usize - 1]).unwrap();
+            assert_eq!(last[4..], (counts[run.at as usize] as u32 - 1).to_le_bytes());
+        }
+        begin += length;
+    }
+    assert_eq!(buffer.sort_from(begin, 3), 0);
+}
+
 #[test]
 fn groups_follow_the_order_if_it_is_kept() {
     for (ordered, expected) in [(true, vec!["x", "y", "x"]), (false, vec!["x", "y"])] {

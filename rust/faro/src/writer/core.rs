@@ -5,7 +5,7 @@ use super::blocks::{BlockMaker, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
 use super::output::Output;
-use super::region::{OpenRegion, Owner, Part, Shape, Stream};
+use super::region::{OpenRegion, Owner, Shape, Stream};
 use super::region_writer::StoredBlock;
 use super::statistics::{Sums, Tally};
 use super::training::{self, Preview};
@@ -32,6 +32,8 @@ pub(crate) struct Core {
     directory: Vec<RegionEntry>,
     sums: Option<Sums>,
     region: OpenRegion,
+    /// Whether the region in hand may be given up.
+    revocable: bool,
     dictionaries: Dictionaries,
     /// Of the extent in hand, the region's last.
     stream: Option<Stream>,
@@ -73,6 +75,7 @@ impl Core {
             directory: Vec::new(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
             region: OpenRegion::new(data_offset),
+            revocable: false,
             dictionaries: Dictionaries::default(),
             stream: None,
             training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
@@ -129,8 +132,10 @@ impl Core {
         Ok(())
     }
 
-    /// Begins a region where the file ends now, behind the dictionaries that waited for one.
-    pub(crate) fn begin_region(&mut self) -> Result<()> {
+    /// Begins a region where the file ends now, behind the dictionaries that waited for one. One that is not `revocable`
+    /// is counted as it is written: it cannot be given up and the writer go on.
+    pub(crate) fn begin_region(&mut self, revocable: bool) -> Result<()> {
+        self.revocable = revocable;
         let (seal, single) = (self.maker.seal(), self.output.is_single());
         let (output, metadata_sequence) = (&mut self.output, &mut self.metadata_sequence);
         let offset = output.blocks().offset();
@@ -147,7 +152,7 @@ impl Core {
         })?;
         self.stream = None;
         self.region.data_offset = self.output.blocks().offset();
-        self.region.parts.clear();
+        self.region.clear();
         Ok(())
     }
 
@@ -164,18 +169,14 @@ impl Core {
 
     /// Makes room for so many extents of the region in hand: a vector that grows would take its memory twice.
     pub(super) fn expect_extents(&mut self, count: usize) {
-        self.region.parts.reserve_exact(count);
+        self.region.expect(count);
     }
 
     /// Begins an extent of the region.
     pub(crate) fn begin_extent(&mut self, owner: Owner) {
         self.settle();
         let stream = self.stream_of(&owner);
-        self.region.parts.push(Part {
-            owner,
-            tally: Tally::default(),
-            first_sequence: stream.sequence,
-        });
+        self.region.begin(owner, stream.sequence);
         self.stream = Some(stream);
     }
 
@@ -194,10 +195,15 @@ impl Core {
 
     /// Keeps what is known of the extent in hand, which gets nothing more.
     fn settle(&mut self) {
-        if let (Some(stream), Some(part)) = (self.stream.take(), self.region.parts.last_mut()) {
-            part.tally = stream.tally;
-            match &part.owner {
-                Owner::Own(at) => self.own_sequences[*at as usize] = stream.sequence,
+        if let (Some(stream), Some(owner)) = (self.stream.take(), self.region.last()) {
+            self.region.settle(stream.tally.stored);
+            if self.revocable {
+                self.region.count_later(stream.tally);
+            } else if let Some(sums) = &mut self.sums {
+                sums.add_extent(&owner, &stream.tally);
+            }
+            match owner {
+                Owner::Own(at) => self.own_sequences[at as usize] = stream.sequence,
                 Owner::Shared(_) => self.shared_sequence = stream.sequence,
             }
         }
@@ -312,7 +318,7 @@ impl Core {
         }
         // For its memory.
         self.region = region;
-        self.region.parts.clear();
+        self.region.clear();
         Ok(())
     }
 
@@ -321,10 +327,10 @@ impl Core {
         self.maker.forget();
         self.stream = None;
         let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
-        for part in region.parts.iter().rev() {
-            match &part.owner {
-                Owner::Own(at) => self.own_sequences[*at as usize] = part.first_sequence,
-                Owner::Shared(_) => self.shared_sequence = part.first_sequence,
+        for (owner, first_sequence) in region.backwards() {
+            match owner {
+                Owner::Own(at) => self.own_sequences[at as usize] = first_sequence,
+                Owner::Shared(_) => self.shared_sequence = first_sequence,
             }
         }
         self.output.blocks().cut(region.data_offset)?;
@@ -343,7 +349,7 @@ impl Core {
     /// Writes footer and tail, and publishes the files.
     pub(crate) fn finish(&mut self, properties: Vec<Property>, created_by: Option<String>) -> Result<()> {
         // The statistics of all partitions take as much again.
-        self.region.parts = Vec::new();
+        self.region.forget();
         let data_size = if self.output.is_single() {
             self.output.metadata().offset()
         } else {

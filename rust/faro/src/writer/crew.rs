@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
 /// About how many plain bytes a thread takes at a time.
-const UNIT: usize = 256 << 10;
+const UNIT: usize = 128 << 10;
 /// How many units each thread has waiting, being made, or waiting to be written.
 const DEPTH: usize = 3;
 
@@ -254,7 +254,7 @@ mod tests {
         for lost in [0, 30_000, 49_999] {
             places.fill(0);
             places[lost] = 1 << 30;
-            core.begin_region().unwrap();
+            core.begin_region(true).unwrap();
             let mut makers = core.take_makers();
             let result = write_own(&mut core, &mut makers, buffer.gather(), &places, &runs);
             assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
@@ -262,7 +262,7 @@ mod tests {
             core.give_up_region().unwrap();
         }
         places.fill(0);
-        core.begin_region().unwrap();
+        core.begin_region(true).unwrap();
         let mut makers = core.take_makers();
         write_own(&mut core, &mut makers, buffer.gather(), &places, &runs).unwrap();
     }

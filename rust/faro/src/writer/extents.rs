@@ -14,7 +14,7 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
         let preview = preview(core, buffer);
         core.train(&preview)?;
     }
-    core.begin_region()?;
+    core.begin_region(false)?;
     core.expect_extents(buffer.own_partitions());
     // A dense region begins at the rotation; a sparse one ascends.
     let is_sparse = shape.is_sparse(buffer.own_partitions());
@@ -24,16 +24,16 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
     let mut last = None;
     loop {
         let sorted = buffer.sort_from(begin, first);
-        // Threads are given all records at once: what one begins where another ends are blocks.
-        if !makers.is_empty() && sorted > 0 {
-            let (places, runs) = buffer.window();
-            write_own(core, &mut makers, buffer.gather(), places, runs)?;
-            break;
-        }
         if sorted == 0 {
             break;
         }
+        begin += sorted;
         let (places, runs) = buffer.window();
+        // Threads are given whole partitions: what one begins where another ends are blocks.
+        if !makers.is_empty() {
+            write_own(core, &mut makers, buffer.gather(), places, runs)?;
+            continue;
+        }
         for run in runs {
             // A partition may go on from one window into the next.
             if last.replace(run.at) != Some(run.at) {
@@ -43,7 +43,6 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
             let all = &places[run.begin as usize..];
             core.gather(buffer.gather(), &all[..(run.end - run.begin) as usize], all)?;
         }
-        begin += sorted;
     }
     core.end_extent()?;
     core.keep_makers(makers);
@@ -84,7 +83,7 @@ fn preview<'a>(core: &Core, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'
 
 /// A record that is larger than the sort buffer: a region of its own (SRT-2).
 pub(super) fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
-    core.begin_region()?;
+    core.begin_region(false)?;
     core.begin_extent(owner);
     core.pushed(record)?;
     core.end_extent()?;

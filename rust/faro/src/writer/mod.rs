@@ -19,9 +19,8 @@ pub(crate) use self::core::append_metadata;
 pub use calls::{Summary, To};
 pub use options::{Durability, Layout, WriterOptions};
 pub(crate) use output::sync_folder;
-pub(crate) use region::{OpenRegion, Owner, Part, Shape};
+pub(crate) use region::{OpenRegion, Owner, Shape};
 pub use region_writer::{RegionWriter, StoredBlock};
-pub(crate) use statistics::Tally;
 
 use self::core::Core;
 use self::extents::{oversized, write_region};
@@ -76,7 +75,7 @@ impl Writer {
         let counted = options.framing == Framing::Arrow;
         let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);
         if options.compress_threads > 1 {
-            buffer.sort_whole();
+            buffer.sort_whole_partitions();
         }
         Ok(Writer {
             core,
@@ -313,7 +312,7 @@ impl Writer {
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
         self.core.output().hold_region(true);
-        self.guarded(Core::begin_region)?;
+        self.guarded(|core| core.begin_region(true))?;
         Ok(RegionWriter::new(self))
     }
 

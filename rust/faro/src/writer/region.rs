@@ -48,20 +48,29 @@ impl Stream {
     }
 }
 
-/// An extent, or records that left no bytes in one.
+/// An extent, or records that left no bytes in one. Small, as a region may have one for each partition.
 #[derive(Debug)]
-pub(crate) struct Part {
-    pub owner: Owner,
-    pub tally: Tally,
+struct Part {
+    /// The partition, counted from the file's first; or with [`SHARED`], which of the shared extents it is.
+    owner: u32,
     /// Sequence of the stream's next block when the extent began.
-    pub first_sequence: u32,
+    first_sequence: u32,
+    /// Its bytes, in units of 8.
+    stored: u32,
 }
+
+/// Partitions are fewer than 2^28.
+const SHARED: u32 = 1 << 31;
 
 /// The extents of a region in the order in which they are written.
 #[derive(Debug)]
 pub(crate) struct OpenRegion {
     pub data_offset: u64,
-    pub parts: Vec<Part>,
+    parts: Vec<Part>,
+    /// Of the shared ones.
+    members: Vec<MemberBits>,
+    /// What the extents count in the statistics, of a region that may be given up; of others that is added at once.
+    tallies: Vec<Tally>,
 }
 
 impl OpenRegion {
@@ -69,7 +78,78 @@ impl OpenRegion {
         OpenRegion {
             data_offset,
             parts: Vec::new(),
+            members: Vec::new(),
+            tallies: Vec::new(),
         }
+    }
+
+    /// Makes room for so many more extents: a vector that grows would take its memory twice.
+    pub(crate) fn expect(&mut self, count: usize) {
+        self.parts.reserve_exact(count);
+    }
+
+    /// Forgets the extents and keeps their memory.
+    pub(crate) fn clear(&mut self) {
+        self.parts.clear();
+        self.members.clear();
+        self.tallies.clear();
+    }
+
+    /// Gives the memory back.
+    pub(crate) fn forget(&mut self) {
+        *self = OpenRegion::new(self.data_offset);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Begins an extent; `first_sequence` is that of its stream's next block.
+    pub(crate) fn begin(&mut self, owner: Owner, first_sequence: u32) {
+        let owner = match owner {
+            Owner::Own(at) => at,
+            Owner::Shared(members) => {
+                self.members.push(members);
+                // Each has a block in the region, or is one of the sort buffer's groups: never 2^31.
+                SHARED | (self.members.len() - 1) as u32
+            }
+        };
+        self.parts.push(Part {
+            owner,
+            first_sequence,
+            stored: 0,
+        });
+    }
+
+    fn owner(&self, part: &Part) -> Owner {
+        match part.owner & SHARED {
+            0 => Owner::Own(part.owner),
+            _ => Owner::Shared(self.members[(part.owner & !SHARED) as usize].clone()),
+        }
+    }
+
+    /// Whose the last extent is.
+    pub(crate) fn last(&self) -> Option<Owner> {
+        self.parts.last().map(|part| self.owner(part))
+    }
+
+    /// Says how many bytes the last extent has.
+    pub(crate) fn settle(&mut self, stored: u64) {
+        if let Some(part) = self.parts.last_mut() {
+            // What is longer was refused.
+            part.stored = (stored / 8) as u32;
+        }
+    }
+
+    /// Keeps what the last extent counts until the region is committed.
+    pub(crate) fn count_later(&mut self, tally: Tally) {
+        self.tallies.push(tally);
+    }
+
+    /// The extents from the last to the first, and the sequences with which they began.
+    pub(crate) fn backwards(&self) -> impl Iterator<Item = (Owner, u32)> {
+        let parts = self.parts.iter().rev();
+        parts.map(|part| (self.owner(part), part.first_sequence))
     }
 
     /// Refuses a region that has grown too long.
@@ -84,48 +164,41 @@ impl OpenRegion {
         Ok(())
     }
 
-    /// Counts a block of the last extent.
-    pub(crate) fn add(&mut self, stored: u64, plain: u64, end: u64) -> Result<()> {
+    /// Counts the bytes of a block of the last extent.
+    pub(crate) fn add(&mut self, stored: u64, end: u64) -> Result<()> {
         self.check_length(end)?;
         if let Some(part) = self.parts.last_mut() {
-            part.tally.stored += stored;
-            part.tally.plain += plain;
+            part.stored += (stored / 8) as u32;
         }
         Ok(())
     }
 
     pub(crate) fn length(&self) -> u64 {
-        self.parts.iter().map(|part| part.tally.stored).sum()
+        self.parts.iter().map(|part| u64::from(part.stored) * 8).sum()
     }
 
+    /// Adds what was kept to be counted later.
     pub(crate) fn add_to(&self, sums: &mut Sums) {
-        for part in &self.parts {
-            match &part.owner {
-                Owner::Own(at) => sums.add(*at, &part.tally),
-                Owner::Shared(members) => sums.add_shared(members.as_deref(), &part.tally),
-            }
+        for (part, tally) in self.parts.iter().zip(&self.tallies) {
+            sums.add_extent(&self.owner(part), tally);
         }
     }
 
     /// The region's message (SRT-7 and SRT-8). `wrapped`: own blocks went past the last partition to the first.
     pub(crate) fn message(&self, sequence: u32, shape: &Shape, wrapped: bool) -> Region {
-        let mut own = Vec::with_capacity(self.parts.len());
-        let mut shared = Vec::new();
-        // Regions are at most 2^32 - 1 units long, so every length fits.
-        for part in self.parts.iter().filter(|part| part.tally.stored > 0) {
-            let length = (part.tally.stored / 8) as u32;
-            match &part.owner {
-                Owner::Own(at) => own.push((*at, length, part.first_sequence)),
-                Owner::Shared(members) => {
-                    shared.push(SharedExtent {
-                        length,
-                        members: members.as_ref().map(|bits| bits.to_vec()),
-                        first_block: part.first_sequence,
-                    });
-                }
-            }
-        }
-        let is_sparse = shape.is_sparse(own.len()) && !wrapped;
+        let with_blocks = || self.parts.iter().filter(|part| part.stored > 0);
+        let own = || with_blocks().filter(|part| part.owner & SHARED == 0);
+        let shared = with_blocks().filter_map(|part| match self.owner(part) {
+            Owner::Own(_) => None,
+            Owner::Shared(members) => Some(SharedExtent {
+                length: part.stored,
+                members: members.map(|bits| bits.to_vec()),
+                first_block: part.first_sequence,
+            }),
+        });
+        let shared = shared.collect();
+        let own_count = own().count();
+        let is_sparse = shape.is_sparse(own_count) && !wrapped;
         let mut region = Region {
             sequence,
             data_offset: self.data_offset,
@@ -136,30 +209,30 @@ impl OpenRegion {
         };
         let mut end = 0;
         let slots = if is_sparse {
-            own.len()
+            own_count
         } else {
             shape.partition_count as usize
         };
         region.offsets.reserve_exact(slots + 1);
         let mut first_block = Vec::with_capacity(if shape.selective { slots } else { 0 });
         region.offsets.push(0);
-        for (at, length, first_sequence) in &own {
+        for part in own() {
             if !is_sparse {
                 // The slots without blocks before this one: the end of the last extent again.
-                let slot = shape.slot(*at) as usize;
+                let slot = shape.slot(part.owner) as usize;
                 region.offsets.resize(slot + 1, end);
                 if shape.selective {
                     first_block.resize(slot, 0);
                 }
             }
-            end += length;
+            end += part.stored;
             region.offsets.push(end);
             if shape.selective {
-                first_block.push(*first_sequence);
+                first_block.push(part.first_sequence);
             }
         }
         if is_sparse {
-            region.partitions = Some(own.iter().map(|(at, _, _)| shape.first_partition + at).collect());
+            region.partitions = Some(own().map(|part| shape.first_partition + part.owner).collect());
         } else {
             let slots = shape.partition_count as usize;
             region.offsets.resize(slots + 1, end);

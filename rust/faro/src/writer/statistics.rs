@@ -1,5 +1,6 @@
 //! The footer's statistics, as regions are committed (spec, FTR-4).
 
+use super::region::Owner;
 use crate::message::Statistics;
 
 /// What an extent adds to each partition that reads it.
@@ -25,6 +26,14 @@ impl Sums {
         Sums {
             partition_count: partition_count as usize,
             sums: Statistics::default(),
+        }
+    }
+
+    /// An extent.
+    pub(crate) fn add_extent(&mut self, owner: &Owner, tally: &Tally) {
+        match owner {
+            Owner::Own(at) => self.add(*at, tally),
+            Owner::Shared(members) => self.add_shared(members.as_deref(), tally),
         }
     }
 

@@ -4,22 +4,31 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.zip.CRC32C;
 
-/** The limit: Faro's own data file into one direct buffer, in pieces of 256 KiB, nothing looked at. */
+/**
+ * The limit: Faro's own data file into one direct buffer, in pieces of 256 KiB; nothing looked at, or a checksum taken of
+ * each 64 KiB.
+ */
 public final class RawRead implements WriteSubject {
+    private static final int CHECKED = 64 << 10;
+
     private final WriteCase which;
     private final Path data;
+    private final boolean checksums;
     private final ByteBuffer piece = ByteBuffer.allocateDirect(256 << 10);
+    private long sum;
 
     /** Reads {@code faro.data} of a folder. */
-    public RawRead(WriteCase which, Path folder) {
+    public RawRead(WriteCase which, boolean checksums, Path folder) {
         this.which = which;
+        this.checksums = checksums;
         this.data = folder.resolve("faro.data");
     }
 
     @Override
     public String name() {
-        return "raw-pread";
+        return checksums ? "raw-pread-crc" : "raw-pread";
     }
 
     @Override
@@ -35,9 +44,27 @@ public final class RawRead implements WriteSubject {
             int count;
             while ((count = channel.read(piece.clear(), at)) > 0) {
                 at += count;
+                if (checksums) {
+                    sum();
+                }
             }
         }
         return new Outcome(System.nanoTime() - begin, at, 0, 1);
+    }
+
+    private void sum() {
+        int end = piece.position();
+        CRC32C crc = new CRC32C();
+        for (int from = 0; from < end; from += CHECKED) {
+            crc.reset();
+            crc.update(piece.limit(Math.min(end, from + CHECKED)).position(from));
+            sum += crc.getValue();
+        }
+    }
+
+    /** Of the checksums, so that they are taken. */
+    long checksums() {
+        return sum;
     }
 
     @Override

@@ -82,7 +82,8 @@ public class ReadBenchmark {
             case "faro" -> new FaroRead(which, order.equals("partition"), folder);
             case "faro-scheduler" -> new FaroScheduled(which, AT_ONCE, folder);
             case "flink" -> new FlinkRead(which, folder);
-            case "raw-pread" -> new RawRead(which, folder);
+            case "raw-pread" -> new RawRead(which, false, folder);
+            case "raw-pread-crc" -> new RawRead(which, true, folder);
             default -> throw new IllegalArgumentException("no subject " + name);
         };
     }

@@ -31,7 +31,7 @@ final class ReadCases {
     }
 
     private static ChainedOptionsBuilder run(Arguments arguments, Path folder, Map<String, String> which) {
-        List<String> subjects = new ArrayList<>(List.of("faro", "flink", "raw-pread"));
+        List<String> subjects = new ArrayList<>(List.of("faro", "flink", "raw-pread", "raw-pread-crc"));
         if (which.get("order").equals("partition")) {
             subjects.add("faro-scheduler");
         }

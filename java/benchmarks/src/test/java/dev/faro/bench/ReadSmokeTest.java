@@ -26,7 +26,7 @@ class ReadSmokeTest {
     @CsvSource({"file, none", "partition, none", "partition, lz4", "partition, zstd"})
     void everybodyReadsAll(String order, String codec) throws Exception {
         WriteCase which = WriteBenchmark.make("text", 100, 80, 2, codec, 6);
-        for (String name : List.of("faro", "faro-scheduler", "flink", "raw-pread")) {
+        for (String name : List.of("faro", "faro-scheduler", "flink", "raw-pread", "raw-pread-crc")) {
             try (WriteSubject subject = ReadBenchmark.subject(name, order, which, folder)) {
                 assertEquals(name, subject.name());
                 assertTrue(subject.write().nanos() > 0);
