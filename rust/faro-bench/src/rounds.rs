@@ -4,7 +4,7 @@ use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
 
 /// How often whoever writes new files does each repetition, see [`Subject::writing`].
-const IN_A_ROW: usize = 3;
+pub const IN_A_ROW: usize = 3;
 
 /// Something to measure.
 pub struct Subject<'a> {

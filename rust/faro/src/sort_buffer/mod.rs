@@ -48,6 +48,8 @@ pub(crate) struct SortBuffer<S> {
     /// The memory of a group that is gone, for the next one.
     spare: Entries,
     by_members: HashMap<S, usize>,
+    /// The group that a shared record went to last, if there is one.
+    last_group: Option<usize>,
     /// Records without bytes in files where such leave none: by partition, how many.
     empty: HashMap<u32, u64>,
     sorter: Sorter,
@@ -91,6 +93,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             shared: Vec::new(),
             spare: Entries::default(),
             by_members: HashMap::new(),
+            last_group: None,
             empty: HashMap::new(),
             sorter: Sorter::default(),
         }
@@ -118,6 +121,13 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     #[inline(always)]
     pub(crate) fn holds_shared(&self) -> bool {
         !self.shared.is_empty()
+    }
+
+    /// The group that the last record for several partitions went to. Another one with the same members goes there too,
+    /// whether order is kept or not (SRT-4).
+    #[inline(always)]
+    pub(crate) fn last_group(&self) -> Option<usize> {
+        self.last_group
     }
 
     /// The group that a record for these members belongs to (SRT-4), if it is there.
@@ -165,6 +175,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn push_shared(&mut self, members: &S, ordered: bool, record: &Pushed<'_>, charge: u64) {
         self.count(charge);
         let group = self.group_or_new(members, ordered);
+        self.last_group = Some(group);
         match record {
             Pushed::Nothing(records) => self.shared[group].empty_records += records,
             _ => {
@@ -303,6 +314,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             self.spare.clear();
         }
         self.by_members.clear();
+        self.last_group = None;
         self.empty.clear();
     }
 }

@@ -55,6 +55,8 @@ pub struct Writer {
     properties: BTreeMap<String, String>,
     /// The set of the last multicast, and its bits: sets repeat.
     last_set: Option<(Vec<u32>, MemberBits)>,
+    /// Whether the last record for several partitions was for all of them.
+    last_is_for_all: bool,
 }
 
 enum State {
@@ -86,6 +88,7 @@ impl Writer {
             state: State::Open,
             properties: BTreeMap::new(),
             last_set: None,
+            last_is_for_all: false,
         })
     }
 
@@ -122,7 +125,8 @@ impl Writer {
     pub fn broadcast(&mut self, record: &[u8]) -> Result<()> {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain_shared.contains(&record.len())
-            && let Some(group) = self.buffer.group(&None, self.options.ordered)
+            && self.last_is_for_all
+            && let Some(group) = self.buffer.last_group()
             && self.buffer.has_room(charge)
         {
             self.buffer.push_plain_shared(group, record, charge);
@@ -193,6 +197,7 @@ impl Writer {
             Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
             Owner::Shared(members) => {
                 self.buffer.push_shared(members, self.options.ordered, &record, charge);
+                self.last_is_for_all = members.is_none();
                 self.know_plain();
             }
         }
