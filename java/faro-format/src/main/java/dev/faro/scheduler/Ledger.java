@@ -67,16 +67,37 @@ final class Ledger {
         }
         long room = options.budgetBytes() - held;
         if (first.bytes() > room && held > 0) {
+            return chooseLeast(file);
+        }
+        Sweep.Read<Consumer> read = file.sweep.next(room);
+        reserve(read);
+        return read;
+    }
+
+    /**
+     * Where there is no room: the least for one who holds nothing. Those who hold the budget may take nothing before that
+     * one went on, such as two tasks that read the same two files, each another first.
+     */
+    private Sweep.Read<Consumer> chooseLeast(FileSweep file) {
+        Sweep.Request<Consumer> request = file.sweep.first(consumer -> consumer.held == 0);
+        if (request == null) {
             starve(file);
             return null;
         }
-        Sweep.Read<Consumer> read = file.sweep.next(room);
+        Sweep.Read<Consumer> read = file.sweep.beginning(request, LEAST_REQUEST);
+        reserve(read);
+        if (read.end() < request.end()) {
+            request.owner().request = file.sweep.add(request.owner(), read.end(), request.end());
+        }
+        return read;
+    }
+
+    private void reserve(Sweep.Read<Consumer> read) {
         for (Sweep.Request<Consumer> request : read.requests()) {
             request.owner().request = null;
             held += request.bytes();
         }
         mostHeld = Math.max(mostHeld, held);
-        return read;
     }
 
     /** Has a file wait until there is room. */
@@ -91,9 +112,17 @@ final class Ledger {
     synchronized void putBack(FileSweep file, List<Sweep.Request<Consumer>> requests) {
         for (Sweep.Request<Consumer> request : requests) {
             held -= request.bytes();
-            if (!request.owner().closed) {
-                request.owner().request = request;
+            Consumer owner = request.owner();
+            if (owner.closed) {
+                continue;
+            }
+            if (owner.request == null) {
+                owner.request = request;
                 file.sweep.putBack(request);
+            } else {
+                // It was the beginning of this one.
+                file.sweep.remove(owner.request);
+                owner.request = file.sweep.add(owner, request.start(), owner.request.end());
             }
         }
     }

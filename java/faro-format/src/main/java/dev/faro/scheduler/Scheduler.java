@@ -278,6 +278,7 @@ public final class Scheduler implements Closeable {
             if (!consumer.closed) {
                 consumer.planEnded = true;
                 consumer.outstanding = false;
+                dropRequest(consumer);
                 consumer.feed().endWith(fault);
             }
             return;
@@ -288,8 +289,16 @@ public final class Scheduler implements Closeable {
             consumer.feed().bring(piece, at);
             at += piece.remaining();
         }
-        consumer.outstanding = false;
+        consumer.outstanding = consumer.request != null;
         ledger.feedLater(consumer);
+    }
+
+    /** Takes back what a consumer still asks for. */
+    private static void dropRequest(Consumer consumer) {
+        if (consumer.request != null) {
+            consumer.file.sweep.remove(consumer.request);
+            consumer.request = null;
+        }
     }
 
     /** A consumer took what lies in a buffer. */
@@ -338,10 +347,7 @@ public final class Scheduler implements Closeable {
                 return;
             }
             consumer.closed = true;
-            if (consumer.request != null) {
-                consumer.file.sweep.remove(consumer.request);
-                consumer.request = null;
-            }
+            dropRequest(consumer);
             consumers.remove(consumer);
             if (--consumer.file.open == 0 && !consumer.file.queued) {
                 files.remove(consumer.file.dataset, consumer.file);

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * The requests of one file, served in ascending offset from where the last read ended to the end of the file, then again
@@ -105,6 +106,38 @@ public final class Sweep<T> {
         }
         Request<T> here = requests.ceiling(new Request<>(null, position, position, Long.MIN_VALUE));
         return here == null ? requests.first() : here;
+    }
+
+    /** The request that is served next of those whose owner passes a test, or null. */
+    public Request<T> first(Predicate<T> test) {
+        Request<T> first = first();
+        if (first == null) {
+            return null;
+        }
+        for (Request<T> request : requests.tailSet(first, true)) {
+            if (test.test(request.owner)) {
+                return request;
+            }
+        }
+        for (Request<T> request : requests.headSet(first, false)) {
+            if (test.test(request.owner)) {
+                return request;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Chooses the beginning of a request as the next read, and takes the request out; its rest has to be asked for anew.
+     *
+     * @param bytes of it; the whole request if it has no more
+     */
+    public Read<T> beginning(Request<T> request, long bytes) {
+        requests.remove(request);
+        Request<T> part = new Request<>(request.owner, request.start, Math.min(request.end, request.start + bytes),
+                request.number);
+        position = part.end;
+        return new Read<>(part.start, part.end, List.of(part));
     }
 
     /**
