@@ -8,16 +8,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.core.memory.MemorySegmentFactory;
+import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
-import org.apache.flink.runtime.io.network.buffer.FreeingBufferRecycler;
 import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
 
 /**
- * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, are decompressed and
- * copied here. The memory is the heap's: read buffers of Flink's pool would be held for as long as a consumer leaves them
- * in its queue, and a consumer that needs others first would wait for them in vain.
+ * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, and are copied here;
+ * they stay compressed if consumers can decompress them.
  *
  * <p>What is stored once for all subpartitions comes once for each of them, since a channel expects the end of as many
  * as it asked for. Records may go on in the next block, so data is repeated as a whole: from where it begins to the next
@@ -31,13 +29,17 @@ final class BufferReading implements Closeable {
 
     private final Consumer consumer;
     private final int subpartitions;
+    private final ReadMemory memory;
+    private final boolean handsOnCompressed;
     /** Shared data that was handed out once so far. */
     private final List<NetworkBuffer> run = new ArrayList<>();
     private int runRegion;
 
-    BufferReading(Consumer consumer, int subpartitions) {
+    BufferReading(Consumer consumer, int subpartitions, ReadMemory memory, boolean handsOnCompressed) {
         this.consumer = consumer;
         this.subpartitions = subpartitions;
+        this.memory = memory;
+        this.handsOnCompressed = handsOnCompressed;
     }
 
     /**
@@ -61,11 +63,11 @@ final class BufferReading implements Closeable {
         if (!repeated || !type.isBuffer() || block.region() != runRegion) {
             repeatRun(sink);
         }
-        NetworkBuffer buffer = copy(block.payload(), type);
         if (!repeated) {
-            sink.add(buffer);
+            sink.add(handsOnCompressed && FlinkCompression.canFrame(block) ? framed(block, type) : plain(block, type));
             return;
         }
+        NetworkBuffer buffer = plain(block, type);
         run.add(buffer);
         runRegion = block.region();
         sink.add(again(buffer));
@@ -74,11 +76,17 @@ final class BufferReading implements Closeable {
         }
     }
 
-    private static NetworkBuffer copy(ByteBuffer payload, DataType type) {
-        byte[] bytes = new byte[payload.remaining()];
-        payload.get(bytes);
-        return new NetworkBuffer(
-                MemorySegmentFactory.wrap(bytes), FreeingBufferRecycler.INSTANCE, type, bytes.length);
+    private NetworkBuffer plain(BlockCursor block, DataType type) throws IOException {
+        ByteBuffer payload = block.payload();
+        MemorySegment segment = memory.take(payload.remaining());
+        payload.get(segment.getArray());
+        return new NetworkBuffer(segment, memory, type, segment.size());
+    }
+
+    private NetworkBuffer framed(BlockCursor block, DataType type) {
+        MemorySegment segment = memory.take(FlinkCompression.framedSize(block));
+        FlinkCompression.frame(block, ByteBuffer.wrap(segment.getArray()));
+        return new NetworkBuffer(segment, memory, type, true, segment.size());
     }
 
     /** The same bytes for another taker: each moves a reader index of its own. */

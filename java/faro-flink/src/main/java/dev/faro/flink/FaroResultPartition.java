@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.event.AbstractEvent;
 import org.apache.flink.runtime.io.network.api.EndOfData;
@@ -45,17 +44,15 @@ final class FaroResultPartition extends ResultPartition {
     /**
      * A partition that writes nothing before {@link #setup}.
      *
-     * @param memory from which reading takes
-     * @param executor runs reads, and checks and decompresses
+     * @param reads what it is read with, when it is finished
      */
     FaroResultPartition(String owner, int partitionIndex, ResultPartitionID id, ResultPartitionType type,
             int subpartitions, int keyGroups, ResultPartitionManager manager,
-            SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, ReadMemory memory,
-            Executor executor) {
-        // No compressor: blocks are compressed by Faro, and decompressed before they become buffers.
+            SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, OutputReads reads) {
+        // No compressor: blocks are compressed by Faro.
         super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
         this.settings = settings;
-        this.output = new FinishedOutput(settings.data(), settings.index(), memory, executor);
+        this.output = new FinishedOutput(id, settings.data(), settings.index(), reads);
     }
 
     /** Where the output's files are, when it is finished. */
@@ -163,13 +160,14 @@ final class FaroResultPartition extends ResultPartition {
     }
 
     @Override
-    protected ResultSubpartitionView createSubpartitionView(int index, BufferAvailabilityListener listener) {
+    protected ResultSubpartitionView createSubpartitionView(int index, BufferAvailabilityListener listener)
+            throws IOException {
         return createSubpartitionView(new ResultSubpartitionIndexSet(index), listener);
     }
 
     @Override
     public ResultSubpartitionView createSubpartitionView(
-            ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) {
+            ResultSubpartitionIndexSet subpartitions, BufferAvailabilityListener listener) throws IOException {
         if (subpartitions.getEndIndex() >= numSubpartitions) {
             throw new IndexOutOfBoundsException(
                     "expected subpartitions below " + numSubpartitions + ", found " + subpartitions);
@@ -197,11 +195,6 @@ final class FaroResultPartition extends ResultPartition {
         }
         LOG.warn("{}: {} cannot be read, its producer has to run again.", getOwningTaskName(), settings.data(), fault);
         return notFound(fault.getMessage());
-    }
-
-    /** What a consumer fails with whose partition was released meanwhile. */
-    Throwable failureOfRelease() {
-        return notFound("the result partition was released while it was read");
     }
 
     private IOException notFound(String message) {

@@ -46,7 +46,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private final NettyShuffleEnvironmentConfiguration configuration;
     private final long sortBufferSize;
     private final Codec codec;
-    private final ReadMemory memory;
+    private final OutputReads reads;
     private final FileChannelManager channels;
 
     FaroShuffleEnvironment(NettyShuffleEnvironment delegate, Configuration options) {
@@ -54,7 +54,8 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.configuration = delegate.getConfiguration();
         this.sortBufferSize = options.get(FaroOptions.SORT_BUFFER_SIZE).getBytes();
         this.codec = codec(configuration);
-        this.memory = new ReadMemory(configuration.batchShuffleReadMemoryBytes());
+        this.reads = new OutputReads(delegate.getBatchShuffleReadIOExecutor(),
+                new ReadMemory(configuration.batchShuffleReadMemoryBytes()), consumersDecompress(configuration));
         this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
         LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
     }
@@ -70,6 +71,13 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
             LOG.warn("Faro files have no codec {}: LZ4 is used in its place.", configuration.getCompressionCodec());
         }
         return Codec.LZ4;
+    }
+
+    /** Whether input gates have a decompressor for what {@link #codec} compresses with. */
+    private static boolean consumersDecompress(NettyShuffleEnvironmentConfiguration configuration) {
+        CompressionCodec theirs = configuration.getCompressionCodec();
+        return configuration.isBatchShuffleCompressionEnabled()
+                && (theirs == CompressionCodec.LZ4 || theirs == CompressionCodec.ZSTD);
     }
 
     @Override
@@ -107,8 +115,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
                 attempt.getAttemptNumber(), properties(owner, id));
         ResultPartition partition = new FaroResultPartition(owner.getOwnerName(), index, id,
                 descriptor.getPartitionType(), descriptor.getNumberOfSubpartitions(), descriptor.getMaxParallelism(),
-                delegate.getResultPartitionManager(), bufferPool(descriptor), settings, memory,
-                delegate.getBatchShuffleReadIOExecutor());
+                delegate.getResultPartitionManager(), bufferPool(descriptor), settings, reads);
         partition.isNumberOfPartitionConsumerUndefined(descriptor.isNumberOfPartitionConsumerUndefined());
         return partition;
     }
@@ -189,6 +196,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     @Override
     public void close() throws IOException {
         try {
+            reads.close();
             delegate.close();
         } finally {
             removeFolders();

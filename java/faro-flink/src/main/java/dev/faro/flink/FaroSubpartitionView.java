@@ -15,7 +15,7 @@ import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
 
 /**
  * One consumer's reading of some subpartitions. A few buffers are made ahead, by tasks of the executor for reads, one at
- * a time; so neither the network's thread nor the consuming task's opens files, verifies or decompresses.
+ * a time; so neither the network's thread nor the consuming task's opens files or verifies.
  *
  * <p>When reading fails, the view is released with the reason. The network's thread finds it there and sends it on; a
  * channel in the same task manager would take a released view for a cancelled task and lose the reason, so it is thrown.
@@ -68,7 +68,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             filling = true;
         }
         try {
-            output.executor().execute(this::fill);
+            output.reads().executor().execute(this::fill);
         } catch (RejectedExecutionException e) {
             synchronized (lock) {
                 filling = false;
@@ -91,7 +91,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private void makeBuffers() throws IOException {
         if (reading == null && wantsMore()) {
             int from = subpartitions.getStartIndex();
-            reading = new BufferReading(output.open(from, subpartitions.getEndIndex() + 1), subpartitions.size());
+            reading = output.open(from, subpartitions.getEndIndex() + 1);
             reading.listener(this::fillLater);
         }
         while (wantsMore()) {
@@ -110,7 +110,8 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean wantsMore() {
         synchronized (lock) {
             again = false;
-            return !released && !ended && ready.size() < MOST_READY;
+            boolean room = ready.isEmpty() || ready.size() < MOST_READY && output.reads().memory().hasRoom();
+            return !released && !ended && room;
         }
     }
 
@@ -178,12 +179,8 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         listener.notifyDataAvailable(this);
     }
 
-    /** Ends the reading because its partition goes away. */
-    void failReleased() {
-        fail(partition.failureOfRelease());
-    }
-
-    private void fail(Throwable cause) {
+    /** Ends the reading with what the consumer fails with. */
+    void fail(Throwable cause) {
         if (release(cause)) {
             notifyDataAvailable();
         }

@@ -2,15 +2,14 @@ package dev.faro.flink;
 
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
-import dev.faro.scheduler.Consumer;
-import dev.faro.scheduler.Scheduler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
+import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,45 +20,57 @@ import org.slf4j.LoggerFactory;
 final class FinishedOutput {
     private static final Logger LOG = LoggerFactory.getLogger(FinishedOutput.class);
 
+    private final ResultPartitionID id;
     private final Path data;
     private final Path index;
-    private final ReadMemory memory;
-    private final Executor executor;
+    private final OutputReads reads;
     private final Set<FaroSubpartitionView> views = new HashSet<>();
     private Reader reader;
-    private Scheduler scheduler;
     private boolean released;
 
-    FinishedOutput(Path data, Path index, ReadMemory memory, Executor executor) {
+    FinishedOutput(ResultPartitionID id, Path data, Path index, OutputReads reads) {
+        this.id = id;
         this.data = data;
         this.index = index;
-        this.memory = memory;
-        this.executor = executor;
+        this.reads = reads;
     }
 
-    Executor executor() {
-        return executor;
+    OutputReads reads() {
+        return reads;
     }
 
-    /** Counts a view in that is going to read; {@link #remove} counts it out. */
-    synchronized void add(FaroSubpartitionView view) {
+    /**
+     * Counts a view in that is going to read; {@link #remove} counts it out.
+     *
+     * @throws PartitionNotFoundException if the partition was released
+     */
+    synchronized void add(FaroSubpartitionView view) throws PartitionNotFoundException {
         if (released) {
-            throw new IllegalStateException("expected a partition with its files, found a released one");
+            throw new PartitionNotFoundException(id);
         }
         views.add(view);
     }
 
-    /** Opens a reading of subpartitions, for a view that was counted in. */
-    synchronized Consumer open(int from, int to) throws IOException {
+    /**
+     * Opens a reading of subpartitions, for a view that was counted in.
+     *
+     * @throws IOException with a {@link PartitionNotFoundException} as cause if the partition was released; or what is
+     *     wrong with the files
+     */
+    synchronized BufferReading open(int from, int to) throws IOException {
         if (released) {
-            throw new IOException("expected a partition with its files, found a released one");
+            throw releasedMeanwhile();
         }
         if (reader == null) {
             reader = Reader.openPair(data, index, ReaderOptions.DEFAULT);
-            // One for each file: requests of different files are never read together anyway.
-            scheduler = new Scheduler(memory.take(), executor);
         }
-        return scheduler.open(reader, from, to);
+        return reads.open(reader, from, to);
+    }
+
+    /** What a consumer fails with whose partition was released: Flink has the producer run again. */
+    IOException releasedMeanwhile() {
+        return new IOException(
+                "the result partition was released while it was read", new PartitionNotFoundException(id));
     }
 
     synchronized void remove(FaroSubpartitionView view) {
@@ -75,7 +86,7 @@ final class FinishedOutput {
             reading = List.copyOf(views);
             closeIfUnread();
         }
-        reading.forEach(FaroSubpartitionView::failReleased);
+        reading.forEach(view -> view.fail(releasedMeanwhile()));
     }
 
     private void closeIfUnread() {
@@ -83,11 +94,8 @@ final class FinishedOutput {
             return;
         }
         if (reader != null) {
-            scheduler.close();
             closeReader();
-            memory.giveBack();
             reader = null;
-            scheduler = null;
         }
         if (released) {
             delete(data);

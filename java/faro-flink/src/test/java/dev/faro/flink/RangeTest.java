@@ -17,18 +17,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.network.api.StopMode;
-import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
 import org.apache.flink.runtime.io.network.buffer.NetworkBufferPool;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
-import org.apache.flink.runtime.io.network.partition.ResultSubpartition.BufferAndBacklog;
-import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
-import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,7 +47,7 @@ class RangeTest {
         OutputSettings settings = new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 64),
-                settings, new ReadMemory(64 << 20), executor);
+                settings, new OutputReads(executor, new ReadMemory(64 << 20), true));
         partition.setup();
         for (int i = 0; i < 200; i++) {
             partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);
@@ -139,33 +135,21 @@ class RangeTest {
 
     /** Reads a range as a channel does; returns the types of its events. */
     private List<DataType> drain(int from, int to, ByteArrayOutputStream data) throws Exception {
-        Semaphore available = new Semaphore(0);
-        ResultSubpartitionView view = partition.createSubpartitionView(
-                new ResultSubpartitionIndexSet(from, to), which -> available.release());
+        TestChannel channel = new TestChannel(partition, from, to, BUFFER, CompressionCodec.LZ4);
         List<DataType> events = new ArrayList<>();
-        int sequence = 0;
         while (events.size() < 2 * (to - from + 1)) {
-            BufferAndBacklog next = view.getNextBuffer();
-            if (next == null) {
-                assertFalse(view.isReleased(), () -> "failed: " + view.getFailureCause());
-                assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that there is more");
-                continue;
-            }
-            assertEquals(sequence++, next.getSequenceNumber());
-            Buffer buffer = next.buffer();
-            assertTrue(buffer.readableBytes() <= BUFFER);
-            if (buffer.isBuffer()) {
-                assertTrue(events.isEmpty(), "data before events");
-                byte[] bytes = new byte[buffer.readableBytes()];
-                buffer.getNioBufferReadable().get(bytes);
-                data.writeBytes(bytes);
-            } else {
-                events.add(buffer.getDataType());
-            }
-            buffer.recycleBuffer();
+            channel.next(buffer -> {
+                assertTrue(buffer.readableBytes() <= BUFFER);
+                if (buffer.isBuffer()) {
+                    assertTrue(events.isEmpty(), "data before events");
+                    data.writeBytes(channel.bytes(buffer));
+                } else {
+                    events.add(buffer.getDataType());
+                }
+            });
         }
-        view.releaseAllResources();
-        assertTrue(view.isReleased());
+        channel.view().releaseAllResources();
+        assertTrue(channel.view().isReleased());
         return events;
     }
 }

@@ -1,0 +1,195 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.codec.Codec;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
+import org.apache.flink.runtime.io.network.api.StopMode;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.NetworkBufferPool;
+import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Reading in bounded memory, without a cluster around it. */
+@Timeout(30)
+class ReadingTest {
+    private static final int BUFFER = 4 << 10;
+    private static final int RECORD = 1000;
+
+    @TempDir
+    Path folder;
+
+    private final NetworkBufferPool network = new NetworkBufferPool(64, BUFFER);
+    private final ExecutorService executor = Executors.newFixedThreadPool(2);
+    private final List<FaroResultPartition> partitions = new ArrayList<>();
+
+    @AfterEach
+    void close() throws InterruptedException {
+        partitions.forEach(FaroResultPartition::release);
+        executor.shutdown();
+        assertTrue(executor.awaitTermination(20, TimeUnit.SECONDS));
+        network.destroyAllBufferPools();
+        network.destroy();
+    }
+
+    /** A finished partition whose bytes do not shrink unless {@code texts} are asked for. */
+    private FaroResultPartition write(Codec codec, int subpartitions, int records, boolean texts, OutputReads reads)
+            throws IOException {
+        OutputSettings settings = new OutputSettings(folder.resolve("output" + partitions.size()), codec, BUFFER,
+                1 << 20, 0, 0, Map.of());
+        FaroResultPartition partition = new FaroResultPartition("test", 0, new ResultPartitionID(),
+                ResultPartitionType.BLOCKING, subpartitions, subpartitions, new ResultPartitionManager(),
+                () -> network.createBufferPool(1, 64), settings, reads);
+        partitions.add(partition);
+        partition.setup();
+        Random random = new Random(1);
+        byte[] record = new byte[RECORD];
+        for (int i = 0; i < records; i++) {
+            if (!texts) {
+                random.nextBytes(record);
+            }
+            partition.emitRecord(ByteBuffer.wrap(record), i % subpartitions);
+        }
+        partition.notifyEndOfData(StopMode.DRAIN);
+        partition.finish();
+        partition.close();
+        return partition;
+    }
+
+    private static TestChannel open(FaroResultPartition partition, int subpartition) throws IOException {
+        return new TestChannel(partition, subpartition, subpartition, BUFFER, CompressionCodec.LZ4);
+    }
+
+    /** Reads to the end of a subpartition; returns how many bytes of data there were. */
+    private static long drain(TestChannel channel) throws IOException, InterruptedException {
+        long[] bytes = new long[1];
+        boolean[] ended = new boolean[1];
+        while (!ended[0]) {
+            channel.next(buffer -> {
+                bytes[0] += buffer.isBuffer() ? channel.bytes(buffer).length : 0;
+                ended[0] = buffer.getDataType() == Buffer.DataType.END_OF_PARTITION;
+            });
+        }
+        channel.view().releaseAllResources();
+        return bytes[0];
+    }
+
+    /** What two tasks read later lies in all of the memory, and what they read first is served. */
+    @Test
+    void twoTasksReadTheSameTwoInOppositeOrder() throws Exception {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), true);
+        FaroResultPartition a = write(Codec.NONE, 2, 1000, false, reads);
+        FaroResultPartition b = write(Codec.NONE, 2, 1000, false, reads);
+        TestChannel a1 = open(a, 1);
+        TestChannel b0 = open(b, 0);
+        while (!a1.hasNews() || !b0.hasNews()) {
+            Thread.sleep(1);
+        }
+        TestChannel a0 = open(a, 0);
+        TestChannel b1 = open(b, 1);
+        ExecutorService tasks = Executors.newFixedThreadPool(2);
+        try {
+            Future<Long> first = tasks.submit(() -> drain(a0) + drain(b0));
+            Future<Long> second = tasks.submit(() -> drain(b1) + drain(a1));
+            assertEquals(1000L * RECORD, first.get(30, TimeUnit.SECONDS));
+            assertEquals(1000L * RECORD, second.get(30, TimeUnit.SECONDS));
+        } finally {
+            tasks.shutdownNow();
+        }
+    }
+
+    /** Consumers that take nothing hold what the memory allows for, and a buffer each. */
+    @Test
+    void buffersOfManyConsumersAreBounded() throws Exception {
+        int consumers = 100;
+        long bytes = 160 << 10;
+        ReadMemory memory = new ReadMemory(bytes);
+        FaroResultPartition partition =
+                write(Codec.NONE, consumers, 40 * consumers, false, new OutputReads(executor, memory, true));
+        List<TestChannel> channels = new ArrayList<>();
+        for (int i = 0; i < consumers; i++) {
+            channels.add(open(partition, i));
+        }
+        for (TestChannel channel : channels) {
+            assertEquals(40L * RECORD, drain(channel));
+        }
+        assertTrue(memory.mostReady() > BUFFER * consumers / 2, () -> "most " + memory.mostReady());
+        assertTrue(memory.mostReady() <= bytes / 2 + (long) BUFFER * (consumers + 2), () -> "most " + memory.mostReady());
+        assertTrue(memory.hasRoom() && memory.isUnused(), "all was given back");
+    }
+
+    @Test
+    void aReleasedPartitionIsNotFound() throws Exception {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        FaroResultPartition partition = write(Codec.LZ4, 2, 10, true, reads);
+        TestChannel channel = open(partition, 0);
+        partition.release();
+        assertTrue(channel.view().isReleased());
+        assertInstanceOf(PartitionNotFoundException.class, channel.view().getFailureCause().getCause());
+        assertThrows(PartitionNotFoundException.class, () -> open(partition, 0));
+    }
+
+    /** Between the making of a view and the opening of its files. */
+    @Test
+    void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        FinishedOutput output = new FinishedOutput(
+                new ResultPartitionID(), folder.resolve("none.data"), folder.resolve("none.index"), reads);
+        output.release();
+        IOException failure = assertThrows(IOException.class, () -> output.open(0, 1));
+        assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
+    }
+
+    /** Flink's decompressor reads what is handed on compressed. */
+    @ParameterizedTest
+    @EnumSource(value = Codec.class, names = {"LZ4", "ZSTD"})
+    void compressedBlocksAreHandedOn(Codec codec) throws Exception {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        FaroResultPartition partition = write(codec, 1, 30, true, reads);
+        TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.valueOf(codec.name()));
+        int[] left = {30 * RECORD};
+        while (left[0] > 0) {
+            channel.next(buffer -> {
+                assertTrue(buffer.isCompressed() && buffer.readableBytes() < BUFFER / 4);
+                byte[] plain = channel.bytes(buffer);
+                for (byte each : plain) {
+                    assertEquals(0, each);
+                }
+                left[0] -= plain.length;
+            });
+        }
+        assertEquals(0, left[0]);
+        channel.view().releaseAllResources();
+    }
+
+    /** With LZO in Flink's options, its decompressor cannot read LZ4. */
+    @Test
+    void blocksAreDecompressedWhereConsumersCannot() throws Exception {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), false);
+        TestChannel channel = open(write(Codec.LZ4, 1, 30, true, reads), 0);
+        channel.next(buffer -> assertTrue(!buffer.isCompressed() && buffer.readableBytes() == BUFFER));
+        channel.view().releaseAllResources();
+    }
+}

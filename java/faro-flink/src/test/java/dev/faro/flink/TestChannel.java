@@ -1,0 +1,77 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferDecompressor;
+import org.apache.flink.runtime.io.network.partition.BufferAvailabilityListener;
+import org.apache.flink.runtime.io.network.partition.ResultPartition;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartition.BufferAndBacklog;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
+
+/** Reads a view as a channel of another task manager does, without the network. */
+final class TestChannel implements BufferAvailabilityListener {
+    private final Semaphore available = new Semaphore(0);
+    private final BufferDecompressor decompressor;
+    private final ResultSubpartitionView view;
+    private int sequence;
+
+    /** A channel for the subpartitions from {@code from} to {@code to}. */
+    TestChannel(ResultPartition partition, int from, int to, int bufferSize, CompressionCodec codec)
+            throws IOException {
+        decompressor = new BufferDecompressor(bufferSize, codec);
+        view = partition.createSubpartitionView(new ResultSubpartitionIndexSet(from, to), this);
+    }
+
+    @Override
+    public void notifyDataAvailable(ResultSubpartitionView which) {
+        available.release();
+    }
+
+    /** Has a test look at the next buffer. */
+    interface Look {
+        void at(Buffer buffer) throws IOException;
+    }
+
+    /** Waits for the next buffer as it comes, and recycles it. */
+    void next(Look look) throws IOException, InterruptedException {
+        BufferAndBacklog next = view.getNextBuffer();
+        while (next == null) {
+            assertFalse(view.isReleased(), () -> "failed: " + view.getFailureCause());
+            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that there is more");
+            next = view.getNextBuffer();
+        }
+        assertEquals(sequence++, next.getSequenceNumber());
+        Buffer buffer = next.buffer();
+        try {
+            look.at(buffer);
+        } finally {
+            buffer.recycleBuffer();
+        }
+    }
+
+    /** The bytes of a buffer, decompressed. */
+    byte[] bytes(Buffer buffer) {
+        Buffer plain = buffer.isCompressed() ? decompressor.decompressToIntermediateBuffer(buffer) : buffer.retainBuffer();
+        byte[] bytes = new byte[plain.readableBytes()];
+        plain.getNioBufferReadable().get(bytes);
+        plain.recycleBuffer();
+        return bytes;
+    }
+
+    /** Whether something was said to be there, now or before. */
+    boolean hasNews() {
+        return available.availablePermits() > 0;
+    }
+
+    ResultSubpartitionView view() {
+        return view;
+    }
+}
