@@ -77,12 +77,17 @@ miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly co
 test-java: ## Test the Java library
 	$(MVN) verify
 
+# What Flink's SQL jobs read.
+out/tpch-0.1/stamp: .venv/demo-stamp
+	$(BIN)/tpchgen-cli --scale-factor 0.1 --output-dir $(@D)
+	touch $@
+
 .PHONY: test-flink
-test-flink: ## Test the adapter for Flink, which is being built, with FLINK=1.20.5 or 2.3.0; not a part of `make test` yet
+test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, which is being built, with FLINK=1.20.5 or 2.3.0; not a part of `make test` yet
 	@# What was compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
-		-Dtest='dev.faro.flink.*Test' $(if $(FLINK),-Dflink.version=$(FLINK))
+		-Dtest='dev.faro.flink.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library

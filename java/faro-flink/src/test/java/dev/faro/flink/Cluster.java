@@ -1,5 +1,6 @@
 package dev.faro.flink;
 
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -112,6 +113,23 @@ final class Cluster implements AutoCloseable {
         List<String> found = new ArrayList<>(result.<ArrayList<String>>getAccumulatorResult(RESULTS));
         Collections.sort(found);
         return new Outcome(found, cluster.getExecutionGraph(graph.getJobID()).get());
+    }
+
+    /** An environment that runs jobs as a client does, over HTTP. */
+    StreamExecutionEnvironment client(int parallelism) throws Exception {
+        URI address = cluster.getRestAddress().get();
+        return StreamExecutionEnvironment.createRemoteEnvironment(address.getHost(), address.getPort(), configuration)
+                .setParallelism(parallelism);
+    }
+
+    /** Ends a task manager and starts another. */
+    void replaceTaskManager(int number) {
+        cluster.terminateTaskManager(number).join();
+        try {
+            cluster.startTaskManager();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override

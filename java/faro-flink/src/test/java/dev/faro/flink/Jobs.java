@@ -11,18 +11,29 @@ import java.util.stream.Stream;
 import org.apache.flink.api.common.functions.FlatMapFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.co.BroadcastProcessFunction;
 import org.apache.flink.streaming.api.functions.co.CoMapFunction;
+import org.apache.flink.streaming.api.transformations.PartitionTransformation;
+import org.apache.flink.streaming.api.transformations.StreamExchangeMode;
+import org.apache.flink.streaming.runtime.partitioner.RebalancePartitioner;
 import org.apache.flink.util.Collector;
 
 /** Jobs whose results are the same whatever order records come in. */
 final class Jobs {
     /** Subtasks that {@link #fewToMany} has run as producers. */
     static final AtomicInteger PRODUCERS = new AtomicInteger();
+    /** Records of {@link #produced}. */
+    static final int PRODUCED = 40_000;
     private static final int LARGEST = 700_000;
+    private static final MapStateDescriptor<Long, String> NAMES =
+            new MapStateDescriptor<>("names", Types.LONG, Types.STRING);
+    private static final int NAMED = 500;
 
     private Jobs() {}
 
@@ -47,7 +58,7 @@ final class Jobs {
 
         @Override
         public String map(Long number) {
-            return "record " + number + " " + "x".repeat(100);
+            return record(number);
         }
     }
 
@@ -62,7 +73,22 @@ final class Jobs {
 
         @Override
         public String map(String text) {
-            return text.substring(0, 12);
+            return shortened(text);
+        }
+    }
+
+    private static final class NameOf extends BroadcastProcessFunction<Long, Tuple2<Long, String>, String> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void processElement(Long number, ReadOnlyContext context, Collector<String> out) throws Exception {
+            out.collect(number + " " + context.getBroadcastState(NAMES).get(number % NAMED));
+        }
+
+        @Override
+        public void processBroadcastElement(Tuple2<Long, String> name, Context context, Collector<String> out)
+                throws Exception {
+            context.getBroadcastState(NAMES).put(name.f0, name.f1);
         }
     }
 
@@ -78,6 +104,19 @@ final class Jobs {
         public String map2(Long value) {
             return "broadcast " + value;
         }
+    }
+
+    private static String record(long number) {
+        return "record " + number + " " + "x".repeat(100);
+    }
+
+    static String shortened(String record) {
+        return record.substring(0, 12);
+    }
+
+    /** What is left of a record that was produced. */
+    static String shortened(long number) {
+        return shortened(record(number));
     }
 
     /** The text of the specification. */
@@ -122,6 +161,31 @@ final class Jobs {
         return all.connect(few.broadcast()).map(new Either());
     }
 
+    /** A table that all have is read before what is joined with it. */
+    static DataStream<String> broadcastJoin(StreamExecutionEnvironment environment) {
+        DataStream<Tuple2<Long, String>> names = environment.fromSequence(0, NAMED - 1)
+                .map(number -> Tuple2.of(number, "name " + number)).returns(Types.TUPLE(Types.LONG, Types.STRING));
+        return environment.fromSequence(1, 20_000)
+                .rebalance()
+                .connect(names.broadcast(NAMES))
+                .process(new NameOf());
+    }
+
+    /** Tasks with one output that is read while it is written, and one that is read when it is finished. */
+    static DataStream<String> mixedExchanges(StreamExecutionEnvironment environment) {
+        DataStream<Long> numbers = environment.fromSequence(1, 30_000).map(number -> 3 * number);
+        DataStream<String> pipelined = rebalanced(numbers, StreamExchangeMode.PIPELINED)
+                .map(number -> "pipelined " + number).returns(Types.STRING);
+        DataStream<String> blocking = rebalanced(numbers, StreamExchangeMode.BATCH)
+                .map(number -> "blocking " + number).returns(Types.STRING);
+        return pipelined.union(blocking);
+    }
+
+    private static DataStream<Long> rebalanced(DataStream<Long> numbers, StreamExchangeMode mode) {
+        return new DataStream<>(numbers.getExecutionEnvironment(),
+                new PartitionTransformation<>(numbers.getTransformation(), new RebalancePartitioner<>(), mode));
+    }
+
     private static String large(long number) {
         int length = (int) (number * number * 7919 % LARGEST);
         StringBuilder text = new StringBuilder();
@@ -161,5 +225,15 @@ final class Jobs {
                 .map(new Producer()).setParallelism(1)
                 .rebalance()
                 .map(new SlowStart());
+    }
+
+    /** Records, each from a producer that is counted. */
+    static SingleOutputStreamOperator<String> produced(StreamExecutionEnvironment environment) {
+        return environment.fromSequence(1, PRODUCED).map(new Producer());
+    }
+
+    /** As many producers as consumers. */
+    static DataStream<String> manyToMany(StreamExecutionEnvironment environment) {
+        return produced(environment).rebalance().map(new SlowStart());
     }
 }

@@ -19,6 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,6 +38,7 @@ class JobsTest {
             "wordCount", Jobs::wordCount,
             "keyedSum", Jobs::keyedSum,
             "broadcast", Jobs::broadcast,
+            "broadcastJoin", Jobs::broadcastJoin,
             "largeRecords", Jobs::largeRecords,
             "oneKey", Jobs::oneKey,
             "nothing", Jobs::nothing);
@@ -100,6 +104,50 @@ class JobsTest {
         try (Stream<Path> all = Files.walk(folder)) {
             return all.filter(Files::isRegularFile).toList();
         }
+    }
+
+    /** 200 producers and as many consumers, of which each task manager runs 50 at a time. */
+    @Test
+    void parallelismOf200() throws Exception {
+        Map<String, String> options = Map.of(
+                "taskmanager.memory.segment-size", "8kb",
+                "taskmanager.memory.network.min", "256mb",
+                "taskmanager.memory.network.max", "256mb");
+        try (Cluster faro = Cluster.faro(folder, 50, options)) {
+            for (String name : List.of("keyedSum", "wordCount")) {
+                assertEquals(EXPECTED.get(name), faro.run(JOBS.get(name), 200).results(), name);
+            }
+        }
+        assertTrue(WatchedFactory.PARTITIONS.stream().anyMatch(partition -> partition.getNumberOfSubpartitions() == 200));
+    }
+
+    /** Flink's scheduler for batch jobs refuses such; its other one takes them. */
+    @Test
+    void exchangesOfBothKinds() throws Exception {
+        Map<String, String> options = Map.of("jobmanager.scheduler", "Default");
+        List<String> expected;
+        try (Cluster stock = Cluster.stock(folder, SLOTS, options)) {
+            expected = stock.run(Jobs::mixedExchanges, PARALLELISM).results();
+        }
+        try (Cluster faro = Cluster.faro(folder, SLOTS, options)) {
+            assertEquals(expected, faro.run(Jobs::mixedExchanges, PARALLELISM).results());
+        }
+        assertEquals(PARALLELISM, WatchedFactory.MIXED.get(), "tasks with partitions of both kinds");
+    }
+
+    @Test
+    void jobsAtTheSameTime() throws Exception {
+        ExecutorService clients = Executors.newFixedThreadPool(JOBS.size());
+        try (Cluster faro = Cluster.faro(folder, 2 * PARALLELISM, Map.of("faro.sort-buffer.size", "256kb"))) {
+            Map<String, Future<Cluster.Outcome>> running = new HashMap<>();
+            JOBS.forEach((name, job) -> running.put(name, clients.submit(() -> faro.run(job, PARALLELISM))));
+            for (Map.Entry<String, Future<Cluster.Outcome>> job : running.entrySet()) {
+                assertEquals(EXPECTED.get(job.getKey()), job.getValue().get().results(), job.getKey());
+            }
+        } finally {
+            clients.shutdownNow();
+        }
+        assertTrue(files().isEmpty(), "nothing is left behind");
     }
 
     /** Parallelism is chosen by Flink: fewer consumers than subpartitions, each reads a range. */

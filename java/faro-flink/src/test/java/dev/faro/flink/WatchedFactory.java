@@ -2,6 +2,7 @@ package dev.faro.flink;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
 import org.apache.flink.runtime.deployment.ResultPartitionDeploymentDescriptor;
@@ -18,11 +19,14 @@ import org.apache.flink.runtime.shuffle.ShuffleIOOwnerContext;
  */
 public final class WatchedFactory extends FaroShuffleServiceFactory {
     static final List<FaroResultPartition> PARTITIONS = new CopyOnWriteArrayList<>();
+    /** How often a task wrote partitions of Faro's and others. */
+    static final AtomicInteger MIXED = new AtomicInteger();
     static volatile Consumer<List<FaroResultPartition>> beforeReading;
 
     /** Forgets what was before. */
     static void reset() {
         PARTITIONS.clear();
+        MIXED.set(0);
         beforeReading = partitions -> {};
     }
 
@@ -35,6 +39,9 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
                 List<ResultPartition> made = super.createResultPartitionWriters(owner, descriptors);
                 made.stream().filter(FaroResultPartition.class::isInstance).map(FaroResultPartition.class::cast)
                         .forEach(PARTITIONS::add);
+                if (made.stream().map(FaroResultPartition.class::isInstance).distinct().count() == 2) {
+                    MIXED.incrementAndGet();
+                }
                 return made;
             }
 

@@ -1,0 +1,50 @@
+package dev.faro.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** SQL jobs over the tables of TPC-H have the results that they have with Flink's own shuffle. */
+class TpchTest {
+    private static final int SLOTS = 2;
+    private static final int PARALLELISM = 4;
+
+    @TempDir
+    Path stockFolder;
+
+    @TempDir
+    Path folder;
+
+    @AfterEach
+    void forget() {
+        WatchedFactory.reset();
+    }
+
+    @Test
+    void queries() throws Exception {
+        Tpch tpch = new Tpch(Path.of(System.getProperty("faro.tpch", "../../out/tpch-0.1")));
+        Map<String, List<String>> expected = new HashMap<>();
+        try (Cluster stock = Cluster.stock(stockFolder, SLOTS, Map.of())) {
+            for (String query : Tpch.QUERIES) {
+                expected.put(query, stock.run(environment -> tpch.query(query, environment), PARALLELISM).results());
+            }
+        }
+        try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of())) {
+            for (String query : Tpch.QUERIES) {
+                int before = WatchedFactory.PARTITIONS.size();
+                List<String> found = faro.run(environment -> tpch.query(query, environment), PARALLELISM).results();
+                assertFalse(found.isEmpty(), query);
+                assertEquals(expected.get(query), found, query);
+                assertTrue(WatchedFactory.PARTITIONS.size() > before, query);
+            }
+        }
+    }
+}
