@@ -15,7 +15,8 @@ import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
 
 /**
  * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, and are copied here;
- * they stay compressed if consumers can decompress them.
+ * they stay compressed if they go
+ * over the network.
  *
  * <p>What is stored once for all subpartitions comes once for each of them, since a channel expects the end of as many
  * as it asked for. Records may go on in the next block, so data is repeated as a whole: from where it begins to the next
@@ -30,15 +31,18 @@ final class BufferReading implements Closeable {
     private final Consumer consumer;
     private final int subpartitions;
     private final ReadMemory memory;
+    private final Decoders decoders;
     private final boolean handsOnCompressed;
     /** Shared data that was handed out once so far. */
     private final List<NetworkBuffer> run = new ArrayList<>();
     private int runRegion;
 
-    BufferReading(Consumer consumer, int subpartitions, ReadMemory memory, boolean handsOnCompressed) {
+    BufferReading(
+            Consumer consumer, int subpartitions, ReadMemory memory, Decoders decoders, boolean handsOnCompressed) {
         this.consumer = consumer;
         this.subpartitions = subpartitions;
         this.memory = memory;
+        this.decoders = decoders;
         this.handsOnCompressed = handsOnCompressed;
     }
 
@@ -77,10 +81,15 @@ final class BufferReading implements Closeable {
     }
 
     private NetworkBuffer plain(BlockCursor block, DataType type) throws IOException {
-        ByteBuffer payload = block.payload();
-        MemorySegment segment = memory.take(payload.remaining());
-        payload.get(segment.getArray());
-        return new NetworkBuffer(segment, memory, type, segment.size());
+        MemorySegment segment = memory.take(block.plainSize());
+        NetworkBuffer buffer = new NetworkBuffer(segment, memory, type, segment.size());
+        try {
+            decoders.decode(block, ByteBuffer.wrap(segment.getArray()));
+        } catch (IOException | RuntimeException e) {
+            buffer.recycleBuffer();
+            throw e;
+        }
+        return buffer;
     }
 
     private NetworkBuffer framed(BlockCursor block, DataType type) {

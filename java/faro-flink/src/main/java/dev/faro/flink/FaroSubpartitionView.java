@@ -91,7 +91,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private void makeBuffers() throws IOException {
         if (reading == null && wantsMore()) {
             int from = subpartitions.getStartIndex();
-            reading = output.open(from, subpartitions.getEndIndex() + 1);
+            reading = output.open(from, subpartitions.getEndIndex() + 1, local);
             reading.listener(this::fillLater);
         }
         while (wantsMore()) {

@@ -54,17 +54,18 @@ final class FinishedOutput {
     /**
      * Opens a reading of subpartitions, for a view that was counted in.
      *
+     * @param local whether its consumer is in this task manager
      * @throws IOException with a {@link PartitionNotFoundException} as cause if the partition was released; or what is
      *     wrong with the files
      */
-    synchronized BufferReading open(int from, int to) throws IOException {
+    synchronized BufferReading open(int from, int to, boolean local) throws IOException {
         if (released) {
             throw releasedMeanwhile();
         }
         if (reader == null) {
             reader = Reader.openPair(data, index, ReaderOptions.DEFAULT);
         }
-        return reads.open(reader, from, to);
+        return reads.open(reader, from, to, local);
     }
 
     /** What a consumer fails with whose partition was released: Flink has the producer run again. */

@@ -11,19 +11,20 @@ import java.util.concurrent.Executor;
 final class OutputReads implements Closeable {
     private final Executor executor;
     private final ReadMemory memory;
-    private final boolean handsOnCompressed;
+    private final boolean consumersDecompress;
+    private final Decoders decoders = new Decoders();
     private final Scheduler scheduler;
 
     /**
      * Reads of outputs, of which none is open yet.
      *
      * @param executor runs reads, and makes buffers
-     * @param handsOnCompressed whether consumers decompress what blocks are compressed with
+     * @param consumersDecompress whether consumers can decompress what blocks are compressed with
      */
-    OutputReads(Executor executor, ReadMemory memory, boolean handsOnCompressed) {
+    OutputReads(Executor executor, ReadMemory memory, boolean consumersDecompress) {
         this.executor = executor;
         this.memory = memory;
-        this.handsOnCompressed = handsOnCompressed;
+        this.consumersDecompress = consumersDecompress;
         this.scheduler = new Scheduler(memory.scheduling(), executor);
     }
 
@@ -36,13 +37,16 @@ final class OutputReads implements Closeable {
     }
 
     /**
-     * Opens a reading of the subpartitions from {@code from} to before {@code to}.
+     * Opens a reading of the subpartitions from {@code from} to before {@code to}. What goes over the network stays
+     * compressed there, as it does with Flink's own shuffle; what does not is decompressed here, since Flink decompresses
+     * in Java where the format's library has the C code.
      *
+     * @param local whether the consumer is in this task manager
      * @throws IOException if the output does not have them, or this is closed
      */
-    BufferReading open(Dataset output, int from, int to) throws IOException {
+    BufferReading open(Dataset output, int from, int to, boolean local) throws IOException {
         Consumer consumer = scheduler.open(output, from, to);
-        return new BufferReading(consumer, to - from, memory, handsOnCompressed);
+        return new BufferReading(consumer, to - from, memory, decoders, consumersDecompress && !local);
     }
 
     /** Ends all reads with an error. */

@@ -121,7 +121,7 @@ final class Jobs {
 
     /** The text of the specification. */
     static List<String> text() {
-        try (Stream<Path> files = Files.list(Path.of("../../spec"))) {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("faro.spec", "../../spec")))) {
             return files.filter(file -> file.toString().endsWith(".md")).sorted().flatMap(Jobs::lines).toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -137,9 +137,13 @@ final class Jobs {
     }
 
     static DataStream<String> wordCount(StreamExecutionEnvironment environment) {
-        List<String> text = List.copyOf(text());
-        return environment.fromSequence(0, text.size() - 1)
-                .map(number -> text.get(number.intValue())).returns(Types.STRING)
+        return wordCount(environment, List.copyOf(text()), 1);
+    }
+
+    /** Counts the words of a text, that is there some times over. */
+    static DataStream<String> wordCount(StreamExecutionEnvironment environment, List<String> text, long times) {
+        return environment.fromSequence(0, text.size() * times - 1)
+                .map(number -> text.get((int) (number % text.size()))).returns(Types.STRING)
                 .rebalance()
                 .flatMap(new Words()).returns(Types.TUPLE(Types.STRING, Types.INT))
                 .keyBy(word -> word.f0, Types.STRING)

@@ -158,7 +158,7 @@ class ReadingTest {
         FinishedOutput output = new FinishedOutput(
                 new ResultPartitionID(), folder.resolve("none.data"), folder.resolve("none.index"), reads);
         output.release();
-        IOException failure = assertThrows(IOException.class, () -> output.open(0, 1));
+        IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
     }
 
