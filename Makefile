@@ -213,15 +213,17 @@ bounds: testees ## Put hostile files before all implementations, under an addres
 .PHONY: bench-programs
 bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run
 	cd rust && $(CARGO) build --locked --release --package faro-bench
-	$(MVN) package -DskipTests --activate-profiles benchmarks --projects :faro-benchmarks --also-make
+	@# What was compiled against another Flink may not run.
+	rm -rf java/faro-flink/target
+	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make
 
 .PHONY: bench
 bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, BENCHMARKS.md, docs/bench/ (ARGS=--quick to try)
 	bench/run $(PARTS) $(ARGS)
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
-.PHONY: $(addprefix bench-,write read python broadcast index scheduler small-blocks growth memory)
-bench-write bench-read bench-python bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
+.PHONY: $(addprefix bench-,write read python flink-jobs broadcast index scheduler small-blocks growth memory)
+bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
 .PHONY: faro

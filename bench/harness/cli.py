@@ -23,7 +23,7 @@ from harness.targets import targets
 OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
-A full run takes an hour and a half on two cores, --quick a quarter of an hour. Nothing else should run
+A full run takes two hours on two cores, --quick a quarter of an hour. Nothing else should run
 meanwhile. It needs 3 GiB on the disk and 2 GiB of memory; what it writes is removed, also when it is interrupted.
 
 exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
@@ -96,8 +96,10 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
     steps = plan(parts, QUICK if options.quick else FULL)
     with work.work_folder(options.dir) as folder:
-        wanted = any(call.lineitem for step in steps for call in step.calls)
-        table = work.lineitem(folder, 0.02 if options.quick else 0.2) if wanted else None
+        calls = [call for step in steps for call in step.calls]
+        others = any(call.tables for call in calls)
+        wanted = others or any(call.lineitem for call in calls)
+        table = work.lineitem(folder, 0.02 if options.quick else 0.2, others=others) if wanted else None
         found, failures = work.measure(
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )

@@ -22,6 +22,7 @@ _TITLES = {
     "scheduler": "Scheduler",
     "small-blocks": "Small blocks",
     "growth": "Cost as work grows",
+    "flink-jobs": "Jobs of Flink",
     "limit": "Limits of the machine",
 }
 _ROWS = ("partitions", "buffer_mib", "order", "threads")

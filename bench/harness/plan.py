@@ -101,6 +101,21 @@ def python(sizes: Sizes) -> Iterator[Step]:
         yield Step("python", (Call("python", part, cell, sizes.alone, sizes.plain_mib // 2),))
 
 
+JOBS = ("rebalance", "keyed-sum", "word-count", "q1", "q3", "q5", "q9", "q18")
+"""Jobs of Flink: three that make their own data, and queries of TPC-H."""
+WIDE = 100
+"""Subtasks of each operator where most of the work is to shuffle."""
+
+
+def flink_jobs(sizes: Sizes) -> Iterator[Step]:
+    """Whole jobs, with Flink's own shuffles and with Faro's, all in one process."""
+    cells = [(job, 4) for job in JOBS] + [("rebalance", WIDE), ("keyed-sum", WIDE)]
+    for job, parallelism in cells:
+        cell = (("job", job), ("partitions", parallelism), ("codec", "lz4"))
+        call = Call("java", "flink-jobs", cell, sizes.alone, sizes.packed_mib, tables=job.startswith("q"))
+        yield Step("flink-jobs", (call,))
+
+
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
     for language in languages:
         yield Step(part, (Call(language, part, (), None, None, () if sizes.growth else ("--quick",)),))
@@ -110,13 +125,14 @@ def plan(parts: list[str], sizes: Sizes) -> list[Step]:
     """The steps of some parts, in order."""
     steps: list[Step] = []
     for part in parts:
-        if part in ("write", "read", "python"):
-            steps += {"write": write, "read": read, "python": python}[part](sizes)
+        if part in GRIDS:
+            steps += GRIDS[part](sizes)
         else:
             steps += _single(part, sizes, *SINGLE[part])
     return steps
 
 
+GRIDS = {"write": write, "read": read, "python": python, "flink-jobs": flink_jobs}
 SINGLE = {
     "broadcast": ("rust",),
     "index": ("rust",),
@@ -125,4 +141,4 @@ SINGLE = {
     "growth": ("rust", "java"),
     "memory": ("rust",),
 }
-PARTS = ("write", "read", "python", *SINGLE)
+PARTS = (*GRIDS, *SINGLE)

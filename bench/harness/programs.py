@@ -18,6 +18,7 @@ Cell = dict[str, str | int]
 
 RUST = REPOSITORY / "rust/target/release/faro-bench"
 JAVA = REPOSITORY / "java/benchmarks/run"
+FLINK = REPOSITORY / "java/faro-flink/bench"
 
 
 class ProgramError(Exception):
@@ -39,6 +40,8 @@ class Call:
     """Options of the part alone."""
     lineitem: bool = False
     """Whether rows of TPC-H's table are needed."""
+    tables: bool = False
+    """Whether all of TPC-H's tables are."""
 
     def command(self, out: Path, folder: Path, lineitem: Path | None) -> list[str]:
         """The command line."""
@@ -53,7 +56,8 @@ class Call:
             if self.repetitions is not None:
                 command += ["--rounds", str(self.repetitions)]
         else:
-            program = [sys.executable, "-m", "benchmarks"] if self.language == "python" else [str(JAVA)]
+            java = FLINK if self.part == "flink-jobs" else JAVA
+            program = [sys.executable, "-m", "benchmarks"] if self.language == "python" else [str(java)]
             command = [*program, self.part, *options]
             for key, value in self.cell:
                 command += ["--case", f"{key}={value}"]
@@ -64,6 +68,8 @@ class Call:
             # Rust has the generator built in.
             if self.lineitem and lineitem is not None:
                 command += ["--lineitem", str(lineitem)]
+            if self.tables and lineitem is not None:
+                command += ["--tables", str(lineitem.parent)]
         return [*command, *self.more]
 
     def __str__(self) -> str:
@@ -78,7 +84,7 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
         call: what to run.
         out: the file that it appends lines to.
         folder: where it makes files.
-        lineitem: rows of TPC-H's table as text.
+        lineitem: rows of TPC-H's table as text; the other tables are beside it if a call needs them.
         prefix: what goes before the command, such as ``taskset``.
         timeout: in seconds.
 

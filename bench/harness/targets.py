@@ -151,6 +151,21 @@ def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0
     return decide
 
 
+SHUFFLE_BOUND = ("rebalance", "keyed-sum")
+"""Jobs of Flink that do little else than shuffle."""
+
+
+def _jobs(results: Results) -> Verdict:
+    return _medians(results.ratios(("java", "faro"), ("java", "flink-sort"), "flink-jobs"), None, 0.98)
+
+
+def _shuffle_bound(results: Results) -> Verdict:
+    found = []
+    for job in SHUFFLE_BOUND:
+        found += results.ratios(("java", "faro"), ("java", "flink-sort"), "flink-jobs", job=job)
+    return _medians(found, None, 1.1)
+
+
 GROWTH_BUFFER = 16 << 20
 """The sort buffer of the part growth."""
 
@@ -304,6 +319,12 @@ def targets() -> Iterator[Target]:
         "growth",
         f"No curve of time or memory rises more than {STEEPER} times as fast as in proportion to what grows",
         _growth,
+    )
+    yield Target("flink-jobs", "Jobs of Flink: none slower than with Flink's sort shuffle by more than 2 %", _jobs)
+    yield Target(
+        "flink-shuffle-bound",
+        "Jobs of Flink that do little else than shuffle: faster by 10 % or more",
+        _shuffle_bound,
     )
     yield Target(
         "memory",

@@ -36,10 +36,11 @@ def work_folder(parent: Path) -> Iterator[Path]:
         signal.signal(signal.SIGTERM, before)
 
 
-def lineitem(folder: Path, scale: float) -> Path:
-    """Make rows of TPC-H's lineitem table as text."""
+def lineitem(folder: Path, scale: float, *, others: bool = False) -> Path:
+    """Make rows of TPC-H's lineitem table as text, and the other tables beside it if they are wanted."""
     generator = Path(sys.executable).parent / "tpchgen-cli"
-    command = [str(generator), "tbl", "-s", str(scale), "-T", "lineitem", "-o", str(folder)]
+    chosen = [] if others else ["-T", "lineitem"]
+    command = [str(generator), "tbl", "-s", str(scale), *chosen, "-o", str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder / "lineitem.tbl"
 

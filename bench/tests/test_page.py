@@ -117,6 +117,21 @@ def test_small_blocks_are_held_to_size_and_speed() -> None:
         assert bad["small-blocks"]["state"] == bad["small-rows"]["state"] == "not met"
 
 
+def test_jobs_are_held_against_the_sort_shuffle() -> None:
+    def measured(job: str, faro: float) -> list[Line]:
+        case = {"job": job, "partitions": 4}
+        return [
+            Line("flink-jobs", "java", subject, case, (seconds,), 10**9)
+            for subject, seconds in (("faro", faro), ("flink-sort", 1.0), ("flink-hash", 0.1))
+        ]
+
+    good = verdicts(measured("q1", 1.01) + measured("rebalance", 0.9))
+    assert good["flink-jobs"]["state"] == good["flink-shuffle-bound"]["state"] == "met"
+    bad = verdicts(measured("q1", 1.03) + measured("rebalance", 0.95))
+    assert bad["flink-jobs"]["state"] == bad["flink-shuffle-bound"]["state"] == "not met"
+    assert "q1" in bad["flink-jobs"]["found"]
+
+
 def test_many_partitions_are_held_against_few() -> None:
     assert verdicts(grid(1.0, 1.0))["many-partitions"]["state"] == "not met"
     assert (

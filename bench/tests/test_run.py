@@ -129,6 +129,11 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_plan_has_each_part_and_starts_cells_in_turns() -> None:
     assert {step.part for step in plan(list(PARTS), FULL)} == set(PARTS)
+    jobs = [step.calls[0] for step in plan(["flink-jobs"], QUICK)]
+    assert {call.tables for call in jobs} == {True, False}
+    command = jobs[3].command(Path("out"), Path("work"), Path("tables/lineitem.tbl"))
+    assert command[0].endswith("java/faro-flink/bench")
+    assert command[-2:] == ["--tables", "tables"]
     paired = [step for step in plan(["write"], FULL) if step.turns == FULL.turns]
     assert len(paired) == 6
     assert all(dict(call.cell)["codec"] == "none" for step in paired for call in step.calls)
