@@ -53,7 +53,7 @@ lint: .venv/bench-stamp ## Check style, lints and types
 	cd rust && RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/readme-check scripts/totals examples
+	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-jar-check scripts/readme-check scripts/totals examples
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults generate tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
@@ -88,6 +88,17 @@ test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, which is being bui
 	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
 		-Dtest='dev.faro.flink.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
+
+.PHONY: flink-jar
+flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0
+	@# As above.
+	rm -rf java/faro-flink/target
+	$(MVN) package -DskipTests --activate-profiles flink --projects :faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
+
+.PHONY: flink-jar-check
+flink-jar-check: .venv/stamp flink-jar ## Fail if that jar has what Flink has, or lacks a class or a licence (fetches a whole Flink)
+	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
+	$(BIN)/python scripts/flink-jar-check $(or $(FLINK),2.3.0)
 
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
