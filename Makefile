@@ -53,7 +53,7 @@ lint: .venv/bench-stamp ## Check style, lints and types
 	cd rust && RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-jar-check scripts/readme-check scripts/totals examples
+	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/totals examples
 	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults generate tests skeleton_testee.py
 	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
@@ -99,6 +99,11 @@ flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0
 flink-jar-check: .venv/stamp flink-jar ## Fail if that jar has what Flink has, or lacks a class or a licence (fetches a whole Flink)
 	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
 	$(BIN)/python scripts/flink-jar-check $(or $(FLINK),2.3.0)
+
+.PHONY: flink-guide-check
+flink-guide-check: .venv/stamp faro ## Do what docs/flink.md says with a whole Flink of the version FLINK
+	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
+	$(BIN)/python scripts/flink-guide-check $(or $(FLINK),2.3.0)
 
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
