@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.codec.Codec;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
 import dev.faro.reader.Reader;
@@ -82,11 +83,17 @@ class JobsTest {
     @Test
     void withZstandard() throws Exception {
         everyJob(Map.of("taskmanager.network.compression.codec", "ZSTD"));
+        assertWrittenWith(Codec.ZSTD);
     }
 
     @Test
     void withoutCompression() throws Exception {
-        everyJob(Map.of("taskmanager.network.batch-shuffle.compression.enabled", "false"));
+        everyJob(Map.of("taskmanager.network.compression.codec", "NONE"));
+        assertWrittenWith(Codec.NONE);
+    }
+
+    private static void assertWrittenWith(Codec codec) {
+        WatchedFactory.PARTITIONS.forEach(partition -> assertEquals(codec, partition.settings().codec()));
     }
 
     private void everyJob(Map<String, String> options) throws Exception {
