@@ -105,6 +105,14 @@ flink-guide-check: .venv/stamp faro ## Do what docs/flink.md says with a whole F
 	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
 	$(BIN)/python scripts/flink-guide-check $(or $(FLINK),2.3.0)
 
+.PHONY: flink-damage
+flink-damage: ## Damage the files of Flink's own shuffle and Faro's: makes the table of the version FLINK in docs/flink-damage.md (a long run)
+	@# As above.
+	rm -rf java/faro-flink/target
+	$(MVN) test-compile dependency:build-classpath -Dmdep.outputFile=target/classpath -Dmdep.includeScope=test \
+		--activate-profiles flink --projects :faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
+	cd java/faro-flink && java -classpath "target/test-classes:target/classes:$$(cat target/classpath)" dev.faro.flink.DamageTable
+
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
 	@mkdir -p out

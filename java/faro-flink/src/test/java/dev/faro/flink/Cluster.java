@@ -12,7 +12,10 @@ import org.apache.flink.api.common.accumulators.ListAccumulator;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichFlatMapFunction;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.client.JobStatusMessage;
+import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
+import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -95,6 +98,19 @@ final class Cluster implements AutoCloseable {
                 .build());
         cluster.start();
         return new Cluster(cluster, configuration);
+    }
+
+    /** Whether a task of any job does something, or is about to. */
+    boolean isActive() throws Exception {
+        for (JobStatusMessage job : cluster.listJobs().get()) {
+            for (AccessExecutionVertex vertex : cluster.getExecutionGraph(job.getJobId()).get().getAllExecutionVertices()) {
+                ExecutionState state = vertex.getExecutionState();
+                if (state != ExecutionState.CREATED && !state.isTerminal()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /**

@@ -1,0 +1,126 @@
+package dev.faro.flink;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** What happens to the files of a finished partition before somebody reads them. */
+enum Damage {
+    /** In what a user's function gets, compressed or not. */
+    BIT_OF_TEXT("a flipped bit in a record's text") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            byte[] bytes = Files.readAllBytes(output.data());
+            int at = (int) output.blocks().get(0).payload();
+            while (!new String(bytes, at, TEXT.length(), StandardCharsets.ISO_8859_1).equals(TEXT)) {
+                at++;
+            }
+            flip(output.data(), at + 2);
+        }
+    },
+    /** In the four bytes that a record begins with. */
+    BIT_OF_LENGTH("a flipped bit in a record's length") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            flip(output.data(), output.blocks().get(0).payload() + (compressed ? TOKEN : 0) + 1);
+        }
+    },
+    BIT_OF_SIZE("a flipped bit in the size of a block") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            flip(output.data(), output.blocks().get(0).size() + 1);
+        }
+    },
+    ZEROED_PAGE("4 KiB zeroed") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            long from = output.blocks().get(0).from();
+            long to = output.blocks().get(output.blocks().size() - 1).to();
+            zero(output.data(), from, Math.min(to, from + 4096));
+        }
+    },
+    ZEROED_SUBPARTITION("all of a subpartition zeroed") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            for (WrittenOutput.Block block : output.blocks()) {
+                zero(output.data(), block.from(), block.to());
+            }
+        }
+    },
+    CUT_DATA("data file cut in half") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            cut(output.data());
+        }
+    },
+    LOST_DATA("data file lost") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            Files.delete(output.data());
+        }
+    },
+    BIT_OF_INDEX("a flipped bit in the index") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            flip(output.index(), Files.size(output.index()) / 2);
+        }
+    },
+    CUT_INDEX("index cut in half") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            cut(output.index());
+        }
+    },
+    LOST_INDEX("index lost") {
+        @Override
+        void to(WrittenOutput output, boolean compressed) throws IOException {
+            Files.delete(output.index());
+        }
+    };
+
+    private static final String TEXT = "record ";
+    /** Bytes before the literals that an LZ4 block begins with, if they are few. */
+    private static final int TOKEN = 1;
+
+    private final String title;
+
+    Damage(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+
+    /** Whether it matters how the bytes are compressed. */
+    boolean isOfBytes() {
+        return ordinal() < CUT_DATA.ordinal();
+    }
+
+    /** Does it, where there is a choice to what the output's subpartition reads first. */
+    abstract void to(WrittenOutput output, boolean compressed) throws IOException;
+
+    private static void flip(Path path, long at) throws IOException {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            file.read(one, at);
+            file.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), at);
+        }
+    }
+
+    private static void zero(Path path, long from, long to) throws IOException {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate((int) (to - from)), from);
+        }
+    }
+
+    private static void cut(Path path) throws IOException {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            file.truncate(file.size() / 2);
+        }
+    }
+}
