@@ -66,8 +66,9 @@ final class FaroResultPartition extends ResultPartition {
             if (isReleased()) {
                 throw new IOException("expected a partition to be written, found a released one");
             }
-            // The network buffers stay in the pool. They are what tells how much may be sorted at once.
-            long most = (long) bufferPool.getMaxNumberOfMemorySegments() * settings.blockSize();
+            // The network buffers stay in the pool. Its share now, of all pools, is what may be sorted at once: so all
+            // partitions together sort in about as much heap as there is network memory.
+            long most = (long) bufferPool.getNumBuffers() * settings.blockSize();
             writer = settings.create(numSubpartitions, most);
         }
     }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.codec.Codec;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -20,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.network.api.StopMode;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferPool;
 import org.apache.flink.runtime.io.network.buffer.NetworkBufferPool;
 import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
@@ -160,6 +163,27 @@ class ReadingTest {
         output.release();
         IOException failure = assertThrows(IOException.class, () -> output.open(0, 1, false));
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
+    }
+
+    /** Partitions that are written at the same time sort in what each has of the network memory. */
+    @Test
+    void sortBuffersAreSharesOfTheNetworkMemory() throws Exception {
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        // 64 buffers, of which the partition gets all, then half as many, then a quarter.
+        List<Integer> regions = new ArrayList<>();
+        List<BufferPool> others = new ArrayList<>();
+        for (int pools = 0; pools < 3; pools++) {
+            FaroResultPartition partition = write(Codec.NONE, 2, 400, false, reads);
+            OutputSettings settings = partition.settings();
+            try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT)) {
+                regions.add(reader.regionCount());
+            }
+            for (int i = 0; i <= pools; i++) {
+                others.add(network.createBufferPool(1, 64));
+            }
+        }
+        others.forEach(BufferPool::lazyDestroy);
+        assertEquals(List.of(2, 4, 7), regions);
     }
 
     /** Flink's decompressor reads what is handed on compressed. */
