@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
@@ -137,10 +138,7 @@ public final class JobsBenchmark {
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
         all.put("taskmanager.memory.managed.size", "256mb");
-        all.put("taskmanager.network.batch-shuffle.compression.enabled", Boolean.toString(!codec.equals("none")));
-        if (!codec.equals("none")) {
-            all.put("taskmanager.network.compression.codec", codec.toUpperCase(java.util.Locale.ROOT));
-        }
+        all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
         WatchedFactory.reset();
         return subject.equals("faro") ? Cluster.faro(files, slots, all) : Cluster.stock(files, slots, all);
     }
