@@ -49,6 +49,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
     parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="only cells that have this, as in --case codec=none; repeatable; with --keep the other cells stay",
+    )
     parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of the results again")
     parser.add_argument(
         "--prefix", default="", metavar="COMMAND", help="what goes before each program, as in --prefix 'taskset -c 1'"
@@ -63,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)}")
+    if wrong := [case for case in options.case if "=" not in case]:
+        parser.error(f"--case wants KEY=VALUE: {', '.join(wrong)}")
     try:
         if options.page_only:
             bench = json.loads(options.json.read_text())
@@ -94,7 +103,10 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     began, clock = datetime.now(timezone.utc), time.monotonic()
     for folder in (options.dir, options.json.parent, options.into):
         folder.mkdir(parents=True, exist_ok=True)
-    steps = plan(parts, QUICK if options.quick else FULL)
+    wanted_cell = dict(case.split("=", 1) for case in options.case)
+    steps = plan(parts, QUICK if options.quick else FULL, wanted_cell)
+    if not steps:
+        raise ValueError(f"no cell of these parts has {' and '.join(options.case)}")
     with work.work_folder(options.dir) as folder:
         calls = [call for step in steps for call in step.calls]
         others = any(call.tables for call in calls)
@@ -106,11 +118,8 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     earlier: list[str] = []
     if options.keep and options.json.exists():
         before = json.loads(options.json.read_text())
-        kept = _kept(before, found)
-        names = sorted({f"{line.part} ({line.language})" for line in kept})
-        earlier = [text for text in before["earlier"] if text.split(":")[0] in names]
-        told = {text.split(":")[0] for text in earlier}
-        earlier += [f"{name}: {before['commit'][:12]}, {before['date']}" for name in names if name not in told]
+        kept = _kept(before, found, by_cell=bool(wanted_cell))
+        earlier = _of_earlier_runs(before, kept, found)
         found = kept + found
     commit, changed = machine.commit()
     return {
@@ -130,10 +139,26 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     }
 
 
-def _kept(before: dict[str, Any], found: list[Line]) -> list[Line]:
-    """The lines of an earlier run about what this one did not measure."""
-    new = {(line.part, line.language) for line in found}
-    return [line for line in parse(before["results"], "bench.json") if (line.part, line.language) not in new]
+def _of_earlier_runs(before: dict[str, Any], kept: list[Line], found: list[Line]) -> list[str]:
+    """What was kept, and when it was measured."""
+    measured = {(line.part, line.language) for line in found}
+    known = dict(text.split(": ", 1) for text in before["earlier"])
+    told = {}
+    for line in kept:
+        part = f"{line.part} ({line.language})"
+        name = f"{part}, other cells" if (line.part, line.language) in measured else part
+        told[name] = known.get(name) or known.get(part) or f"{before['commit'][:12]}, {before['date']}"
+    return [f"{name}: {when}" for name, when in sorted(told.items())]
+
+
+def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[Line]:
+    """The lines of an earlier run about what this one did not measure: other parts, or also other cells."""
+
+    def what(line: Line) -> tuple[object, ...]:
+        return (line.part, line.language, *([line.key] if by_cell else []))
+
+    new = {what(line) for line in found}
+    return [line for line in parse(before["results"], "bench.json") if what(line) not in new]
 
 
 def publish(bench: dict[str, Any], target: Path, root: Path) -> None:

@@ -7,8 +7,9 @@ programs are started one after the other, and then again, and the repetitions of
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from harness.programs import Call, Cell
 
@@ -123,15 +124,20 @@ def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
         yield Step(part, (Call(language, part, (), None, None, () if sizes.growth else ("--quick",)),))
 
 
-def plan(parts: list[str], sizes: Sizes) -> list[Step]:
-    """The steps of some parts, in order."""
+def plan(parts: list[str], sizes: Sizes, cell: Mapping[str, str] = MappingProxyType({})) -> list[Step]:
+    """The steps of some parts, in order; only those whose cells have what `cell` has."""
     steps: list[Step] = []
     for part in parts:
         if part in GRIDS:
             steps += GRIDS[part](sizes)
         else:
             steps += _single(part, sizes, *SINGLE[part])
-    return steps
+    return [step for step in steps if all(_has(call, cell) for call in step.calls)]
+
+
+def _has(call: Call, cell: Mapping[str, str]) -> bool:
+    found = {key: str(value) for key, value in call.cell}
+    return all(found.get(key) == value for key, value in cell.items())
 
 
 GRIDS = {"write": write, "read": read, "python": python, "flink-jobs": flink_jobs}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 part, rest = sys.argv[1], [word for word in sys.argv[2:] if word != "--quick"]
 options = dict(zip(rest[::2], rest[1::2], strict=True))
+cell = dict(word.split("=", 1) for word in rest if "=" in word)
+codec = options.get("--codec") or cell.get("codec")
 mode = os.environ.get("FAKE", "")
 big = Path(options["--dir"]) / "big"
 big.write_bytes(bytes(1000))
@@ -21,7 +23,7 @@ line = {
     "part": part,
     "language": "rust" if "--rounds" in options else "java",
     "subject": "faro",
-    "case": {"partitions": 1},
+    "case": {"partitions": 1} | ({"codec": codec} if codec else {}),
     "seconds": [0.5] * repetitions,
     "plain_bytes": 10,
 }

@@ -108,6 +108,28 @@ def test_a_whole_run(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     capsys.readouterr()
 
 
+def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "bench.json"
+    arguments = ["read", "--quick", "--keep", "--dir", str(fakes), "--json", str(target), "--into", str(tmp_path)]
+    assert cli.main(arguments) == 0
+    all_cells = json.loads(target.read_text())
+    capsys.readouterr()
+    assert cli.main([*arguments, "--case", "codec=lz4", "--case", "partitions=64"]) == 0
+    assert "1 of 4" in capsys.readouterr().err
+    made = json.loads(target.read_text())
+    assert len(made["results"]) == len(all_cells["results"])
+    when = f"{all_cells['commit'][:12]}, {all_cells['date']}"
+    assert made["earlier"] == [f"read ({language}), other cells: {when}" for language in ("java", "rust")]
+    # Another program's cells: they were measured when the first run measured them.
+    assert cli.main([*arguments, "--case", "codec=zstd"]) == 0
+    assert json.loads(target.read_text())["earlier"] == made["earlier"]
+    assert cli.main([*arguments, "--case", "codec=none-such"]) == cli.USAGE
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*arguments, "--case", "codec"])
+    assert caught.value.code == cli.USAGE
+    capsys.readouterr()
+
+
 def test_what_was_measured_is_kept_when_nothing_can_be_made_of_it(
     fakes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
