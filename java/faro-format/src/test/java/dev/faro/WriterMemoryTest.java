@@ -60,6 +60,20 @@ class WriterMemoryTest {
         }
     }
 
+    /** A small output takes little, however large the sort buffer may become. */
+    @Test
+    void takesLittleForLittle() throws FaroException {
+        ByteBuffer record = ByteBuffer.allocate(100);
+        WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(SORT_BUFFER);
+        long before = allocated();
+        try (Writer writer = Writer.create(folder.resolve("w"), options)) {
+            write(writer, record, PARTITIONS, 300);
+            writer.finish();
+        }
+        long taken = allocated() - before;
+        assertTrue(taken < 400_000, taken + " bytes for 30,000 of records");
+    }
+
     /** What the JVM with little memory does: it fills a sort buffer twice. */
     static final class Child {
         private Child() {}

@@ -60,6 +60,19 @@ final class Run {
         return memory.capacity();
     }
 
+    /** Takes larger memory. Not when it is sorted. */
+    void grow(int capacity) {
+        Memory larger = new Memory(capacity);
+        System.arraycopy(memory.bytes, 0, larger.bytes, 0, used);
+        int entries = ENTRY * count;
+        System.arraycopy(memory.bytes, memory.capacity() - entries, larger.bytes, capacity - entries, entries);
+        memory = larger;
+    }
+
+    boolean isSorted() {
+        return sorted;
+    }
+
     /** The capacity that a part needs to hold one record. */
     static long capacityFor(int length) {
         return LENGTH + EXTRA + length + 2L * ENTRY & -ENTRY;
@@ -97,7 +110,7 @@ final class Run {
             return;
         }
         sorted = true;
-        moved = count > 1 && used / count < LARGE && memory.capacity() == scratch.capacity();
+        moved = count > 1 && used / count < LARGE && memory.capacity() <= scratch.capacity();
         if (!moved) {
             order(scratch);
         } else if (targets <= MOST_COUNTED && targets / FEW <= count) {
@@ -141,7 +154,7 @@ final class Run {
             sums[(int) (entry >>> 32)] += (1L << 32) + (end - position);
             end = position;
         }
-        Memory to = scratch.memory();
+        Memory to = scratch.memory(memory.capacity());
         begin(3L * 4 * Math.min(count, targets) <= memory.capacity() - used ? 3 * 4 : 2 * 4);
         int at = 0;
         for (int target = 0; target < targets; target++) {
@@ -170,7 +183,7 @@ final class Run {
     /** Takes the records in the order of their entries, which are compared. */
     private void gather(Scratch scratch) {
         long[] sorted = sortedEntries(scratch);
-        Memory to = scratch.memory();
+        Memory to = scratch.memory(memory.capacity());
         begin(2 * 4);
         int at = 0;
         for (int i = 0; i < count; i++) {

@@ -9,7 +9,7 @@ final class Scratch {
     /**
      * Takes memory when it is asked for.
      *
-     * @param capacity of the parts that are sorted, in bytes
+     * @param capacity of the largest parts that are put in order, in bytes
      */
     Scratch(int capacity) {
         this.capacity = capacity;
@@ -19,9 +19,9 @@ final class Scratch {
         return capacity;
     }
 
-    /** Where records may be put in order. */
-    Memory memory() {
-        if (memory == null) {
+    /** Where the records of a part may be put in order, as large as the part. */
+    Memory memory(int capacity) {
+        if (memory == null || memory.capacity() != capacity) {
             memory = new Memory(capacity);
         }
         return memory;

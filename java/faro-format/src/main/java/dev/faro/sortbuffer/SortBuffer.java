@@ -21,6 +21,8 @@ public final class SortBuffer {
     /** The same where partitions are many, so that what each has of a part is not too little to be copied at once. */
     private static final int RUN_OF_MANY = 4 << 20;
     private static final int MANY = 4 << 10;
+    /** Bytes of the first part at first: many outputs are small. It grows until it is as large as the others. */
+    private static final int FIRST_RUN = 64 << 10;
     /** Bytes of a part beyond its share of the size, where the last record did not fit. */
     private static final int SLACK = 4 << 10;
     /** What a record is charged beside its bytes (SRT-1). */
@@ -107,14 +109,34 @@ public final class SortBuffer {
     private void put(int target, ByteBuffer record, int kind, long rows, long charge) {
         Run run = usedRuns == 0 ? null : runs.get(usedRuns - 1);
         if (run == null || !run.fits(record.remaining())) {
-            if (run != null) {
-                run.sort(targets(), scratch);
-            }
-            run = nextRun(record.remaining());
+            run = runWithRoom(run, record.remaining());
         }
         run.add(target, record, kind, rows);
         charged += charge;
         records++;
+    }
+
+    private Run runWithRoom(Run run, int length) {
+        if (run != null) {
+            if (grow(run, length)) {
+                return run;
+            }
+            run.sort(targets(), scratch);
+        }
+        Run next = nextRun(length);
+        if (!next.fits(length)) {
+            grow(next, length);
+        }
+        return next;
+    }
+
+    /** Has a part grow that is not as large as parts are; says whether a record fits now. */
+    private boolean grow(Run run, int length) {
+        if (run.isSorted() || run.capacity() >= runSize) {
+            return false;
+        }
+        run.grow((int) Math.min(runSize, run.capacity() + Math.max(run.capacity(), Run.capacityFor(length))));
+        return run.fits(length);
     }
 
     /** A part for records of which the next has a length; one that is larger than parts are gets one made for it. */
@@ -123,7 +145,7 @@ public final class SortBuffer {
         if (needed > runSize) {
             runs.add(usedRuns, new Run((int) needed));
         } else if (usedRuns == runs.size()) {
-            runs.add(new Run(runSize));
+            runs.add(new Run(runs.isEmpty() ? Math.min(FIRST_RUN, runSize) : runSize));
         }
         return runs.get(usedRuns++);
     }
@@ -212,7 +234,7 @@ public final class SortBuffer {
 
     private void clear() {
         usedRuns = 0;
-        runs.removeIf(run -> run.capacity() != runSize);
+        runs.removeIf(run -> run.capacity() > runSize);
         runs.forEach(Run::clear);
         charged = 0;
         records = 0;
