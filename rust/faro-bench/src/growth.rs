@@ -127,12 +127,12 @@ fn measure(curve: &str, point: Point, dir: &Path, rounds: usize, results: &mut R
     case.insert("curve".into(), curve.into());
     case.insert(curve.into(), point.value(curve).into());
     let mut subjects = vec![
-        Subject::writing("faro", || write(&name, point, &records, count)),
+        Subject::new("faro", || write(&name, point, &records, count)),
         Subject::new("faro-read", || read(&name, count)),
     ];
     if curve == "data_mib" {
         // What bends in the system's own writes bends in Faro's.
-        subjects.push(Subject::writing("raw-write-preallocated", || {
+        subjects.push(Subject::new("raw-write-preallocated", || {
             limits::raw_write(scratch.path(), plain_bytes, Room::Ahead)
         }));
     }
