@@ -198,8 +198,8 @@ def _growth(results: Results) -> Verdict:
     series: dict[tuple[str, str, str], list[Line]] = {}
     for line in results.select("growth"):
         curve = str(line.case.get("curve"))
-        # Time against threads falls.
-        if curve != "threads" and curve in line.case:
+        # Time against threads falls; raw writes, which stand beside, are the machine's.
+        if curve != "threads" and curve in line.case and line.subject.startswith("faro"):
             series.setdefault((line.language, line.subject, curve), []).append(line)
     found = []
     for (language, subject, curve), lines in series.items():

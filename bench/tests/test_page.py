@@ -66,6 +66,8 @@ def test_a_curve_may_not_bend_away() -> None:
     assert "memory" in verdicts(points([1.0, 2.0, 20.0], [7, 70, 80]))["growth"]["found"]
     threads = [line("rust", "faro", [x], part="growth", curve="threads", threads=x) for x in (1, 2)]
     assert verdicts(threads)["growth"]["state"] == "not measured"
+    machine = [line("rust", "raw-write", [x], part="growth", curve="data_mib", data_mib=x) for x in (1, 2)]
+    assert verdicts(machine)["growth"]["state"] == "not measured"
 
 
 def test_two_threads_are_held_against_the_codec_alone() -> None:
