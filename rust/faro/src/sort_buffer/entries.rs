@@ -62,8 +62,12 @@ impl Entries {
     }
 }
 
-/// Places that are sorted at a time: what sorting takes beside the sort buffer is bounded, 4 MiB.
-pub(super) const WINDOW: usize = 1 << 20;
+/// How many places, of 4 bytes, are sorted at a time: what a writer takes beside the sort buffer is bounded, so places
+/// have what partitions leave. 7 MiB for both: 48 bytes for each partition, but at least half for the places.
+pub(super) fn window(partition_count: u32) -> usize {
+    const BOTH: usize = 7 << 20;
+    (BOTH - (partition_count as usize).saturating_mul(48).min(BOTH / 2)) / size_of::<u32>()
+}
 
 /// Consecutive records of one partition in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

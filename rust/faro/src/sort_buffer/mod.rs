@@ -12,7 +12,7 @@ mod tests;
 pub(crate) use entries::Run;
 pub(crate) use packed::Packed;
 
-use entries::{Entries, Sorter, WINDOW, partition_of, place_of};
+use entries::{Entries, Sorter, partition_of, place_of, window};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -82,7 +82,7 @@ pub(crate) fn places_of(piece: &[u64], places: &mut Vec<u32>) {
 impl<S: Clone + Eq + Hash> SortBuffer<S> {
     pub(crate) fn new(partition_count: u32, capacity: u64, counted: bool) -> Self {
         SortBuffer {
-            window: WINDOW,
+            window: window(partition_count),
             whole: false,
             partition_count,
             capacity,

@@ -58,17 +58,25 @@ fn both_ways_of_sorting_are_stable_and_begin_where_they_are_told() {
     }
 }
 
+#[test]
+fn windows_have_what_partitions_leave() {
+    for (partitions, mib) in [(0, 7), (1, 7), (10_000, 7), (60_000, 5), (100_000, 4), (u32::MAX, 4)] {
+        assert_eq!((4 * window(partitions)).div_ceil(1 << 20), mib, "{partitions}");
+    }
+}
+
 /// More records than are sorted at a time, some partitions on both sides of a window's end.
 #[test]
 fn windows_join_where_one_ended() {
     let mut buffer = Buffer::new(3, 1 << 40, false);
-    let count = WINDOW as u32 + 70_000;
+    let window = window(3);
+    let count = window as u32 + 70_000;
     for number in 0..count {
         buffer.push_plain((number % 5).min(2), &number.to_le_bytes(), 16);
     }
     let mut found: Vec<(u32, u32)> = Vec::new();
     let mut begin = 0;
-    for expected in [WINDOW, 70_000, 0] {
+    for expected in [window, 70_000, 0] {
         let length = buffer.sort_from(begin, 1);
         assert_eq!(length, expected);
         if length > 0 {
@@ -92,7 +100,8 @@ fn windows_join_where_one_ended() {
 fn windows_of_whole_partitions_end_where_one_ends() {
     let mut buffer = Buffer::new(4, 1 << 40, false);
     buffer.sort_whole_partitions();
-    let counts = [WINDOW / 2, WINDOW + 5, 3, WINDOW / 4];
+    let window = window(4);
+    let counts = [window / 2, window + 5, 3, window / 4];
     for (at, count) in counts.into_iter().enumerate() {
         for number in 0..count as u32 {
             buffer.push_plain(at as u32, &number.to_le_bytes(), 16);

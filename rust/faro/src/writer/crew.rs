@@ -11,8 +11,10 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-/// About how many plain bytes a thread takes at a time.
+/// About how many bytes a unit takes, so that what threads have in hand is bounded: plain ones, and for each partition
+/// in it a `Piece` and a block's header.
 const UNIT: usize = 128 << 10;
+const EACH_PIECE: usize = 128;
 /// How many units each thread has waiting, being made, or waiting to be written.
 const DEPTH: usize = 3;
 
@@ -160,9 +162,9 @@ impl<'a> Plan<'a> {
     fn next(&mut self, core: &Core, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
-        let mut records = 0;
+        let mut taken = 0;
         while let Some(run) = self.runs.first()
-            && records < most
+            && taken < UNIT
         {
             let begins = self.rest.is_none();
             let (begin, stream) = self
@@ -180,7 +182,7 @@ impl<'a> Plan<'a> {
             } else {
                 self.runs = &self.runs[1..];
             }
-            records += end - begin;
+            taken += (end - begin) * self.from.length + EACH_PIECE;
             let places = begin..end;
             pieces.push(Piece {
                 at: run.at,
