@@ -38,6 +38,8 @@ class SchedulerTest {
     static final int PARTITIONS = 50;
     static final int REGIONS = 6;
     private static final int RECORD = 5000;
+    /** No room for all consumers at once. */
+    private static final SchedulerOptions NARROW = new SchedulerOptions(0, 1 << 20, 20_000);
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -270,20 +272,30 @@ class SchedulerTest {
         }
     }
 
+    /** A consumer that holds what it may, and takes nothing. */
+    private static Consumer openIdle(Scheduler scheduler, Reader reader) throws Exception {
+        Consumer idle = scheduler.open(reader, 0);
+        while (scheduler.serve()) {}
+        return idle;
+    }
+
+    /** Has consumers of all partitions read them, the last one first. */
+    private static void assertAllServed(Reader reader, List<Consumer> consumers) throws Exception {
+        for (int i = PARTITIONS - 1; i >= 0; i--) {
+            assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+        }
+    }
+
     /** Rule 4: who holds the whole budget and takes nothing holds up nobody who holds nothing. */
     @Test
     void whoHoldsNothingIsServed() throws Exception {
         Counting buffers = new Counting(1000);
-        SchedulerOptions options = new SchedulerOptions(0, 1 << 20, 20_000);
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(options, null, buffers)) {
-            Consumer idle = scheduler.open(reader, 0);
-            while (scheduler.serve()) {}
-            assertTrue(scheduler.statistics().mostHeld() > options.budgetBytes() / 2);
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(NARROW, null, buffers)) {
+            Consumer idle = openIdle(scheduler, reader);
+            assertTrue(scheduler.statistics().mostHeld() > NARROW.budgetBytes() / 2);
             List<Consumer> others = openAll(scheduler, reader);
-            for (int i = PARTITIONS - 1; i >= 0; i--) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(others.get(i)));
-            }
-            long most = options.budgetBytes() + 4096L * PARTITIONS;
+            assertAllServed(reader, others);
+            long most = NARROW.budgetBytes() + 4096L * PARTITIONS;
             assertTrue(scheduler.statistics().mostHeld() <= most, scheduler.statistics().toString());
             assertEquals(Scrambled.story(reader.partition(0)), story(idle));
             assertEquals(0, buffers.out());
@@ -294,19 +306,15 @@ class SchedulerTest {
     @Test
     void whoHoldsNothingIsServedFromAPoolThatIsEmptyNowAndThen() throws Exception {
         Counting buffers = new Counting(1000);
-        SchedulerOptions options = new SchedulerOptions(0, 1 << 20, 20_000);
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(options, null, buffers)) {
-            Consumer idle = scheduler.open(reader, 0);
-            while (scheduler.serve()) {}
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(NARROW, null, buffers)) {
+            Consumer idle = openIdle(scheduler, reader);
             List<Consumer> others = openAll(scheduler, reader);
             buffers.allowed = buffers.out() + 2;
             assertTrue(scheduler.serve());
             assertFalse(scheduler.serve(), "what is begun needs more");
             buffers.allowed = Integer.MAX_VALUE;
             scheduler.wake();
-            for (int i = 0; i < PARTITIONS; i++) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(others.get(i)));
-            }
+            assertAllServed(reader, others);
             idle.close();
             assertEquals(0, buffers.out());
         }

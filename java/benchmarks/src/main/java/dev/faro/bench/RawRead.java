@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The limit: Faro's own data file into one direct buffer, in pieces of 256 KiB; nothing looked at, or a checksum taken of
- * each 64 KiB.
+ * The limit: Faro's own data file into one direct buffer, in pieces of 256 KiB; nothing looked at, or a checksum taken
+ * of each 64 KiB.
  */
 public final class RawRead implements WriteSubject {
     private static final int CHECKED = 64 << 10;
@@ -17,6 +17,7 @@ public final class RawRead implements WriteSubject {
     private final Path data;
     private final boolean checksums;
     private final ByteBuffer piece = ByteBuffer.allocateDirect(256 << 10);
+    /** Of all checksums; a field, so that they are taken. */
     private long sum;
 
     /** Reads {@code faro.data} of a folder. */
@@ -60,11 +61,6 @@ public final class RawRead implements WriteSubject {
             crc.update(piece.limit(Math.min(end, from + CHECKED)).position(from));
             sum += crc.getValue();
         }
-    }
-
-    /** Of the checksums, so that they are taken. */
-    long checksums() {
-        return sum;
     }
 
     @Override

@@ -15,8 +15,7 @@ import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
 
 /**
  * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, and are copied here;
- * they stay compressed if they go
- * over the network.
+ * they stay compressed if they go over the network.
  *
  * <p>What is stored once for all subpartitions comes once for each of them, since a channel expects the end of as many
  * as it asked for. Records may go on in the next block, so data is repeated as a whole: from where it begins to the next

@@ -13,7 +13,6 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 import org.apache.flink.streaming.api.datastream.CachedDataStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,11 +22,6 @@ class CachedPartitionsTest {
 
     @TempDir
     Path folder;
-
-    @AfterEach
-    void forget() {
-        WatchedFactory.reset();
-    }
 
     @Test
     void aSecondJobReadsWhatTheFirstCached() throws Exception {

@@ -11,85 +11,36 @@ import java.nio.file.StandardOpenOption;
 /** What happens to the files of a finished partition before somebody reads them. */
 enum Damage {
     /** In what a user's function gets, compressed or not. */
-    BIT_OF_TEXT("a flipped bit in a record's text") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            byte[] bytes = Files.readAllBytes(output.data());
-            int at = (int) output.blocks().get(0).payload();
-            while (!new String(bytes, at, TEXT.length(), StandardCharsets.ISO_8859_1).equals(TEXT)) {
-                at++;
-            }
-            flip(output.data(), at + 2);
-        }
-    },
+    BIT_OF_TEXT("a flipped bit in a record's text", (output, compressed) -> flipText(output)),
     /** In the four bytes that a record begins with. */
-    BIT_OF_LENGTH("a flipped bit in a record's length") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            flip(output.data(), output.blocks().get(0).payload() + (compressed ? TOKEN : 0) + 1);
-        }
-    },
-    BIT_OF_SIZE("a flipped bit in the size of a block") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            flip(output.data(), output.blocks().get(0).size() + 1);
-        }
-    },
-    ZEROED_PAGE("4 KiB zeroed") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            long from = output.blocks().get(0).from();
-            long to = output.blocks().get(output.blocks().size() - 1).to();
-            zero(output.data(), from, Math.min(to, from + 4096));
-        }
-    },
-    ZEROED_SUBPARTITION("all of a subpartition zeroed") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            for (WrittenOutput.Block block : output.blocks()) {
-                zero(output.data(), block.from(), block.to());
-            }
-        }
-    },
-    CUT_DATA("data file cut in half") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            cut(output.data());
-        }
-    },
-    LOST_DATA("data file lost") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            Files.delete(output.data());
-        }
-    },
-    BIT_OF_INDEX("a flipped bit in the index") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            flip(output.index(), Files.size(output.index()) / 2);
-        }
-    },
-    CUT_INDEX("index cut in half") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            cut(output.index());
-        }
-    },
-    LOST_INDEX("index lost") {
-        @Override
-        void to(WrittenOutput output, boolean compressed) throws IOException {
-            Files.delete(output.index());
-        }
-    };
+    BIT_OF_LENGTH("a flipped bit in a record's length", (output, compressed) ->
+            flip(output.data(), output.blocks().get(0).payload() + (compressed ? Damage.TOKEN : 0) + 1)),
+    BIT_OF_SIZE("a flipped bit in the size of a block", (output, compressed) ->
+            flip(output.data(), output.blocks().get(0).size() + 1)),
+    ZEROED_PAGE("4 KiB zeroed", (output, compressed) -> zeroPage(output)),
+    ZEROED_SUBPARTITION("all of a subpartition zeroed", (output, compressed) -> zeroBlocks(output)),
+    CUT_DATA("data file cut in half", (output, compressed) -> cut(output.data())),
+    LOST_DATA("data file lost", (output, compressed) -> Files.delete(output.data())),
+    BIT_OF_INDEX("a flipped bit in the index", (output, compressed) ->
+            flip(output.index(), Files.size(output.index()) / 2)),
+    CUT_INDEX("index cut in half", (output, compressed) -> cut(output.index())),
+    LOST_INDEX("index lost", (output, compressed) -> Files.delete(output.index()));
 
     private static final String TEXT = "record ";
     /** Bytes before the literals that an LZ4 block begins with, if they are few. */
     private static final int TOKEN = 1;
 
     private final String title;
+    private final Act act;
 
-    Damage(String title) {
+    /** What is done to an output whose blocks are compressed or not. */
+    private interface Act {
+        void to(WrittenOutput output, boolean compressed) throws IOException;
+    }
+
+    Damage(String title, Act act) {
         this.title = title;
+        this.act = act;
     }
 
     String title() {
@@ -102,7 +53,30 @@ enum Damage {
     }
 
     /** Does it, where there is a choice to what the output's subpartition reads first. */
-    abstract void to(WrittenOutput output, boolean compressed) throws IOException;
+    void to(WrittenOutput output, boolean compressed) throws IOException {
+        act.to(output, compressed);
+    }
+
+    private static void flipText(WrittenOutput output) throws IOException {
+        byte[] bytes = Files.readAllBytes(output.data());
+        int at = (int) output.blocks().get(0).payload();
+        while (!new String(bytes, at, TEXT.length(), StandardCharsets.ISO_8859_1).equals(TEXT)) {
+            at++;
+        }
+        flip(output.data(), at + 2);
+    }
+
+    private static void zeroPage(WrittenOutput output) throws IOException {
+        long from = output.blocks().get(0).from();
+        long to = output.blocks().get(output.blocks().size() - 1).to();
+        zero(output.data(), from, Math.min(to, from + 4096));
+    }
+
+    private static void zeroBlocks(WrittenOutput output) throws IOException {
+        for (WrittenOutput.Block block : output.blocks()) {
+            zero(output.data(), block.from(), block.to());
+        }
+    }
 
     private static void flip(Path path, long at) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,11 +18,6 @@ class LostTaskManagerTest {
 
     @TempDir
     Path folder;
-
-    @AfterEach
-    void forget() {
-        WatchedFactory.reset();
-    }
 
     @Test
     void whileItsOutputsAreRead() throws Exception {

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,11 +21,6 @@ class TpchTest {
 
     @TempDir
     Path folder;
-
-    @AfterEach
-    void forget() {
-        WatchedFactory.reset();
-    }
 
     @Test
     void queries() throws Exception {

@@ -5,7 +5,8 @@ package dev.faro.scheduler;
  *
  * @param gapBytes the largest gap between two requests that is read over
  * @param readBytes the length beyond which reads are not made longer
- * @param budgetBytes of what was read and not taken yet, for all consumers together
+ * @param budgetBytes of what was read and not taken yet, for all consumers together; beyond it, a consumer that holds
+ *     nothing is still served 4 KiB
  */
 public record SchedulerOptions(int gapBytes, int readBytes, long budgetBytes) {
     /** Gaps of 64 KiB, reads of 4 MiB, a budget of 64 MiB. */

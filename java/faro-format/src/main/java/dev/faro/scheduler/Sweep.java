@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The requests of one file, served in ascending offset from where the last read ended to the end of the file, then again
@@ -114,17 +115,10 @@ public final class Sweep<T> {
         if (first == null) {
             return null;
         }
-        for (Request<T> request : requests.tailSet(first, true)) {
-            if (test.test(request.owner)) {
-                return request;
-            }
-        }
-        for (Request<T> request : requests.headSet(first, false)) {
-            if (test.test(request.owner)) {
-                return request;
-            }
-        }
-        return null;
+        return Stream.concat(requests.tailSet(first, true).stream(), requests.headSet(first, false).stream())
+                .filter(request -> test.test(request.owner))
+                .findFirst()
+                .orElse(null);
     }
 
     /**
