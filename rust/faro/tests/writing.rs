@@ -333,6 +333,28 @@ fn a_region_that_is_given_up_leaves_no_trace() {
     }
 }
 
+/// A broadcast record takes a short way behind another one, and not behind one for a few.
+#[test]
+fn broadcasts_go_to_all_whatever_came_before() {
+    for ordered in [true, false] {
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), options(Layout::Single, 3).ordered(ordered)).unwrap();
+        for name in [b"a", b"b", b"c"] {
+            writer.multicast(&[0, 1], name).unwrap();
+            writer.broadcast(name).unwrap();
+            writer.broadcast(name).unwrap();
+        }
+        let reader = open(&writer.finish().unwrap().files).unwrap();
+        // A record of one byte takes five.
+        let counts: Vec<usize> = contents(&reader)
+            .unwrap()
+            .iter()
+            .map(|blocks| blocks.iter().map(|(_, payload)| payload.len() / 5).sum())
+            .collect();
+        assert_eq!(counts, [9, 9, 6], "ordered: {ordered}");
+    }
+}
+
 #[test]
 fn compressed_files_hold_the_same() {
     let text = b"the same words, the same words, the same words, the same words".as_slice();
