@@ -114,8 +114,9 @@ def flink_jobs(sizes: Sizes) -> Iterator[Step]:
     for job, parallelism in cells:
         cell = (("job", job), ("partitions", parallelism), ("codec", "lz4"))
         # Others than the first sort at their consumers, which takes its time.
-        plain = sizes.packed_mib if job == "rebalance" else sizes.packed_mib // 4
-        call = Call("java", "flink-jobs", cell, sizes.alone, plain, tables=job.startswith("q"))
+        plain = 2 * sizes.plain_mib if job == "rebalance" else sizes.packed_mib // 2
+        # Turns, each of three runs.
+        call = Call("java", "flink-jobs", cell, sizes.alone - 1, plain, tables=job.startswith("q"))
         yield Step("flink-jobs", (call,))
 
 

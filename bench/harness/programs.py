@@ -118,7 +118,9 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
             if process.poll() is None:
                 _end(process)
     if process.returncode:
-        raise ProgramError(f"{call}: exit code {process.returncode}: {said.strip()[-600:]}")
+        # Of Java's traces what was thrown, not where.
+        lines = [line for line in said.strip().splitlines() if not line.startswith("\tat ")]
+        raise ProgramError(f"{call}: exit code {process.returncode}: {chr(10).join(lines)[-1500:]}")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
