@@ -36,6 +36,14 @@ public interface ExtentSink {
         }
     }
 
+    /**
+     * Takes records of the extent without their lengths, none of them an event, each one row; only with framing opaque.
+     *
+     * @param source buffer that holds their bytes from index {@code from} to {@code to}
+     * @param count how many these are
+     */
+    void bytes(ByteBuffer source, int from, int to, int count) throws FaroException;
+
     /** Ends the extent. */
     void endExtent() throws FaroException;
 }

@@ -12,7 +12,8 @@ import java.util.Arrays;
  * one row, has the highest bit of its length set, and between its length and its bytes the kind and the rows. From the
  * end of the memory down stand the entries: target and position of each record. Together that is what SRT-1 charges.
  *
- * <p>Sorted, the part is segments, each with the records of one target; the directory says where.
+ * <p>Sorted, the part is segments, each with the records of one target; the directory says where. With framing opaque
+ * they stand there without their lengths, unless one of them is special or they are large.
  */
 final class Run {
     /** Bytes of an entry, and of a record beside its bytes. */
@@ -28,6 +29,7 @@ final class Run {
     /** Counting also passes over all targets: not when there are so many more of them than records. */
     private static final int FEW = 16;
 
+    private final boolean opaque;
     private Memory memory;
     private int used;
     private int count;
@@ -35,6 +37,8 @@ final class Run {
 
     private boolean sorted;
     private boolean moved;
+    /** Whether the lengths are gone. */
+    private boolean bare;
     private int directory;
     private int stride;
     private int segments;
@@ -44,8 +48,10 @@ final class Run {
      * An empty part.
      *
      * @param capacity in bytes, a multiple of 8
+     * @param opaque whether nobody needs to know where records end
      */
-    Run(int capacity) {
+    Run(int capacity, boolean opaque) {
+        this.opaque = opaque;
         memory = new Memory(capacity);
     }
 
@@ -111,6 +117,7 @@ final class Run {
         }
         sorted = true;
         moved = count > 1 && used / count < LARGE && memory.capacity() <= scratch.capacity();
+        bare = opaque && moved && !special;
         if (!moved) {
             order(scratch);
         } else if (targets <= MOST_COUNTED && targets / FEW <= count) {
@@ -147,15 +154,16 @@ final class Run {
     private void count(int targets, Scratch scratch) {
         long[] sums = scratch.longs(targets);
         Arrays.fill(sums, 0, targets, 0);
+        int left = bare ? LENGTH : 0;
         int end = used;
         for (int i = count - 1; i >= 0; i--) {
             long entry = memory.getLong(entry(i));
             int position = (int) entry;
-            sums[(int) (entry >>> 32)] += (1L << 32) + (end - position);
+            sums[(int) (entry >>> 32)] += (1L << 32) + (end - position - left);
             end = position;
         }
         Memory to = scratch.memory(memory.capacity());
-        begin(3L * 4 * Math.min(count, targets) <= memory.capacity() - used ? 3 * 4 : 2 * 4);
+        begin(bare || 3L * 4 * Math.min(count, targets) <= memory.capacity() - used ? 3 * 4 : 2 * 4);
         int at = 0;
         for (int target = 0; target < targets; target++) {
             long sum = sums[target];
@@ -172,10 +180,10 @@ final class Run {
             int position = (int) entry;
             int target = (int) (entry >>> 32);
             entry = i < count ? memory.getLong(entry(i)) : used;
-            int size = (int) entry - position;
+            int size = (int) entry - position - left;
             int place = (int) sums[target];
             sums[target] = place + size;
-            System.arraycopy(source, position, sink, place, size);
+            System.arraycopy(source, position + left, sink, place, size);
         }
         memory = scratch.swap(memory);
     }
@@ -184,22 +192,26 @@ final class Run {
     private void gather(Scratch scratch) {
         long[] sorted = sortedEntries(scratch);
         Memory to = scratch.memory(memory.capacity());
-        begin(2 * 4);
+        begin(bare ? 3 * 4 : 2 * 4);
+        int left = bare ? LENGTH : 0;
         int at = 0;
+        int first = 0;
         for (int i = 0; i < count; i++) {
             int position = (int) sorted[i];
-            int size = size(position);
-            System.arraycopy(memory.bytes, position, to.bytes, at, size);
+            int size = size(position) - left;
+            System.arraycopy(memory.bytes, position + left, to.bytes, at, size);
             at += size;
             if (i + 1 == count || sorted[i + 1] >>> 32 != sorted[i] >>> 32) {
-                segment(to, (int) (sorted[i] >>> 32), at, 0);
+                segment(to, (int) (sorted[i] >>> 32), at, i + 1 - first);
+                first = i + 1;
             }
         }
         memory = scratch.swap(memory);
     }
 
     private void begin(int bytesPerSegment) {
-        directory = used;
+        // Where there are no lengths, they and the entries leave room for a segment of each record.
+        directory = bare ? used - LENGTH * count : used;
         stride = bytesPerSegment;
         segments = 0;
     }
@@ -264,7 +276,8 @@ final class Run {
         boolean any = false;
         for (; target() == target; next++) {
             int end = end(next);
-            for (int at = start(next); !any && at < end; at += size(at)) {
+            any |= bare && start(next) < end;
+            for (int at = start(next); !bare && !any && at < end; at += size(at)) {
                 any = length(at) != 0 || isEvent(at);
             }
         }
@@ -280,7 +293,9 @@ final class Run {
         for (; target() == target; next++) {
             int start = start(next);
             int end = end(next);
-            if (special) {
+            if (bare) {
+                sink.bytes(memory.view, start, end, records(start, end));
+            } else if (special) {
                 drainOneByOne(start, end, sink);
             } else {
                 sink.records(memory.view, start, end, records(start, end));

@@ -143,11 +143,15 @@ public final class SortBuffer {
     private Run nextRun(int length) {
         long needed = Math.min(Integer.MAX_VALUE - 63, Run.capacityFor(length));
         if (needed > runSize) {
-            runs.add(usedRuns, new Run((int) needed));
+            runs.add(usedRuns, newRun((int) needed));
         } else if (usedRuns == runs.size()) {
-            runs.add(new Run(runs.isEmpty() ? Math.min(FIRST_RUN, runSize) : runSize));
+            runs.add(newRun(runs.isEmpty() ? Math.min(FIRST_RUN, runSize) : runSize));
         }
         return runs.get(usedRuns++);
+    }
+
+    private Run newRun(int capacity) {
+        return new Run(capacity, header.framing() == Framing.OPAQUE);
     }
 
     private int targets() {

@@ -58,6 +58,12 @@ final class BlockPacker implements ExtentSink {
         }
     }
 
+    @Override
+    public void bytes(ByteBuffer source, int from, int to, int count) throws FaroException {
+        output.addRecords(count);
+        bytes(source, from, to - from);
+    }
+
     /** Framed records, as many at once as go into a block. */
     private void framed(ByteBuffer source, int from, int to) throws FaroException {
         int at = from;

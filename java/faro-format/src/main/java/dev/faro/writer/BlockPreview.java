@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The data blocks that a region's records will about make, counted, and some of them taken: about, since a record that
- * framing opaque cuts is not cut here, and events are not seen.
+ * The data blocks that a region's records will about make, counted, and some of them taken: about, since a single record
+ * that framing opaque cuts is not cut here, and events are not seen.
  */
 final class BlockPreview implements ExtentSink {
     private final Framing framing;
@@ -63,19 +63,41 @@ final class BlockPreview implements ExtentSink {
         }
         int size = length + (framing == Framing.RECORDS ? 4 : 0);
         if (!open || framing == Framing.ARROW || filled + size > blockSize) {
-            end();
-            open = true;
-            filled = 0;
-            blocks++;
+            begin();
         }
-        filled += size;
-        plain += size;
-        if (takes()) {
-            if (framing == Framing.RECORDS) {
-                for (int i = 0; i < 4; i++) {
-                    block.write(length >>> 8 * i);
-                }
+        if (takes() && framing == Framing.RECORDS) {
+            for (int i = 0; i < 4; i++) {
+                block.write(length >>> 8 * i);
             }
+        }
+        filled += size - length;
+        plain += size - length;
+        add(source, at, length);
+    }
+
+    @Override
+    public void bytes(ByteBuffer source, int from, int to, int count) {
+        int part;
+        for (int at = from; at < to; at += part) {
+            if (!open || filled == blockSize) {
+                begin();
+            }
+            part = Math.min(to - at, blockSize - filled);
+            add(source, at, part);
+        }
+    }
+
+    private void begin() {
+        end();
+        open = true;
+        filled = 0;
+        blocks++;
+    }
+
+    private void add(ByteBuffer source, int at, int length) {
+        filled += length;
+        plain += length;
+        if (takes()) {
             byte[] bytes = new byte[length];
             source.get(at, bytes);
             block.writeBytes(bytes);

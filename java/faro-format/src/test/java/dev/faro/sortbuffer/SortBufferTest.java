@@ -8,10 +8,12 @@ import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import dev.faro.index.Members;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -24,7 +26,11 @@ class SortBufferTest {
     private static final int EVENT = 64;
 
     private static Header header(int partitions) {
-        return new Header(FileKind.INDEX, 0, Framing.RECORDS, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
+        return header(partitions, Framing.RECORDS);
+    }
+
+    private static Header header(int partitions, Framing framing) {
+        return new Header(FileKind.INDEX, 0, framing, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
     }
 
     /** What came: for each partition a line for each record. */
@@ -60,6 +66,62 @@ class SortBufferTest {
                 counted++;
             }
             assertEquals(counted, count);
+            atOnce++;
+        }
+
+        @Override
+        public void bytes(ByteBuffer source, int from, int to, int count) {
+            throw new AssertionError("only with framing opaque");
+        }
+
+        @Override
+        public void endExtent() {
+            extent = null;
+        }
+    }
+
+    /** Of one partition: its records one after another, and how many came. */
+    private static final class Stream {
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        long records;
+
+        void add(ByteBuffer source, int at, int length, long count) {
+            byte[] taken = new byte[length];
+            source.get(at, taken);
+            bytes.writeBytes(taken);
+            records += count;
+        }
+
+        static List<String> told(Map<Integer, Stream> streams) {
+            return streams.entrySet().stream().map(entry -> entry.getKey() + ": " + entry.getValue().records + " "
+                    + Arrays.hashCode(entry.getValue().bytes.toByteArray())).toList();
+        }
+    }
+
+    /** What came of records whose ends do not matter. */
+    private static final class Joined implements ExtentSink {
+        final TreeMap<Integer, Stream> partitions = new TreeMap<>();
+        private Stream extent;
+        private int atOnce;
+
+        @Override
+        public void beginOwn(int partition) {
+            extent = partitions.computeIfAbsent(partition, any -> new Stream());
+        }
+
+        @Override
+        public void beginShared(Members members) {
+            throw new AssertionError("nothing is shared");
+        }
+
+        @Override
+        public void record(ByteBuffer source, int at, int length, int kind, long rows) {
+            extent.add(source, at, length, kind == 0 ? 1 : 0);
+        }
+
+        @Override
+        public void bytes(ByteBuffer source, int from, int to, int count) {
+            extent.add(source, from, to - from, count);
             atOnce++;
         }
 
@@ -104,6 +166,32 @@ class SortBufferTest {
             assertTrue(expected.equals(collected.partitions), "each partition has its records in order");
             assertTrue(collected.atOnce > 0);
             assertTrue(buffer.isEmpty());
+        }
+    }
+
+    /** As above; lengths are left out where nothing needs them, and parts with an event keep theirs. */
+    @ParameterizedTest
+    @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000"})
+    void givesEachPartitionItsBytes(int partitions, int mostLength) throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(partitions, Framing.OPAQUE), 11 << 20, true);
+        for (int region = 0; region < 2; region++) {
+            TreeMap<Integer, Stream> wanted = new TreeMap<>();
+            ByteBuffer record = record(random, random.nextInt(mostLength + 1));
+            for (int i = 0; i < 200_000 && buffer.fits(record.remaining(), null); i++) {
+                int partition = random.nextInt(partitions);
+                int kind = region == 1 && i == 100 ? EVENT : 0;
+                buffer.add(partition, record, kind, 1);
+                wanted.computeIfAbsent(partition, any -> new Stream())
+                        .add(record, 0, record.remaining(), kind == 0 ? 1 : 0);
+                record = record(random, random.nextInt(mostLength + 1));
+            }
+            Joined looked = new Joined();
+            buffer.preview(looked);
+            Joined joined = new Joined();
+            buffer.drain(0, joined);
+            assertTrue(Stream.told(wanted).equals(Stream.told(looked.partitions)), "each partition has its bytes");
+            assertTrue(Stream.told(wanted).equals(Stream.told(joined.partitions)), "each partition has its bytes");
+            assertEquals(mostLength < 9000, joined.atOnce > 0);
         }
     }
 
