@@ -235,11 +235,11 @@ bounds: testees ## Put hostile files before all implementations, under an addres
 	touch $@
 
 .PHONY: bench-programs
-bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run
+bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run, with FLINK=1.20.5 or 2.3.0
 	cd rust && $(CARGO) build --locked --release --package faro-bench
 	@# What was compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
-	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make
+	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: bench
 bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, BENCHMARKS.md, docs/bench/ (ARGS=--quick to try)

@@ -151,8 +151,8 @@ def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0
     return decide
 
 
-SHUFFLE_BOUND = ("rebalance", "keyed-sum")
-"""Jobs of Flink that do little else than shuffle."""
+SHUFFLE_BOUND = ("rebalance",)
+"""Jobs of Flink that do little else than shuffle; the others sort what comes, which takes longer (bench/notes.md)."""
 
 
 def _jobs(results: Results) -> Verdict:

@@ -18,9 +18,11 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.apache.flink.runtime.client.JobExecutionException;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /**
- * The part flink-jobs of the benchmarks: one job with Flink's two shuffles and with Faro's, in turns. Each turn a cluster
+ * The part flink-jobs of the benchmarks: one job with Flink's own shuffles and with Faro's, in turns. Each turn a cluster
  * is made anew, runs the job once, and then some times that are measured.
  */
 public final class JobsBenchmark {
@@ -34,7 +36,10 @@ public final class JobsBenchmark {
     static {
         SUBJECTS.put("faro", Map.of());
         SUBJECTS.put("flink-sort", Map.of());
-        SUBJECTS.put("flink-hash", Map.of("taskmanager.network.sort-shuffle.min-parallelism", "2147483647"));
+        // Flink 2 knows no option for its hash shuffle any more.
+        if (EnvironmentInformation.getVersion().startsWith("1.")) {
+            SUBJECTS.put("flink-hash", Map.of("taskmanager.network.sort-shuffle.min-parallelism", "2147483647"));
+        }
     }
 
     private final Map<String, String> options;
@@ -121,6 +126,8 @@ public final class JobsBenchmark {
                 }
             }
             return results;
+        } catch (JobExecutionException e) {
+            throw new IllegalStateException(subject + ": a job failed", e);
         }
     }
 
