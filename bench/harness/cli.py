@@ -8,6 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -115,40 +116,27 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
         found, failures = work.measure(
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )
-    earlier: list[str] = []
-    if options.keep and options.json.exists():
-        before = json.loads(options.json.read_text())
-        kept = _kept(before, found, by_cell=bool(wanted_cell))
-        earlier = _of_earlier_runs(before, kept, found)
-        found = kept + found
     commit, changed = machine.commit()
+    date = began.isoformat(timespec="seconds")
+    found = [replace(line, run=f"{commit[:12]}, {date}") for line in found]
+    kept: list[Line] = []
+    if options.keep and options.json.exists():
+        kept = _kept(json.loads(options.json.read_text()), found, by_cell=bool(wanted_cell))
     return {
         "version": 1,
-        "date": began.isoformat(timespec="seconds"),
+        "date": date,
         "commit": commit,
         "changed": changed,
         "command": shlex.join(command),
-        "earlier": earlier,
+        "earlier": sorted({f"{line.part} ({line.language}): {line.run}" for line in kept}),
         "quick": options.quick,
         "seconds": round(time.monotonic() - clock, 1),
         "machine": machine.machine(options.dir),
         "versions": machine.versions(),
-        "results": [line.to_json() for line in join(found)],
+        "results": [line.to_json() for line in join(kept + found)],
         "failures": failures,
         "targets": [],
     }
-
-
-def _of_earlier_runs(before: dict[str, Any], kept: list[Line], found: list[Line]) -> list[str]:
-    """What was kept, and when it was measured."""
-    measured = {(line.part, line.language) for line in found}
-    known = dict(text.split(": ", 1) for text in before["earlier"])
-    told = {}
-    for line in kept:
-        part = f"{line.part} ({line.language})"
-        name = f"{part}, other cells" if (line.part, line.language) in measured else part
-        told[name] = known.get(name) or known.get(part) or f"{before['commit'][:12]}, {before['date']}"
-    return [f"{name}: {when}" for name, when in sorted(told.items())]
 
 
 def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[Line]:

@@ -35,6 +35,8 @@ class Line:
     index_bytes: int | None = None
     files: int | None = None
     figures: dict[str, Any] = field(default_factory=dict)
+    run: str | None = None
+    """Revision and date of the run that measured it; programs do not know it."""
 
     @property
     def key(self) -> Key:
@@ -67,7 +69,8 @@ class Line:
         }
         sizes = {"stored_bytes": self.stored_bytes, "index_bytes": self.index_bytes, "files": self.files}
         line |= {name: size for name, size in sizes.items() if size is not None}
-        return line | ({"figures": self.figures} if self.figures else {})
+        line |= {"figures": self.figures} if self.figures else {}
+        return line | ({"run": self.run} if self.run else {})
 
 
 def validator(name: str) -> Any:

@@ -119,8 +119,8 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
                 _end(process)
     if process.returncode:
         # Of Java's traces what was thrown, not where.
-        lines = [line for line in said.strip().splitlines() if not line.startswith("\tat ")]
-        raise ProgramError(f"{call}: exit code {process.returncode}: {chr(10).join(lines)[-1500:]}")
+        thrown = "\n".join(line for line in said.strip().splitlines() if not line.startswith("\tat "))
+        raise ProgramError(f"{call}: exit code {process.returncode}: {thrown[-1500:]}")
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -18,6 +18,8 @@ if mode == "hang":
     time.sleep(60)
 if mode == "fail":
     sys.exit("it is broken")
+if mode == "trace":
+    sys.exit("Exception: this\n\tat Some.where(Some.java:1)\nCaused by: that\n" + "\tat Some.where(Some.java:2)\n" * 99)
 repetitions = int(options.get("--repetitions", options.get("--rounds", "1")))
 line = {
     "part": part,

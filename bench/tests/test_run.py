@@ -42,7 +42,12 @@ def test_programs_take_turns_and_their_repetitions_are_joined(fakes: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"), [("fail", "exit code 1: it is broken"), ("nonsense", "is a required property")]
+    ("mode", "said"),
+    [
+        ("fail", "exit code 1: it is broken"),
+        ("trace", "exit code 1: Exception: this\nCaused by: that"),
+        ("nonsense", "is a required property"),
+    ],
 )
 def test_a_program_that_fails_is_named(fakes: Path, monkeypatch: pytest.MonkeyPatch, mode: str, said: str) -> None:
     monkeypatch.setenv("FAKE", mode)
@@ -118,11 +123,16 @@ def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "1 of 4" in capsys.readouterr().err
     made = json.loads(target.read_text())
     assert len(made["results"]) == len(all_cells["results"])
-    when = f"{all_cells['commit'][:12]}, {all_cells['date']}"
-    assert made["earlier"] == [f"read ({language}), other cells: {when}" for language in ("java", "rust")]
-    # Another program's cells: they were measured when the first run measured them.
+    # Each result says which run measured it, however often others are measured again.
+    runs = {"none": "a, first", "lz4": "b, second"}
+    for line in made["results"]:
+        line["run"] = runs.get(line["case"]["codec"], "a, first")
+    target.write_text(json.dumps(made))
     assert cli.main([*arguments, "--case", "codec=zstd"]) == 0
-    assert json.loads(target.read_text())["earlier"] == made["earlier"]
+    again = json.loads(target.read_text())
+    newest = f"{again['commit'][:12]}, {again['date']}"
+    assert all(line["run"] == runs.get(line["case"]["codec"], newest) for line in again["results"])
+    assert again["earlier"] == [f"read ({name}): {run}" for name in ("java", "rust") for run in runs.values()]
     assert cli.main([*arguments, "--case", "codec=none-such"]) == cli.USAGE
     with pytest.raises(SystemExit) as caught:
         cli.main([*arguments, "--case", "codec"])
