@@ -275,13 +275,21 @@ final class Run {
     boolean skip(int target) {
         boolean any = false;
         for (; target() == target; next++) {
-            int end = end(next);
-            any |= bare && start(next) < end;
-            for (int at = start(next); !bare && !any && at < end; at += size(at)) {
-                any = length(at) != 0 || isEvent(at);
-            }
+            any = any || leavesAnything(start(next), end(next));
         }
         return any;
+    }
+
+    private boolean leavesAnything(int start, int end) {
+        if (bare) {
+            return start < end;
+        }
+        for (int at = start; at < end; at += size(at)) {
+            if (length(at) != 0 || isEvent(at)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isEvent(int position) {

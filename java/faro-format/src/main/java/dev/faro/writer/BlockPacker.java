@@ -42,7 +42,7 @@ final class BlockPacker implements ExtentSink {
         }
         output.addRecords(rows);
         switch (framing) {
-            case OPAQUE -> bytes(source, from, length);
+            case OPAQUE -> opaque(source, from, length);
             case RECORDS -> oneFramed(source, from, length);
             case ARROW -> whole(source, from, length, BlockKind.DATA);
         }
@@ -61,7 +61,7 @@ final class BlockPacker implements ExtentSink {
     @Override
     public void bytes(ByteBuffer source, int from, int to, int count) throws FaroException {
         output.addRecords(count);
-        bytes(source, from, to - from);
+        opaque(source, from, to - from);
     }
 
     /** Framed records, as many at once as go into a block. */
@@ -106,7 +106,8 @@ final class BlockPacker implements ExtentSink {
         close(kind);
     }
 
-    private void bytes(ByteBuffer source, int from, int length) throws FaroException {
+    /** Bytes that are cut wherever a block is full. */
+    private void opaque(ByteBuffer source, int from, int length) throws FaroException {
         int done = 0;
         while (done < length) {
             if (!open) {

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The data blocks that a region's records will about make, counted, and some of them taken: about, since a single record
- * that framing opaque cuts is not cut here, and events are not seen.
+ * The data blocks that a region's records will about make, counted, and some of them taken: about, since events are not
+ * seen.
  */
 final class BlockPreview implements ExtentSink {
     private final Framing framing;
@@ -59,6 +59,10 @@ final class BlockPreview implements ExtentSink {
     @Override
     public void record(ByteBuffer source, int at, int length, int kind, long rows) {
         if (kind != BlockKind.DATA) {
+            return;
+        }
+        if (framing == Framing.OPAQUE) {
+            bytes(source, at, at + length, 1);
             return;
         }
         int size = length + (framing == Framing.RECORDS ? 4 : 0);

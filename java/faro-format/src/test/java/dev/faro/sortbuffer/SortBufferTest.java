@@ -101,11 +101,13 @@ class SortBufferTest {
     /** What came of records whose ends do not matter. */
     private static final class Joined implements ExtentSink {
         final TreeMap<Integer, Stream> partitions = new TreeMap<>();
+        final List<Integer> order = new ArrayList<>();
         private Stream extent;
         private int atOnce;
 
         @Override
         public void beginOwn(int partition) {
+            order.add(partition);
             extent = partitions.computeIfAbsent(partition, any -> new Stream());
         }
 
@@ -246,6 +248,26 @@ class SortBufferTest {
         Collected sparse = new Collected();
         buffer.drain(5, sparse);
         assertEquals(List.of(0, 5, 9), sparse.order);
+    }
+
+    /** With framing opaque, empty records leave no block, and so do not make a region dense (WRT-2, SRT-8). */
+    @Test
+    void rotatesByWhatLeavesBlocks() throws FaroException {
+        SortBuffer buffer = new SortBuffer(header(10, Framing.OPAQUE), 1 << 20, true);
+        for (int partition : new int[] {9, 0, 4, 5, 7, 2}) {
+            buffer.add(partition, record(random, partition == 9 || partition == 5 ? 3 : 0), 0, 1);
+        }
+        Joined sparse = new Joined();
+        buffer.drain(5, sparse);
+        assertEquals(List.of(0, 2, 4, 5, 7, 9), sparse.order);
+        assertTrue(sparse.atOnce > 0);
+
+        for (int partition : new int[] {9, 0, 4, 5, 7, 2}) {
+            buffer.add(partition, record(random, partition == 9 ? 0 : 3), 0, 1);
+        }
+        Joined dense = new Joined();
+        buffer.drain(5, dense);
+        assertEquals(List.of(5, 7, 9, 0, 2, 4), dense.order);
     }
 
     /** Without order a shared extent may get records after others; all stand behind what partitions own. */
