@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -45,7 +46,14 @@ def versions() -> dict[str, str]:
         found[name] = metadata.version(name)
     found["rustc"] = _first(["rustc", "--version"])
     found["java"] = _first(["java", "-version"])
+    found["flink"] = flink(_lines(str(REPOSITORY / "java/faro-flink/target/classpath")))
     return found
+
+
+def flink(classpath: list[str]) -> str:
+    """The version of Flink in the class path of what was built."""
+    jar = re.search(r"flink-runtime-([0-9.]+)\.jar", "".join(classpath))
+    return jar[1] if jar else "unknown"
 
 
 def commit() -> tuple[str, bool]:

@@ -71,3 +71,8 @@ def test_the_filesystem_of_a_folder() -> None:
     assert machine.filesystem(Path("/tmp/x"), mounts) == "tmpfs (rw,size=1)"
     assert machine.filesystem(Path("/tmp/more room/x"), mounts) == "xfs (ro)"
     assert machine.filesystem(Path("/usr"), mounts) == "ext4 (rw)"
+
+
+def test_the_version_of_flink_is_that_of_the_class_path() -> None:
+    assert machine.flink(["/a/flink-core-2.2.0.jar:/m/flink-runtime-2.3.0.jar:/m/flink-runtime-web.jar"]) == "2.3.0"
+    assert machine.flink([]) == "unknown"

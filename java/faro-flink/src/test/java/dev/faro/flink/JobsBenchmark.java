@@ -19,7 +19,6 @@ import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.client.JobExecutionException;
-import org.apache.flink.runtime.util.EnvironmentInformation;
 
 /**
  * The part flink-jobs of the benchmarks: one job with Flink's own shuffles and with Faro's, in turns. Each turn a cluster
@@ -28,19 +27,12 @@ import org.apache.flink.runtime.util.EnvironmentInformation;
 public final class JobsBenchmark {
     private static final String USAGE = "flink-jobs --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR] [--subject NAME]";
-    private static final Map<String, Map<String, String>> SUBJECTS = new LinkedHashMap<>();
+    private static final String FARO = "faro";
+    private static final String HASH = "flink-hash";
+    private static final List<String> SUBJECTS = List.of(FARO, "flink-sort", HASH);
     private static final int TASK_MANAGERS = 2;
     /** Runs of a turn that are measured. */
     private static final int MEASURED = 3;
-
-    static {
-        SUBJECTS.put("faro", Map.of());
-        SUBJECTS.put("flink-sort", Map.of());
-        // Flink 2 knows no option for its hash shuffle any more.
-        if (EnvironmentInformation.getVersion().startsWith("1.")) {
-            SUBJECTS.put("flink-hash", Map.of("taskmanager.network.sort-shuffle.min-parallelism", "2147483647"));
-        }
-    }
 
     private final Map<String, String> options;
     private final Path folder;
@@ -50,7 +42,7 @@ public final class JobsBenchmark {
     private final Cluster.Job job;
     private long plainBytes;
 
-    private JobsBenchmark(Map<String, String> options, Path folder) {
+    JobsBenchmark(Map<String, String> options, Path folder) {
         this.options = options;
         this.folder = folder;
         this.name = options.get("job");
@@ -87,8 +79,8 @@ public final class JobsBenchmark {
         return options;
     }
 
-    private void run() throws Exception {
-        List<String> subjects = new ArrayList<>(SUBJECTS.keySet());
+    void run() throws Exception {
+        List<String> subjects = new ArrayList<>(SUBJECTS);
         if (options.containsKey("--subject")) {
             subjects.retainAll(List.of(options.get("--subject").split(",")));
         }
@@ -140,7 +132,7 @@ public final class JobsBenchmark {
     }
 
     private Cluster cluster(String subject, Path files, int slots) throws Exception {
-        Map<String, String> all = new HashMap<>(SUBJECTS.get(subject));
+        Map<String, String> all = new HashMap<>();
         // Flink's default, where there is memory for it.
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
@@ -150,8 +142,11 @@ public final class JobsBenchmark {
         // With it Flink 2.3 fails at q18, with any shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
         all.put("table.optimizer.skewed-join-optimization.strategy", "none");
+        if (subject.equals(HASH)) {
+            all.put("shuffle-service-factory.class", HashShuffleFactory.class.getName());
+        }
         WatchedFactory.reset();
-        return subject.equals("faro") ? Cluster.faro(files, slots, all) : Cluster.stock(files, slots, all);
+        return subject.equals(FARO) ? Cluster.faro(files, slots, all) : Cluster.stock(files, slots, all);
     }
 
     private String line(String subject, List<JobMeasure.Taken> all) throws IOException {
