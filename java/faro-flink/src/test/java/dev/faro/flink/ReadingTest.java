@@ -6,19 +6,25 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.codec.Codec;
+import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.network.api.StopMode;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
@@ -206,6 +212,57 @@ class ReadingTest {
         }
         assertEquals(0, left[0]);
         channel.view().releaseAllResources();
+    }
+
+    /** A block that its checksum fits and its codec does not know: no damage, but a writer's fault. */
+    @Test
+    void blocksThatDoNotDecompressAreNotFound() throws Exception {
+        for (boolean consumersDecompress : new boolean[] {false, true}) {
+            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), consumersDecompress);
+            FaroResultPartition partition = write(Codec.ZSTD, 1, 30, true, reads);
+            spoilFirstBlock(partition.settings());
+            TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.ZSTD);
+            if (consumersDecompress) {
+                // Over the network it goes as it is: Flink's decompressor at the consumer finds it.
+                channel.next(buffer -> assertThrows(RuntimeException.class, () -> channel.bytes(buffer)));
+            } else {
+                assertTrue(channel.waitForFailure().getMessage().contains("malformed-block in data file"),
+                        () -> "" + channel.view().getFailureCause());
+                assertInstanceOf(PartitionNotFoundException.class, channel.view().getFailureCause().getCause());
+            }
+            channel.view().releaseAllResources();
+        }
+    }
+
+    /** Inverts a block's payload, and gives it the checksum of that (BLK-9). */
+    private static void spoilFirstBlock(OutputSettings settings) throws IOException {
+        UUID fileId;
+        long offset;
+        byte[] payload;
+        try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT);
+                BlockCursor blocks = reader.partition(0)) {
+            assertTrue(blocks.next());
+            fileId = reader.header().fileId();
+            offset = blocks.offset();
+            payload = new byte[blocks.storedPayload().remaining()];
+            blocks.storedPayload().get(payload);
+        }
+        for (int i = 0; i < payload.length; i++) {
+            payload[i] ^= -1;
+        }
+        try (FileChannel file = FileChannel.open(
+                settings.data(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer header = ByteBuffer.allocate(20);
+            file.read(header, offset);
+            CRC32C checksum = new CRC32C();
+            checksum.update(ByteBuffer.allocate(16).putLong(fileId.getMostSignificantBits())
+                    .putLong(fileId.getLeastSignificantBits()).flip());
+            checksum.update(header.flip());
+            checksum.update(payload);
+            file.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt((int) checksum.getValue()).flip(),
+                    offset + 20);
+            file.write(ByteBuffer.wrap(payload), offset + 24);
+        }
     }
 
     /** With LZO in Flink's options, its decompressor cannot read LZ4. */

@@ -57,6 +57,14 @@ final class TestChannel implements BufferAvailabilityListener {
         }
     }
 
+    /** Waits until the view has failed, and says what with. */
+    Throwable waitForFailure() throws InterruptedException {
+        while (!view.isReleased()) {
+            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that it failed");
+        }
+        return view.getFailureCause();
+    }
+
     /** The bytes of a buffer, decompressed. */
     byte[] bytes(Buffer buffer) {
         Buffer plain = buffer.isCompressed() ? decompressor.decompressToIntermediateBuffer(buffer) : buffer.retainBuffer();
