@@ -102,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     parts = [part for part in PARTS if part in (options.parts or PARTS)]
     began, clock = datetime.now(timezone.utc), time.monotonic()
+    # Before anything is measured: somebody may commit meanwhile.
+    commit, changed = machine.commit()
     for folder in (options.dir, options.json.parent, options.into):
         folder.mkdir(parents=True, exist_ok=True)
     wanted_cell = dict(case.split("=", 1) for case in options.case)
@@ -116,7 +118,6 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
         found, failures = work.measure(
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )
-    commit, changed = machine.commit()
     date = began.isoformat(timespec="seconds")
     found = [replace(line, run=f"{commit[:12]}, {date}") for line in found]
     kept: list[Line] = []

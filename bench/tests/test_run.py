@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness import cli, programs, work
+from harness import cli, machine, programs, work
 from harness.plan import FULL, PARTS, QUICK, Step, plan
 from harness.programs import Call
 
@@ -111,6 +112,23 @@ def test_a_whole_run(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     made = json.loads(target.read_text())
     assert {line["part"] for line in made["results"]} == {"read", "index"}
     capsys.readouterr()
+
+
+def test_the_revision_is_that_of_the_beginning(fakes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = work.measure
+    state = ["a" * 40, "b" * 40]
+    monkeypatch.setattr(machine, "commit", lambda: (state[0], False))
+
+    def commits_meanwhile(*given: Any, **named: Any) -> Any:
+        state.pop(0)
+        return measure(*given, **named)
+
+    monkeypatch.setattr(work, "measure", commits_meanwhile)
+    target = tmp_path / "bench.json"
+    assert cli.main(["index", "--quick", "--dir", str(fakes), "--json", str(target), "--into", str(tmp_path)]) == 0
+    made = json.loads(target.read_text())
+    assert made["commit"] == "a" * 40
+    assert {line["run"] for line in made["results"]} == {f"{'a' * 12}, {made['date']}"}
 
 
 def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
