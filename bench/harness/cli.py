@@ -24,7 +24,7 @@ from harness.targets import targets
 OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
-A full run takes two to three hours on two cores, --quick some twenty minutes. Nothing else should run
+A full run takes hours on two cores: the part write alone one and a half. Nothing else should run
 meanwhile. It needs 3 GiB on the disk and 2 GiB of memory; what it writes is removed, also when it is interrupted.
 
 exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
