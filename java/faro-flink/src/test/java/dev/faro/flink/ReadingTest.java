@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.block.BlockReader;
+import dev.faro.block.BlockSeal;
 import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
@@ -19,12 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.zip.CRC32C;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
 import org.apache.flink.runtime.io.network.api.StopMode;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
@@ -234,34 +234,21 @@ class ReadingTest {
         }
     }
 
-    /** Inverts a block's payload, and gives it the checksum of that (BLK-9). */
+    /** Inverts a block's payload, and gives it the checksum of that. */
     private static void spoilFirstBlock(OutputSettings settings) throws IOException {
-        UUID fileId;
-        long offset;
-        byte[] payload;
         try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT);
-                BlockCursor blocks = reader.partition(0)) {
-            assertTrue(blocks.next());
-            fileId = reader.header().fileId();
-            offset = blocks.offset();
-            payload = new byte[blocks.storedPayload().remaining()];
-            blocks.storedPayload().get(payload);
-        }
-        for (int i = 0; i < payload.length; i++) {
-            payload[i] ^= -1;
-        }
-        try (FileChannel file = FileChannel.open(
-                settings.data(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            ByteBuffer header = ByteBuffer.allocate(20);
-            file.read(header, offset);
-            CRC32C checksum = new CRC32C();
-            checksum.update(ByteBuffer.allocate(16).putLong(fileId.getMostSignificantBits())
-                    .putLong(fileId.getLeastSignificantBits()).flip());
-            checksum.update(header.flip());
-            checksum.update(payload);
-            file.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt((int) checksum.getValue()).flip(),
-                    offset + 20);
-            file.write(ByteBuffer.wrap(payload), offset + 24);
+                BlockCursor block = reader.partition(0);
+                FileChannel file = FileChannel.open(settings.data(), StandardOpenOption.WRITE)) {
+            assertTrue(block.next());
+            ByteBuffer payload = block.storedPayload();
+            int stored = payload.remaining();
+            ByteBuffer bytes = ByteBuffer.allocate((int) BlockReader.sizeInFile(stored)).order(ByteOrder.LITTLE_ENDIAN);
+            for (int i = 0; i < stored; i++) {
+                bytes.put(BlockReader.HEADER + i, (byte) ~payload.get());
+            }
+            new BlockSeal(reader.header().fileId()).seal(bytes, 0, stored, block.plainSize(), block.partition(),
+                    block.sequence(), block.kind(), block.codec(), block.dictionary());
+            file.write(bytes, block.offset());
         }
     }
 
