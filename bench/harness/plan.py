@@ -115,9 +115,8 @@ def flink_jobs(sizes: Sizes) -> Iterator[Step]:
         cell = (("job", job), ("partitions", parallelism), ("codec", "lz4"))
         # Others than the first sort at their consumers, which takes its time.
         plain = 2 * sizes.plain_mib if job == "rebalance" else sizes.packed_mib // 2
-        # Turns, each of three runs. The job that a target is about gets twice as many: medians of three differ by a
-        # fifth.
-        turns = (sizes.alone - 1) * (2 if job == "rebalance" else 1)
+        # Turns, each of three runs. Medians of three turns differ by a fifth from one measurement to the next.
+        turns = (sizes.alone - 1) * 2
         call = Call("java", "flink-jobs", cell, turns, plain, tables=job.startswith("q"))
         yield Step("flink-jobs", (call,))
 

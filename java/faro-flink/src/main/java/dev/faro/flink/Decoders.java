@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Decompresses blocks for many consumers, with as many decoders as threads decompress at once. */
+/** Decompresses for many consumers, with as many decoders as threads decompress at once. */
 final class Decoders {
     private final ConcurrentLinkedQueue<Decoder> free = new ConcurrentLinkedQueue<>();
 
@@ -22,16 +22,29 @@ final class Decoders {
             target.put(block.storedPayload());
             return;
         }
+        try {
+            decode(block.codec(), block.storedPayload(), block.plainSize(), target);
+        } catch (Decoder.Refusal e) {
+            // Says where it is, and what was expected.
+            target.put(block.payload());
+        }
+    }
+
+    /**
+     * Decompresses a payload.
+     *
+     * @param codec 1 LZ4, 2 Zstandard without its magic number
+     * @param stored a direct little-endian buffer from 0 to its limit
+     * @param plainSize bytes that it must give
+     * @param target takes them
+     */
+    void decode(int codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws Decoder.Refusal {
         Decoder decoder = free.poll();
         if (decoder == null) {
             decoder = new Decoder();
         }
         try {
-            target.put(decoder.decode(block.codec(), block.storedPayload(), block.plainSize(),
-                    Limits.DEFAULT.maxWindowSize(), null));
-        } catch (Decoder.Refusal e) {
-            // Says where it is, and what was expected.
-            target.put(block.payload());
+            target.put(decoder.decode(codec, stored, plainSize, Limits.DEFAULT.maxWindowSize(), null));
         } finally {
             free.add(decoder);
         }

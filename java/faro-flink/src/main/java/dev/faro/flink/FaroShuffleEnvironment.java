@@ -46,6 +46,8 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     private final NettyShuffleEnvironmentConfiguration configuration;
     private final long sortBufferSize;
     private final Codec codec;
+    private final boolean consumersDecompress;
+    private final Decoders decoders = new Decoders();
     private final OutputReads reads;
     private final FileChannelManager channels;
 
@@ -54,8 +56,9 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         this.configuration = delegate.getConfiguration();
         this.sortBufferSize = options.get(FaroOptions.SORT_BUFFER_SIZE).getBytes();
         this.codec = codec(configuration);
+        this.consumersDecompress = consumersDecompress(configuration);
         this.reads = new OutputReads(delegate.getBatchShuffleReadIOExecutor(),
-                new ReadMemory(configuration.batchShuffleReadMemoryBytes()), consumersDecompress(configuration));
+                new ReadMemory(configuration.batchShuffleReadMemoryBytes()), decoders, consumersDecompress);
         this.channels = new FileChannelManagerImpl(configuration.getTempDirs(), FOLDER);
         LOG.info("Blocking partitions are written as Faro files, with codec {}.", codec);
     }
@@ -84,12 +87,12 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     public List<ResultPartition> createResultPartitionWriters(
             ShuffleIOOwnerContext owner, List<ResultPartitionDeploymentDescriptor> descriptors) {
         List<ResultPartitionDeploymentDescriptor> others =
-                descriptors.stream().filter(descriptor -> !isOurs(descriptor)).toList();
+                descriptors.stream().filter(descriptor -> !isOurs(descriptor.getPartitionType())).toList();
         Iterator<ResultPartition> delegated = others.isEmpty() ? null
                 : delegate.createResultPartitionWriters(owner, others).iterator();
         List<ResultPartition> partitions = new ArrayList<>(descriptors.size());
         for (ResultPartitionDeploymentDescriptor descriptor : descriptors) {
-            partitions.add(isOurs(descriptor) ? create(owner, partitions.size(), descriptor) : delegated.next());
+            partitions.add(isOurs(descriptor.getPartitionType()) ? create(owner, partitions.size(), descriptor) : delegated.next());
         }
         if (delegated == null) {
             // Else the names are taken, and ours have no queues to tell of anyway.
@@ -99,8 +102,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         return partitions;
     }
 
-    private boolean isOurs(ResultPartitionDeploymentDescriptor descriptor) {
-        ResultPartitionType type = descriptor.getPartitionType();
+    private boolean isOurs(ResultPartitionType type) {
         // With tiered storage, input gates read blocking partitions too through that.
         return (type == ResultPartitionType.BLOCKING || type == ResultPartitionType.BLOCKING_PERSISTENT)
                 && configuration.getTieredStorageConfiguration() == null;
@@ -181,10 +183,15 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     }
 
     @Override
-    public List<SingleInputGate> createInputGates(ShuffleIOOwnerContext ownerContext,
-            PartitionProducerStateProvider partitionProducerStateProvider,
-            List<InputGateDeploymentDescriptor> inputGateDeploymentDescriptors) {
-        return delegate.createInputGates(ownerContext, partitionProducerStateProvider, inputGateDeploymentDescriptors);
+    public List<SingleInputGate> createInputGates(ShuffleIOOwnerContext owner, PartitionProducerStateProvider provider,
+            List<InputGateDeploymentDescriptor> descriptors) {
+        List<SingleInputGate> gates = delegate.createInputGates(owner, provider, descriptors);
+        for (SingleInputGate gate : gates) {
+            if (consumersDecompress && isOurs(gate.getConsumedPartitionType())) {
+                GateDecompressor.install(gate, decoders, codec.number());
+            }
+        }
+        return gates;
     }
 
     @Override

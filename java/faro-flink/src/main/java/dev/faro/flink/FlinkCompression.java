@@ -40,4 +40,31 @@ final class FlinkCompression {
         }
         target.put(block.storedPayload());
     }
+
+    /**
+     * What a frame holds.
+     *
+     * @param size bytes of the frame
+     * @param plainSize bytes that the payload decompresses to, as the frame says
+     * @param stored payload as a block stores it, little-endian, from 0 to its limit
+     */
+    record Frame(int size, int plainSize, ByteBuffer stored) {}
+
+    /** The frame that begins somewhere in a buffer; null if no whole one of the codec does, or the buffer is not direct. */
+    static Frame unframe(ByteBuffer source, int begin, int codec) {
+        int left = source.limit() - begin - SIZES;
+        if (!source.isDirect() || left < 0) {
+            return null;
+        }
+        ByteBuffer bytes = source.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        int size = bytes.getInt(begin);
+        int plainSize = bytes.getInt(begin + Integer.BYTES);
+        int magic = codec == Decoder.ZSTD ? Integer.BYTES : 0;
+        if (size <= magic || size > left || plainSize < 0
+                || magic > 0 && bytes.getInt(begin + SIZES) != ZSTD_MAGIC) {
+            return null;
+        }
+        ByteBuffer stored = bytes.slice(begin + SIZES + magic, size - magic).order(ByteOrder.LITTLE_ENDIAN);
+        return new Frame(SIZES + size, plainSize, stored);
+    }
 }

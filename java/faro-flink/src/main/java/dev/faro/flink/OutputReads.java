@@ -12,18 +12,20 @@ final class OutputReads implements Closeable {
     private final Executor executor;
     private final ReadMemory memory;
     private final boolean consumersDecompress;
-    private final Decoders decoders = new Decoders();
+    private final Decoders decoders;
     private final Scheduler scheduler;
 
     /**
      * Reads of outputs, of which none is open yet.
      *
      * @param executor runs reads, and makes buffers
+     * @param decoders decompress what stays here
      * @param consumersDecompress whether consumers can decompress what blocks are compressed with
      */
-    OutputReads(Executor executor, ReadMemory memory, boolean consumersDecompress) {
+    OutputReads(Executor executor, ReadMemory memory, Decoders decoders, boolean consumersDecompress) {
         this.executor = executor;
         this.memory = memory;
+        this.decoders = decoders;
         this.consumersDecompress = consumersDecompress;
         this.scheduler = new Scheduler(memory.scheduling(), executor);
     }
@@ -38,8 +40,7 @@ final class OutputReads implements Closeable {
 
     /**
      * Opens a reading of the subpartitions from {@code from} to before {@code to}. What goes over the network stays
-     * compressed there, as it does with Flink's own shuffle; what does not is decompressed here, since Flink decompresses
-     * in Java where the format's library has the C code.
+     * compressed there, as it does with Flink's own shuffle; what does not is decompressed here.
      *
      * @param local whether the consumer is in this task manager
      * @throws IOException if the output does not have them, or this is closed

@@ -107,6 +107,9 @@ class JobsTest {
             }
         }
         assertTrue(files().isEmpty(), "nothing is left behind");
+        boolean compressed = !"NONE".equals(options.get("taskmanager.network.compression.codec"));
+        assertEquals(Set.of(compressed), WatchedFactory.DECOMPRESSORS.stream()
+                .map(GateDecompressor.class::isInstance).collect(Collectors.toSet()), "gates decompress with C code");
     }
 
     private List<Path> files() throws IOException {

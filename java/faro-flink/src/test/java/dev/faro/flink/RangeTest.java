@@ -47,7 +47,7 @@ class RangeTest {
         OutputSettings settings = new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 64),
-                settings, new OutputReads(executor, new ReadMemory(64 << 20), true));
+                settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true));
         partition.setup();
         for (int i = 0; i < 200; i++) {
             partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);

@@ -108,7 +108,7 @@ class ReadingTest {
     /** What two tasks read later lies in all of the memory, and what they read first is served. */
     @Test
     void twoTasksReadTheSameTwoInOppositeOrder() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), new Decoders(), true);
         FaroResultPartition a = write(Codec.NONE, 2, 1000, false, reads);
         FaroResultPartition b = write(Codec.NONE, 2, 1000, false, reads);
         TestChannel a1 = open(a, 1);
@@ -136,7 +136,7 @@ class ReadingTest {
         long bytes = 160 << 10;
         ReadMemory memory = new ReadMemory(bytes);
         FaroResultPartition partition =
-                write(Codec.NONE, consumers, 40 * consumers, false, new OutputReads(executor, memory, true));
+                write(Codec.NONE, consumers, 40 * consumers, false, new OutputReads(executor, memory, new Decoders(), true));
         List<TestChannel> channels = new ArrayList<>();
         for (int i = 0; i < consumers; i++) {
             channels.add(open(partition, i));
@@ -151,7 +151,7 @@ class ReadingTest {
 
     @Test
     void aReleasedPartitionIsNotFound() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         FaroResultPartition partition = write(Codec.LZ4, 2, 10, true, reads);
         TestChannel channel = open(partition, 0);
         partition.release();
@@ -163,7 +163,7 @@ class ReadingTest {
     /** Between the making of a view and the opening of its files. */
     @Test
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         FinishedOutput output = new FinishedOutput(
                 new ResultPartitionID(), folder.resolve("none.data"), folder.resolve("none.index"), reads);
         output.release();
@@ -174,7 +174,7 @@ class ReadingTest {
     /** Partitions that are written at the same time sort in what each has of the network memory. */
     @Test
     void sortBuffersAreSharesOfTheNetworkMemory() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         // 64 buffers, of which the partition gets all, then half as many, then a quarter.
         List<Integer> regions = new ArrayList<>();
         List<BufferPool> others = new ArrayList<>();
@@ -196,7 +196,7 @@ class ReadingTest {
     @ParameterizedTest
     @EnumSource(value = Codec.class, names = {"LZ4", "ZSTD"})
     void compressedBlocksAreHandedOn(Codec codec) throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), true);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         FaroResultPartition partition = write(codec, 1, 30, true, reads);
         TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.valueOf(codec.name()));
         int[] left = {30 * RECORD};
@@ -218,7 +218,7 @@ class ReadingTest {
     @Test
     void blocksThatDoNotDecompressAreNotFound() throws Exception {
         for (boolean consumersDecompress : new boolean[] {false, true}) {
-            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), consumersDecompress);
+            OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), consumersDecompress);
             FaroResultPartition partition = write(Codec.ZSTD, 1, 30, true, reads);
             spoilFirstBlock(partition.settings());
             TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.ZSTD);
@@ -255,7 +255,7 @@ class ReadingTest {
     /** With LZO in Flink's options, its decompressor cannot read LZ4. */
     @Test
     void blocksAreDecompressedWhereConsumersCannot() throws Exception {
-        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), false);
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), false);
         TestChannel channel = open(write(Codec.LZ4, 1, 30, true, reads), 0);
         channel.next(buffer -> assertTrue(!buffer.isCompressed() && buffer.readableBytes() == BUFFER));
         channel.view().releaseAllResources();

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.deployment.InputGateDeploymentDescriptor;
 import org.apache.flink.runtime.deployment.ResultPartitionDeploymentDescriptor;
+import org.apache.flink.runtime.io.compression.BlockDecompressor;
 import org.apache.flink.runtime.io.network.NettyShuffleEnvironment;
 import org.apache.flink.runtime.io.network.partition.PartitionProducerStateProvider;
 import org.apache.flink.runtime.io.network.partition.ResultPartition;
@@ -21,12 +22,15 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
     static final List<FaroResultPartition> PARTITIONS = new CopyOnWriteArrayList<>();
     /** How often a task wrote partitions of Faro's and others. */
     static final AtomicInteger MIXED = new AtomicInteger();
+    /** What the gates that read blocking partitions decompress with. */
+    static final List<BlockDecompressor> DECOMPRESSORS = new CopyOnWriteArrayList<>();
     static volatile Consumer<List<FaroResultPartition>> beforeReading;
 
     /** Forgets what was before. */
     static void reset() {
         PARTITIONS.clear();
         MIXED.set(0);
+        DECOMPRESSORS.clear();
         beforeReading = partitions -> {};
     }
 
@@ -51,7 +55,10 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
                 if (!descriptors.isEmpty()) {
                     beforeReading.accept(PARTITIONS);
                 }
-                return super.createInputGates(owner, provider, descriptors);
+                List<SingleInputGate> gates = super.createInputGates(owner, provider, descriptors);
+                gates.stream().filter(gate -> gate.getConsumedPartitionType().isBlockingOrBlockingPersistentResultPartition())
+                        .forEach(gate -> DECOMPRESSORS.add(GateDecompressor.of(gate)));
+                return gates;
             }
         };
     }

@@ -1,0 +1,99 @@
+package dev.faro.flink;
+
+import dev.faro.codec.Decoder;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.ByteBuffer;
+import org.apache.flink.runtime.io.compression.BlockDecompressor;
+import org.apache.flink.runtime.io.network.buffer.BufferDecompressor;
+import org.apache.flink.runtime.io.network.partition.consumer.SingleInputGate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decompresses what an input gate gets over the network, with the C code of the format's library where Flink's
+ * decompressors are Java. What is not as Faro's partitions make it goes to Flink's, which says what is wrong with it.
+ */
+final class GateDecompressor implements BlockDecompressor {
+    private static final Logger LOG = LoggerFactory.getLogger(GateDecompressor.class);
+    // Flink has no way to hand a gate a decompressor.
+    private static final Field OF_GATE = field(SingleInputGate.class, "bufferDecompressor", BufferDecompressor.class);
+    private static final Field OF_BUFFERS = field(BufferDecompressor.class, "blockDecompressor", BlockDecompressor.class);
+
+    private final Decoders decoders;
+    private final int codec;
+    private final BlockDecompressor flinks;
+
+    /**
+     * Decompresses with decoders that others use too.
+     *
+     * @param codec 1 LZ4, 2 Zstandard
+     * @param flinks what Flink would decompress with
+     */
+    GateDecompressor(Decoders decoders, int codec, BlockDecompressor flinks) {
+        this.decoders = decoders;
+        this.codec = codec;
+        this.flinks = flinks;
+    }
+
+    private static Field field(Class<?> in, String name, Class<?> type) {
+        try {
+            Field field = in.getDeclaredField(name);
+            if (field.getType() == type && !Modifier.isStatic(field.getModifiers())) {
+                field.setAccessible(true);
+                return field;
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // Told below.
+        }
+        LOG.warn("What comes over the network is decompressed by Flink: its {} has no field {} that can be set.",
+                in.getSimpleName(), name);
+        return null;
+    }
+
+    /** Has a gate decompress so; one that does not decompress, and one of a Flink with other fields, stays as it is. */
+    static void install(SingleInputGate gate, Decoders decoders, int codec) {
+        BlockDecompressor flinks = of(gate);
+        if (flinks != null) {
+            try {
+                OF_BUFFERS.set(OF_GATE.get(gate), new GateDecompressor(decoders, codec, flinks));
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** What a gate decompresses with, or null if it does not, or that cannot be told. */
+    static BlockDecompressor of(SingleInputGate gate) {
+        try {
+            Object buffers = OF_GATE == null || OF_BUFFERS == null ? null : OF_GATE.get(gate);
+            return buffers == null ? null : (BlockDecompressor) OF_BUFFERS.get(buffers);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public int decompress(ByteBuffer source, int sourceOffset, int sourceLength, ByteBuffer target, int targetOffset) {
+        int begin = source.position() + sourceOffset;
+        int to = target.position() + targetOffset;
+        FlinkCompression.Frame frame = FlinkCompression.unframe(source, begin, codec);
+        if (frame != null && frame.plainSize() <= target.capacity() - to) {
+            try {
+                decoders.decode(codec, frame.stored(), frame.plainSize(), target.duplicate().clear().position(to));
+                source.position(begin + frame.size());
+                target.position(to + frame.plainSize());
+                return frame.plainSize();
+            } catch (Decoder.Refusal e) {
+                // Flink's says what is wrong, if it finds it so.
+            }
+        }
+        return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);
+    }
+
+    /** For buffers on the heap, which are not what comes over the network. */
+    @Override
+    public int decompress(byte[] source, int sourceOffset, int sourceLength, byte[] target, int targetOffset) {
+        return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);
+    }
+}
