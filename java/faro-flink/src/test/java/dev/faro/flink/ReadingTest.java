@@ -135,8 +135,8 @@ class ReadingTest {
         int consumers = 100;
         long bytes = 160 << 10;
         ReadMemory memory = new ReadMemory(bytes);
-        FaroResultPartition partition =
-                write(Codec.NONE, consumers, 40 * consumers, false, new OutputReads(executor, memory, new Decoders(), true));
+        OutputReads reads = new OutputReads(executor, memory, new Decoders(), true);
+        FaroResultPartition partition = write(Codec.NONE, consumers, 40 * consumers, false, reads);
         List<TestChannel> channels = new ArrayList<>();
         for (int i = 0; i < consumers; i++) {
             channels.add(open(partition, i));

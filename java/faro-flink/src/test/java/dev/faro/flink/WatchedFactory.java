@@ -56,8 +56,11 @@ public final class WatchedFactory extends FaroShuffleServiceFactory {
                     beforeReading.accept(PARTITIONS);
                 }
                 List<SingleInputGate> gates = super.createInputGates(owner, provider, descriptors);
-                gates.stream().filter(gate -> gate.getConsumedPartitionType().isBlockingOrBlockingPersistentResultPartition())
-                        .forEach(gate -> DECOMPRESSORS.add(GateDecompressor.of(gate)));
+                for (SingleInputGate gate : gates) {
+                    if (gate.getConsumedPartitionType().isBlockingOrBlockingPersistentResultPartition()) {
+                        DECOMPRESSORS.add(GateDecompressor.of(gate));
+                    }
+                }
                 return gates;
             }
         };
