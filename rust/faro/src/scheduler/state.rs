@@ -6,7 +6,7 @@ use crate::index::Extent;
 use crate::plan::{Admitted, Sweep, SweepRead};
 use crate::reader::Core;
 use bytes::Bytes;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
 
 /// Least bytes of a consumer's share: less would be more reads than bytes.
@@ -36,9 +36,17 @@ struct Waiting {
     filling: bool,
     /// Whether a read for it is under way.
     reading: bool,
+    /// What failed. All that is wanted comes before it, in the consumer's order: what was let go of for others.
     fault: Option<Error>,
     wake: Arc<Condvar>,
     listener: Option<Listener>,
+}
+
+impl Waiting {
+    /// Whether nothing comes before its fault any more.
+    fn is_fault_due(&self) -> bool {
+        self.fault.is_some() && self.ready.is_empty() && self.wanted.is_empty() && !self.reading
+    }
 }
 
 /// One handle, and the requests to it.
@@ -154,7 +162,8 @@ impl State {
 
     /// More requests of a consumer, behind those it has.
     pub(super) fn ask(&mut self, id: u64, extents: impl Iterator<Item = Extent>) {
-        let Some(consumer) = self.consumers.get_mut(&id) else {
+        let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.fault.is_none()) else {
+            // Behind a fault nothing is wanted.
             return;
         };
         let was_empty = consumer.wanted.is_empty();
@@ -175,14 +184,15 @@ impl State {
                 self.figures.given_bytes += length;
                 Some(Ok(piece))
             }
-            None => consumer.fault.take().map(Err),
+            None if consumer.is_fault_due() => consumer.fault.take().map(Err),
+            None => None,
         }
     }
 
     /// Whether a consumer has something to take.
     pub(super) fn has_something(&self, id: u64) -> bool {
         let found = self.consumers.get(&id);
-        found.is_none_or(|consumer| !consumer.ready.is_empty() || consumer.fault.is_some())
+        found.is_none_or(|consumer| !consumer.ready.is_empty() || consumer.is_fault_due())
     }
 
     /// Everybody who waits looks again.
@@ -262,6 +272,7 @@ impl State {
     /// Hands out what was read; returns those who are to be told.
     pub(super) fn deliver(&mut self, job: &Job, outcome: Outcome) -> Vec<Listener> {
         let mut listeners = Vec::new();
+        let mut failed = HashSet::new();
         for (part, bytes) in job.read.parts.iter().zip(outcome) {
             let length = part.extent.length;
             let Some(consumer) = self.consumers.get_mut(&part.consumer) else {
@@ -270,14 +281,17 @@ impl State {
             };
             match bytes {
                 // Behind a fault nothing is wanted, though it was read at once with what failed.
-                Ok(bytes) if consumer.fault.is_none() => consumer.ready.push_back(Piece {
+                Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(Piece {
                     offset: part.extent.offset,
                     bytes,
                 }),
                 other => {
                     consumer.held -= length;
                     self.figures.held_bytes -= length;
-                    if let (Err(error), None) = (other, &consumer.fault) {
+                    if let Err(error) = other
+                        && failed.insert(part.consumer)
+                    {
+                        // In place of one that comes later.
                         consumer.fault = Some(error);
                     }
                 }
@@ -290,7 +304,7 @@ impl State {
                 continue;
             };
             consumer.reading = false;
-            if consumer.fault.is_some() {
+            if failed.contains(&part.consumer) {
                 let before = consumer.wanted.front().map(|first| first.offset);
                 consumer.wanted.clear();
                 self.ask_again(part.consumer, before);
@@ -370,7 +384,7 @@ impl Budget<'_> {
             }
             let before = consumer.wanted.front().map(|first| first.offset);
             let mut changed = false;
-            while consumer.held > share && consumer.fault.is_none() {
+            while consumer.held > share {
                 let Some(piece) = consumer.ready.pop_back() else {
                     break;
                 };
