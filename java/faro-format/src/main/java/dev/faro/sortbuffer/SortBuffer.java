@@ -21,6 +21,11 @@ public final class SortBuffer {
     /** The same where partitions are many, so that what each has of a part is not too little to be copied at once. */
     private static final int RUN_OF_MANY = 4 << 20;
     private static final int MANY = 4 << 10;
+    /**
+     * Bytes that an array has beside its elements. A collector that gives large arrays whole regions of 1, 2 or 4 MiB
+     * would give one more to an array that is a little larger than these.
+     */
+    private static final int ARRAY_HEADER = 16;
     /** Bytes of the first part at first: many outputs are small. It grows until it is as large as the others. */
     private static final int FIRST_RUN = 64 << 10;
     /** Bytes of a part beyond its share of the size, where the last record did not fit. */
@@ -50,9 +55,15 @@ public final class SortBuffer {
         this.header = header;
         this.size = size;
         this.ordered = ordered;
-        int run = header.partitionCount() > MANY ? RUN_OF_MANY : RUN;
-        this.runSize = (int) Math.min(run, size + 7 & -8) + SLACK;
+        this.runSize = runSize(size, header.partitionCount());
         this.scratch = new Scratch(runSize);
+    }
+
+    /** The bytes of each part, when as few as can be share the size evenly. */
+    static int runSize(long size, int partitionCount) {
+        long most = (partitionCount > MANY ? RUN_OF_MANY : RUN) - ARRAY_HEADER - SLACK;
+        long parts = (size - 1) / most + 1;
+        return (int) ((size - 1) / parts + 8 & -8) + SLACK;
     }
 
     /** Whether it holds no record. */

@@ -289,4 +289,19 @@ class SortBufferTest {
                 List.of(line(records[0], 0, 1), line(records[3], 0, 1), line(records[1], EVENT, 1)),
                 collected.partitions.get(-1));
     }
+
+    /** Parts share the size evenly; each is an array of at most 2 or 4 MiB with what the virtual machine adds to it. */
+    @ParameterizedTest
+    @CsvSource({
+        "64,1,1", "64,100000,1", "64,2097152,2", "64,16777216,9", "5000,16777216,5", "64,1073741824,514",
+        "64,5497558138880,2626591"
+    })
+    void partsShareTheSize(int partitions, long size, long parts) {
+        long run = SortBuffer.runSize(size, partitions);
+        assertEquals(0, run % 8);
+        assertTrue(run + 16 <= (partitions == 64 ? 2 << 20 : 4 << 20));
+        assertTrue(run <= size + (4 << 10) + 8, "a small buffer takes no more than it needs");
+        long share = run - (4 << 10);
+        assertEquals(parts, (size + share - 1) / share);
+    }
 }
