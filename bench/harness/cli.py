@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
-        parser.error(f"no such part: {', '.join(unknown)}")
+        parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
     if wrong := [case for case in options.case if "=" not in case]:
         parser.error(f"--case wants KEY=VALUE: {', '.join(wrong)}")
     try:

@@ -23,7 +23,6 @@ _TITLES = {
     "small-blocks": "Small blocks",
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
-    "limit": "Limits of the machine",
 }
 _ROWS = ("partitions", "buffer_mib", "order", "threads")
 _RATIOS: tuple[tuple[Name, Name], ...] = (

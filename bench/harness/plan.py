@@ -102,23 +102,24 @@ def python(sizes: Sizes) -> Iterator[Step]:
         yield Step("python", (Call("python", part, cell, sizes.alone, sizes.plain_mib // 2),))
 
 
-JOBS = ("rebalance", "keyed-sum", "word-count", "q1", "q3", "q5", "q9", "q18")
-"""Jobs of Flink: three that make their own data, and queries of TPC-H."""
+JOBS = ("small", "rebalance", "keyed-sum", "word-count", "q1", "q3", "q5", "q9", "q18")
+"""Jobs of Flink: four that make their own data, and queries of TPC-H."""
 WIDE = 100
 """Subtasks of each operator where most of the work is to shuffle."""
 
 
 def flink_jobs(sizes: Sizes) -> Iterator[Step]:
-    """Whole jobs, with Flink's own shuffles and with Faro's, all in one process."""
+    """Whole jobs, with Faro's shuffle and with Flink's own: the program has a process for each, which take turns."""
     cells = [(job, 4) for job in JOBS] + [("rebalance", WIDE), ("keyed-sum", WIDE)]
     for job, parallelism in cells:
         cell = (("job", job), ("partitions", parallelism), ("codec", "lz4"))
         # Others than the first sort at their consumers, which takes its time.
         plain = 2 * sizes.plain_mib if job == "rebalance" else sizes.packed_mib // 2
-        # Turns, each of three runs. Medians of three turns differ by a fifth from one measurement to the next.
-        turns = (sizes.alone - 1) * 2
-        call = Call("java", "flink-jobs", cell, turns, plain, tables=job.startswith("q"))
-        yield Step("flink-jobs", (call,))
+        # One takes a tenth of a second, in which a millisecond counts.
+        repetitions = 25 * sizes.alone if job == "small" else sizes.alone + 2
+        call = Call("java", "flink-jobs", cell, repetitions, plain, tables=job.startswith("q"))
+        # Medians of processes differ by 5 to 10 %.
+        yield Step("flink-jobs", (call,), sizes.alone - 1)
 
 
 def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:

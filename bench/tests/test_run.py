@@ -173,6 +173,8 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as caught:
         cli.main(["nothing"])
     assert caught.value.code == cli.USAGE
+    there_are = capsys.readouterr().err.split("there are")[1]
+    assert all(part in there_are for part in PARTS)
     assert cli.main(["--page-only", "--json", str(tmp_path / "none")]) == cli.USAGE
     capsys.readouterr()
 
@@ -181,7 +183,7 @@ def test_the_plan_has_each_part_and_starts_cells_in_turns() -> None:
     assert {step.part for step in plan(list(PARTS), FULL)} == set(PARTS)
     jobs = [step.calls[0] for step in plan(["flink-jobs"], QUICK)]
     assert {call.tables for call in jobs} == {True, False}
-    command = jobs[3].command(Path("out"), Path("work"), Path("tables/lineitem.tbl"))
+    command = jobs[4].command(Path("out"), Path("work"), Path("tables/lineitem.tbl"))
     assert command[0].endswith("java/faro-flink/bench")
     assert command[-2:] == ["--tables", "tables"]
     paired = [step for step in plan(["write"], FULL) if step.turns == FULL.turns]

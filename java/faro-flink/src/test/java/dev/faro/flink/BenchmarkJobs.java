@@ -29,6 +29,8 @@ final class BenchmarkJobs {
      */
     static Cluster.Job job(String name, long bytes, Tpch tpch) {
         return switch (name) {
+            // What a shuffle costs a job whatever it exchanges.
+            case "small" -> job("rebalance", 1 << 20, tpch);
             case "rebalance" -> environment -> environment.fromSequence(1, bytes / (TOGETHER * (RECORD + 2 * LENGTHS)))
                     .flatMap(new Lines()).returns(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO)
                     .rebalance()

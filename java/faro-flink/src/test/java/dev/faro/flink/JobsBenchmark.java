@@ -13,45 +13,37 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.apache.flink.runtime.client.JobExecutionException;
 
 /**
- * The part flink-jobs of the benchmarks: one job with Flink's own shuffles and with Faro's, in turns. Each turn a cluster
- * is made anew, runs the job once, and then some times that are measured, but in the first turn of each: who comes first
- * has code compiled that all use, and compilers take a third of the time at first.
+ * The part flink-jobs of the benchmarks: one job with Faro's shuffle and with Flink's own, in turns. Each shuffle has a
+ * process of its own, as a real cluster has one: what is compiled for it has seen the types of no other. All wait while
+ * one runs, so that runs which are compared are neighbours in time. The first runs of each are not measured: compilers
+ * take a third of their time.
  */
 public final class JobsBenchmark {
     private static final String USAGE = "flink-jobs --out FILE --dir DIR --case job=NAME [--case partitions=N]"
-            + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR] [--subject NAME]";
-    private static final String FARO = "faro";
-    private static final String HASH = "flink-hash";
-    private static final List<String> SUBJECTS = List.of(FARO, "flink-sort", HASH);
-    private static final int TASK_MANAGERS = 2;
-    /** Runs of a turn that are measured. */
-    private static final int MEASURED = 3;
+            + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
+    private static final List<String> SHUFFLES = List.of(OneShuffle.FARO, OneShuffle.SORT, OneShuffle.HASH);
+    /** Memory that nobody touched may have to come from the host of a virtual machine first: not while jobs run. */
+    private static final List<String> MEMORY =
+            List.of("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-XX:MaxDirectMemorySize=2g");
+    /** Runs before those that are measured: so many, or half as many as are measured if that is more. */
+    private static final int UNMEASURED = 5;
 
     private final Map<String, String> options;
+    private final JobCase what;
+    private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
     private final Path folder;
-    private final String name;
-    private final int parallelism;
-    private final String codec;
-    private final Cluster.Job job;
-    private long plainBytes;
 
-    JobsBenchmark(Map<String, String> options, Path folder) {
+    JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
-        this.folder = folder;
-        this.name = options.get("job");
-        this.parallelism = Integer.parseInt(options.getOrDefault("partitions", "4"));
-        this.codec = options.getOrDefault("codec", "lz4");
-        Path tables = Path.of(options.getOrDefault("--tables", "out/tpch-0.1"));
-        this.job = BenchmarkJobs.job(
-                name, Long.parseLong(options.getOrDefault("--plain-mib", "256")) << 20, new Tpch(tables));
+        what = new JobCase(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "4")),
+                options.getOrDefault("codec", "lz4"), Long.parseLong(options.getOrDefault("--plain-mib", "256")),
+                options.getOrDefault("--tables", "out/tpch-0.1"));
+        folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-flink-");
     }
 
     /** Exits with 0, with 1 if something failed, with 2 for wrong usage. */
@@ -61,11 +53,9 @@ public final class JobsBenchmark {
             System.err.println(USAGE);
             System.exit(2);
         }
-        Path folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-flink-");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(folder)));
-        new JobsBenchmark(options, folder).run();
-        // Some of Flink's threads stay.
-        System.exit(0);
+        JobsBenchmark benchmark = new JobsBenchmark(options);
+        Runtime.getRuntime().addShutdownHook(new Thread(benchmark::end));
+        benchmark.run(MEMORY);
     }
 
     private static Map<String, String> parse(String[] args) {
@@ -80,83 +70,45 @@ public final class JobsBenchmark {
         return options;
     }
 
-    void run() throws Exception {
-        List<String> subjects = new ArrayList<>(SUBJECTS);
-        if (options.containsKey("--subject")) {
-            subjects.retainAll(List.of(options.get("--subject").split(",")));
-        }
-        Map<String, List<JobMeasure.Taken>> taken = new LinkedHashMap<>();
-        List<String> expected = null;
-        int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "5"));
-        for (int i = -1; i < repetitions; i++) {
-            Collections.rotate(subjects, 1);
-            for (String subject : subjects) {
-                List<String> found = repeat(subject, i < 0 ? null : taken);
-                if (expected != null && !expected.equals(found)) {
-                    throw new IllegalStateException(subject + " has other results than those before it");
-                }
-                expected = found;
+    /** Measures; {@code memory}: options of the virtual machines. */
+    void run(List<String> memory) throws IOException {
+        for (String shuffle : SHUFFLES) {
+            Path files = Files.createDirectory(folder.resolve(shuffle));
+            synchronized (this) {
+                processes.put(shuffle, new ShuffleProcess(shuffle, files, what, memory));
             }
         }
-        for (Map.Entry<String, List<JobMeasure.Taken>> entry : taken.entrySet()) {
-            Files.writeString(Path.of(options.get("--out")), line(entry.getKey(), entry.getValue()) + "\n",
+        Map<String, List<JobMeasure.Taken>> taken = new HashMap<>();
+        int repetitions = Integer.parseInt(options.getOrDefault("--repetitions", "6"));
+        List<String> turn = new ArrayList<>(SHUFFLES);
+        long plainBytes = 0;
+        String expected = null;
+        for (int i = -Math.max(UNMEASURED, repetitions / 2); i < repetitions; i++) {
+            // Who always came behind the same one would always have what that leaves to do behind its end.
+            Collections.shuffle(turn);
+            for (String shuffle : turn) {
+                OneShuffle.Answer answer = processes.get(shuffle).run();
+                plainBytes = Math.max(plainBytes, answer.plainBytes());
+                if (expected != null && !expected.equals(answer.results())) {
+                    throw new IOException(shuffle + " has other results than those before it");
+                }
+                expected = answer.results();
+                if (i >= 0) {
+                    taken.computeIfAbsent(shuffle, which -> new ArrayList<>()).add(answer.taken());
+                }
+            }
+        }
+        for (String shuffle : SHUFFLES) {
+            Files.writeString(Path.of(options.get("--out")), line(shuffle, taken.get(shuffle), plainBytes) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 
-    /** Runs the job in a new cluster, and keeps what each run took behind the first, unless nothing is kept. */
-    private List<String> repeat(String subject, Map<String, List<JobMeasure.Taken>> kept) throws Exception {
-        Path files = Files.createDirectories(folder.resolve(subject));
-        int slots = (parallelism + TASK_MANAGERS - 1) / TASK_MANAGERS;
-        try (Cluster cluster = cluster(subject, files, slots)) {
-            List<String> results = cluster.run(job, parallelism).results();
-            plainBytes = Math.max(plainBytes, written());
-            for (int i = 0; i < MEASURED; i++) {
-                try (JobMeasure measure = JobMeasure.begin(files)) {
-                    cluster.run(job, parallelism);
-                    JobMeasure.Taken taken = measure.end();
-                    if (kept != null) {
-                        kept.computeIfAbsent(subject, which -> new ArrayList<>()).add(taken);
-                    }
-                }
-            }
-            return results;
-        } catch (JobExecutionException e) {
-            throw new IllegalStateException(subject + ": a job failed", e);
-        }
-    }
-
-    /** What the last job gave to Faro's partitions: the others' get the same. */
-    private static long written() {
-        return WatchedFactory.PARTITIONS.stream()
-                .mapToLong(partition -> LongStream.of(
-                        partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes()).sum())
-                .sum();
-    }
-
-    private Cluster cluster(String subject, Path files, int slots) throws Exception {
-        Map<String, String> all = new HashMap<>();
-        // Flink's default, where there is memory for it.
-        all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
-        all.put("taskmanager.memory.network.min", "256mb");
-        all.put("taskmanager.memory.network.max", "256mb");
-        all.put("taskmanager.memory.managed.size", "256mb");
-        all.put("taskmanager.network.compression.codec", codec.toUpperCase(Locale.ROOT));
-        // With it Flink 2.3 fails at q18, with any shuffle: "The OperatorFactory ... have not been initialized".
-        all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
-        all.put("table.optimizer.skewed-join-optimization.strategy", "none");
-        if (subject.equals(HASH)) {
-            all.put("shuffle-service-factory.class", HashShuffleFactory.class.getName());
-        }
-        WatchedFactory.reset();
-        return subject.equals(FARO) ? Cluster.faro(files, slots, all) : Cluster.stock(files, slots, all);
-    }
-
-    private String line(String subject, List<JobMeasure.Taken> all) throws IOException {
+    private String line(String subject, List<JobMeasure.Taken> all, long plainBytes) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode line = mapper.createObjectNode()
                 .put("part", "flink-jobs").put("language", "java").put("subject", subject);
-        line.putObject("case").put("job", name).put("partitions", parallelism).put("codec", codec);
+        line.putObject("case").put("job", what.job()).put("partitions", what.partitions()).put("codec", what.codec());
         ArrayNode seconds = line.putArray("seconds");
         all.forEach(taken -> seconds.add(taken.nanos() / 1e9));
         line.put("plain_bytes", plainBytes)
@@ -175,7 +127,11 @@ public final class JobsBenchmark {
         return sorted[sorted.length / 2];
     }
 
-    private static void remove(Path folder) {
+    /** Ends the processes, and removes the files. */
+    void end() {
+        synchronized (this) {
+            processes.values().forEach(ShuffleProcess::close);
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);

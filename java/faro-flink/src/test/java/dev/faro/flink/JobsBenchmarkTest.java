@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,10 +24,16 @@ class JobsBenchmarkTest {
     @Test
     void shufflesAreWhatTheirNamesSay() throws Exception {
         Path out = folder.resolve("lines");
-        new JobsBenchmark(
-                Map.of("--out", out.toString(), "job", "rebalance", "partitions", "" + PARALLELISM,
-                        "--plain-mib", "4", "--repetitions", "1"),
-                folder).run();
+        JobsBenchmark benchmark = new JobsBenchmark(Map.of("--out", out.toString(), "--dir", folder.toString(),
+                "job", "rebalance", "partitions", "" + PARALLELISM, "--plain-mib", "4", "--repetitions", "1"));
+        try {
+            benchmark.run(List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1g"));
+        } finally {
+            benchmark.end();
+        }
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(List.of(out), left.toList());
+        }
         Map<String, JsonNode> found = new HashMap<>();
         for (String line : Files.readAllLines(out)) {
             JsonNode node = new ObjectMapper().readTree(line);
@@ -34,6 +42,7 @@ class JobsBenchmarkTest {
         // A data file and an index for each producer, or a file for each producer and consumer.
         assertEquals(Map.of("faro", 2 * PARALLELISM, "flink-sort", 2 * PARALLELISM,
                 "flink-hash", PARALLELISM * PARALLELISM), files(found));
+        assertTrue(found.get("flink-sort").get("plain_bytes").asLong() > 4_000_000);
         assertTrue(found.get("faro").get("index_bytes").asLong() > 0);
         assertEquals(0, found.get("flink-hash").get("index_bytes").asLong());
     }

@@ -1,0 +1,85 @@
+package dev.faro.flink;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * A cluster with one shuffle, that runs a job as often as its standard input has a line, and says on its standard output
+ * what it took. It ends with its input.
+ */
+final class OneShuffle {
+    static final String FARO = "faro";
+    static final String SORT = "flink-sort";
+    static final String HASH = "flink-hash";
+
+    /**
+     * What a run took, and what it found.
+     *
+     * @param taken what was measured
+     * @param results those of the job: how many, and their hash
+     * @param plainBytes what tasks gave to Faro's partitions: 0 with other shuffles, whose partitions get the same
+     */
+    record Answer(JobMeasure.Taken taken, String results, long plainBytes) {}
+
+    private OneShuffle() {}
+
+    /** Arguments: the shuffle, the folder for files, the case as JSON. */
+    public static void main(String[] args) throws Exception {
+        PrintStream answers = System.out;
+        // Whatever logs must not come between.
+        System.setOut(System.err);
+        ObjectMapper mapper = new ObjectMapper();
+        JobCase what = mapper.readValue(args[2], JobCase.class);
+        Path folder = Path.of(args[1]);
+        Cluster.Job job = what.toJob();
+        try (Cluster cluster = cluster(args[0], folder, what);
+                BufferedReader requests =
+                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            while (requests.readLine() != null) {
+                WatchedFactory.reset();
+                try (JobMeasure measure = JobMeasure.begin(folder)) {
+                    List<String> results = cluster.run(job, what.partitions()).results();
+                    JobMeasure.Taken taken = measure.end();
+                    answers.println(mapper.writeValueAsString(
+                            new Answer(taken, results.size() + " " + results.hashCode(), written())));
+                }
+            }
+        }
+        // Some of Flink's threads stay.
+        System.exit(0);
+    }
+
+    private static long written() {
+        return WatchedFactory.PARTITIONS.stream()
+                .mapToLong(partition -> LongStream.of(
+                        partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes()).sum())
+                .sum();
+    }
+
+    private static Cluster cluster(String shuffle, Path folder, JobCase what) throws Exception {
+        int slots = what.slotsOfTaskManager();
+        Map<String, String> all = new HashMap<>();
+        // Flink's default, where there is memory for it.
+        all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
+        all.put("taskmanager.memory.network.min", "256mb");
+        all.put("taskmanager.memory.network.max", "256mb");
+        all.put("taskmanager.memory.managed.size", "256mb");
+        all.put("taskmanager.network.compression.codec", what.codec().toUpperCase(Locale.ROOT));
+        // With it Flink 2.3 fails at q18, with any shuffle: "The OperatorFactory ... have not been initialized".
+        all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
+        all.put("table.optimizer.skewed-join-optimization.strategy", "none");
+        if (shuffle.equals(HASH)) {
+            all.put("shuffle-service-factory.class", HashShuffleFactory.class.getName());
+        }
+        return shuffle.equals(FARO) ? Cluster.faro(folder, slots, all) : Cluster.stock(folder, slots, all);
+    }
+}
