@@ -57,6 +57,12 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="only cells that have this, as in --case codec=none; repeatable; with --keep the other cells stay",
     )
+    parser.add_argument(
+        "--turns",
+        type=int,
+        metavar="N",
+        help="start each cell's programs N times, not once to three times: what differs by little needs many",
+    )
     parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of the results again")
     parser.add_argument(
         "--prefix", default="", metavar="COMMAND", help="what goes before each program, as in --prefix 'taskset -c 1'"
@@ -71,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
+    if options.turns is not None and options.turns < 1:
+        parser.error(f"--turns wants a number from 1 on: {options.turns}")
     if wrong := [case for case in options.case if "=" not in case]:
         parser.error(f"--case wants KEY=VALUE: {', '.join(wrong)}")
     try:
@@ -108,6 +116,8 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
     wanted_cell = dict(case.split("=", 1) for case in options.case)
     steps = plan(parts, QUICK if options.quick else FULL, wanted_cell)
+    if options.turns is not None:
+        steps = [replace(step, turns=options.turns) for step in steps]
     if not steps:
         raise ValueError(f"no cell of these parts has {' and '.join(options.case)}")
     with work.work_folder(options.dir) as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,31 @@ def ratio(line: Line, peer: Line) -> Spread:
     each = Spread.of([mine / theirs for mine, theirs in zip(line.speeds, peer.speeds, strict=False)])
     middle = speed(line).median / speed(peer).median
     return Spread(middle, min(middle, each.least), max(middle, each.most))
+
+
+@dataclass(frozen=True)
+class Turns:
+    """A ratio of two subjects, turn by turn: in each, programs were started anew."""
+
+    count: int
+    mean: float
+    """Geometric, of the ratios of each turn's medians."""
+    error: float
+    """Standard error of the mean, as a share of it."""
+
+    @classmethod
+    def of(cls, line: Line, peer: Line) -> Turns | None:
+        """The ratio of two subjects that were measured in the same turns, if these were two or more."""
+        if line.turns < 2 or (line.turns, len(line.seconds)) != (peer.turns, len(peer.seconds)):
+            return None
+        ratios = [math.log(b / a) for a, b in zip(_medians(line), _medians(peer), strict=True)]
+        error = statistics.stdev(ratios) / math.sqrt(len(ratios))
+        return cls(len(ratios), math.exp(statistics.mean(ratios)), error)
+
+
+def _medians(line: Line) -> list[float]:
+    size = len(line.seconds) // line.turns
+    return [statistics.median(line.seconds[turn * size : (turn + 1) * size]) for turn in range(line.turns)]
 
 
 class Results:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Line:
     index_bytes: int | None = None
     files: int | None = None
     figures: dict[str, Any] = field(default_factory=dict)
+    turns: int = 1
+    """How often its program was started: each time it made the same number of repetitions."""
     run: str | None = None
     """Revision and date of the run that measured it; programs do not know it."""
 
@@ -70,6 +72,7 @@ class Line:
         sizes = {"stored_bytes": self.stored_bytes, "index_bytes": self.index_bytes, "files": self.files}
         line |= {name: size for name, size in sizes.items() if size is not None}
         line |= {"figures": self.figures} if self.figures else {}
+        line |= {"turns": self.turns} if self.turns > 1 else {}
         return line | ({"run": self.run} if self.run else {})
 
 
@@ -118,6 +121,7 @@ def join(lines: Iterable[Line]) -> list[Line]:
     for line in lines:
         key = (line.part, line.name, line.key, line.plain_bytes)
         before = joined.get(key)
-        seconds = (before.seconds if before else ()) + line.seconds
-        joined[key] = Line(**{**line.__dict__, "seconds": seconds})
+        if before is not None:
+            line = replace(line, seconds=before.seconds + line.seconds, turns=before.turns + line.turns)
+        joined[key] = line
     return list(joined.values())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.figures import Results, Spread, ratio, speed
+from harness.figures import Results, Spread, Turns, ratio, speed
 from harness.lines import Line, parse
 from harness.plots import Plot
 
@@ -67,6 +67,8 @@ def page(bench: dict[str, Any], notes: str, plots: Sequence[Plot]) -> str:
         pieces.append(f"## {_TITLES[part]}\n")
         pieces += [f"![{plot.title}]({plot.path})\n" for plot in plots if plot.part == part]
         pieces.append(_grid(results, part) if part in GRID else _figures(results.select(part)))
+        if part == "flink-jobs":
+            pieces.append(_jobs(results))
     if bench["failures"]:
         pieces.append("## What failed\n\n" + "\n".join(f"- {_text(failure)}" for failure in bench["failures"]) + "\n")
     return "\n".join(pieces)
@@ -193,6 +195,25 @@ def _figures(lines: list[Line]) -> str:
             + [_value(line.figures.get(name, "")) for name in names]
         )
     return table([name.replace("_", " ") for name in head], body)
+
+
+def _jobs(results: Results) -> str:
+    """How jobs with Faro's shuffle compare with those with Flink's."""
+    peers = ("flink-sort", "flink-hash")
+    head = ["job", "partitions", *(word for peer in peers for word in (f"faro / {peer}", "process by process"))]
+    body = []
+    for line in results.select("flink-jobs", "java", "faro"):
+        cells = []
+        for name in peers:
+            peer = results.peer(line, "java", name)
+            turns = Turns.of(line, peer) if peer else None
+            cells.append(times(ratio(line, peer)) if peer else "")
+            cells.append(f"{turns.mean:.3f} ± {turns.mean * turns.error:.3f} of {turns.count}" if turns else "")
+        body.append([_value(line.case.get("job", "")), _value(line.case.get("partitions", "")), *cells])
+    return (
+        "How many times as fast, by the medians of all runs (the range run by run); and the mean of the ratios of processes,"
+        " with its standard error:\n\n" + table(head, body)
+    )
 
 
 def _union(values: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from support import bench, line
 
 from harness import machine
-from harness.figures import Results, ratio, speed
+from harness.figures import Results, Turns, ratio, speed
 from harness.lines import LineError, join, parse, read, validator
 
 
@@ -54,6 +55,20 @@ def test_turns_are_joined_in_order() -> None:
     assert [(one.name, one.seconds) for one in joined] == [
         (("rust", "faro"), (1.0, 2.0)), (("java", "flink"), (4.0,)), (("rust", "faro"), (9.0,)),
     ]  # fmt: skip
+    assert [one.turns for one in joined] == [2, 1, 1]
+    again = parse([one.to_json() for one in joined], "lines")
+    assert [one.turns for one in join([*again, turns[0]])] == [3, 1, 1]
+
+
+def test_turns_are_compared_by_their_medians() -> None:
+    mine = join([line("java", "faro", [1.0, 9.0, 1.0]), line("java", "faro", [1.0, 1.0, 0.1])])
+    theirs = join([line("java", "flink", [2.0, 2.0, 0.1]), line("java", "flink", [8.0, 8.0, 8.0])])
+    found = Turns.of(mine[0], theirs[0])
+    assert found is not None
+    # Twice and eight times as fast: four times, give or take twice.
+    assert (found.count, round(found.mean, 9), round(found.error, 9)) == (2, 4.0, round(math.log(2), 9))
+    assert Turns.of(line("java", "faro", [1.0]), line("java", "flink", [1.0])) is None
+    assert Turns.of(mine[0], line("java", "flink", [1.0])) is None
 
 
 def test_ratios_are_taken_repetition_by_repetition() -> None:

@@ -12,7 +12,7 @@ from support import bench, line
 
 from harness import cli
 from harness.figures import Results
-from harness.lines import Line
+from harness.lines import Line, join
 from harness.page import explanations, page, table
 from harness.plots import draw
 from harness.targets import targets
@@ -132,6 +132,8 @@ def test_jobs_are_held_against_the_sort_shuffle() -> None:
     bad = verdicts(measured("q1", 1.03) + measured("rebalance", 0.95))
     assert bad["flink-jobs"]["state"] == bad["flink-shuffle-bound"]["state"] == "not met"
     assert "q1" in bad["flink-jobs"]["found"]
+    two = join([*measured("q1", 0.5), *measured("q1", 0.5)])
+    assert "| q1 | 4 | 2.00 (2.00 to 2.00) | 2.000 ± 0.000 of 2 | 0.20 " in page(bench(two), "", [])
 
 
 def test_many_partitions_are_held_against_few() -> None:

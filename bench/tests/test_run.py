@@ -139,6 +139,10 @@ def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert cli.main([*arguments, "--case", "codec=lz4", "--case", "partitions=64"]) == 0
     assert "1 of 4" in capsys.readouterr().err
+    cell = ["--case", "codec=lz4", "--case", "partitions=64"]
+    assert cli.main([*arguments[1:], "read", *cell, "--turns", "3"]) == 0
+    assert "1 of 12" in capsys.readouterr().err
+    assert {line.get("turns") for line in json.loads(target.read_text())["results"]} == {6}
     made = json.loads(target.read_text())
     assert len(made["results"]) == len(all_cells["results"])
     # Each result says which run measured it, however often others are measured again.
@@ -152,9 +156,10 @@ def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert all(line["run"] == runs.get(line["case"]["codec"], newest) for line in again["results"])
     assert again["earlier"] == [f"read ({name}): {run}" for name in ("java", "rust") for run in runs.values()]
     assert cli.main([*arguments, "--case", "codec=none-such"]) == cli.USAGE
-    with pytest.raises(SystemExit) as caught:
-        cli.main([*arguments, "--case", "codec"])
-    assert caught.value.code == cli.USAGE
+    for wrong in (["--case", "codec"], ["--turns", "0"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([*arguments, *wrong])
+        assert caught.value.code == cli.USAGE
     capsys.readouterr()
 
 
