@@ -129,7 +129,10 @@ impl Consumer {
     }
 
     /// Calls `listener` each time that something was read for this consumer, from then on, in the thread that read it: it
-    /// must not wait for anything. Something may be there already.
+    /// must not wait for anything. Something may be there already. Its panic ends [`Scheduler::serve`], when others were
+    /// told, but no thread of the scheduler's own.
+    ///
+    /// [`Scheduler::serve`]: super::Scheduler::serve
     pub fn on_ready(&mut self, listener: impl Fn() + Send + Sync + 'static) {
         self.shared.lock().listen(self.id, Arc::new(listener));
     }

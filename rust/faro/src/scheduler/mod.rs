@@ -30,6 +30,7 @@ use crate::reader::Reader;
 use bytes::Bytes;
 use state::{Job, Outcome, State};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -84,12 +85,14 @@ impl Shared {
         let Some(job) = self.lock().plan(&self.options) else {
             return false;
         };
-        self.execute(&job);
+        if let Err(panic) = self.execute(&job) {
+            resume_unwind(panic);
+        }
         true
     }
 
-    /// Reads what was planned, and hands it out.
-    fn execute(&self, job: &Job) {
+    /// Reads what was planned, and hands it out. An error is the panic of a listener: the others were told all the same.
+    fn execute(&self, job: &Job) -> std::thread::Result<()> {
         // A new one each time would be given back to the system and taken again.
         let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = buffers().pop().unwrap_or_default();
@@ -97,9 +100,12 @@ impl Shared {
         buffers().push(buffer);
         let listeners = self.lock().deliver(job, outcome);
         self.work.notify_one();
+        let mut told = Ok(());
         for listener in listeners {
-            listener();
+            // All of them, whatever one of them does.
+            told = told.and(catch_unwind(AssertUnwindSafe(|| listener())));
         }
+        told
     }
 
     /// What a thread of the scheduler's own does.
@@ -110,7 +116,8 @@ impl Shared {
                 None => state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(job) => {
                     drop(state);
-                    self.execute(&job);
+                    // The panic of a listener has been printed; who waits for this thread has nothing to do with it.
+                    let _ = self.execute(&job);
                     state = self.lock();
                 }
             }
@@ -225,7 +232,7 @@ impl Drop for Scheduler {
         drop(state);
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // One that panicked, in a listener, has nothing to tell any more.
+            // One that panicked has nothing to tell any more.
             let _ = thread.join();
         }
     }

@@ -367,6 +367,46 @@ fn faults_belong_to_those_who_meet_them() {
 }
 
 #[test]
+fn a_listener_that_panics_stops_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    // More for each than its share: something is left to be read when the listeners are there.
+    let files = write(&folder.path().join("out"), 3, 8, Codec::None, Layout::Single);
+    let reader = reader(&files);
+    let scheduler = Scheduler::with_threads(options(0, 2_000, 10_000), 1).unwrap();
+    let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+    let (calls, told) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    for (number, consumer) in consumers.iter_mut().enumerate() {
+        let (calls, told) = (calls.clone(), told.clone());
+        consumer.on_ready(move || {
+            // What panics must not print here.
+            calls.fetch_add(1, Ordering::Relaxed);
+            if number == 0 {
+                std::panic::resume_unwind(Box::new("a listener"));
+            }
+            told.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    for (partition, consumer) in (0..3).zip(consumers) {
+        assert_eq!(collect(consumer), collect(reader.partition(partition).unwrap()));
+    }
+    drop(scheduler);
+    assert!(calls.load(Ordering::Relaxed) > told.load(Ordering::Relaxed));
+    // In a thread of the caller's it is the caller's, when all are told.
+    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, 100_000));
+    let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+    let told = Arc::new(AtomicUsize::new(0));
+    for consumer in &mut consumers {
+        let told = told.clone();
+        consumer.on_ready(move || {
+            told.fetch_add(1, Ordering::Relaxed);
+            std::panic::resume_unwind(Box::new("a listener"));
+        });
+    }
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scheduler.serve())).is_err());
+    assert!(told.load(Ordering::Relaxed) >= 3);
+}
+
+#[test]
 fn many_threads_read_at_once_and_leave_as_they_like() {
     let folder = tempfile::tempdir().unwrap();
     let outputs: Vec<Reader> = (0..3)

@@ -22,8 +22,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -178,6 +180,46 @@ class SchedulerFaultsTest {
                 expected.add(Scrambled.story(reader.partition(i)));
             }
             assertEquals(expected, pollInAnyOrder(scheduler, consumers, new Random(3)));
+        }
+    }
+
+    /** Rule 7: a listener that fails keeps no other from being called; it is the fault of whoever serves. */
+    @Test
+    void aListenerThatFails() throws Exception {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+            List<Consumer> consumers = openAll(scheduler, reader);
+            AtomicInteger called = new AtomicInteger();
+            for (Consumer consumer : consumers) {
+                assertEquals(Feed.State.NOT_YET, consumer.poll());
+                consumer.listener(() -> {
+                    if (called.getAndIncrement() < 2) {
+                        throw new IllegalStateException("listener " + called);
+                    }
+                });
+            }
+            assertEquals("listener 1", assertThrows(IllegalStateException.class, scheduler::serve).getMessage());
+            assertEquals(PARTITIONS, called.get());
+        }
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        try (Reader reader = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 1 << 12, 1 << 13), tasks::add)) {
+            Consumer failing = scheduler.open(reader, 0);
+            Consumer other = scheduler.open(reader, 1);
+            assertEquals(Feed.State.NOT_YET, failing.poll());
+            failing.listener(() -> {
+                throw new IllegalStateException("a listener");
+            });
+            assertThrows(IllegalStateException.class, () -> {
+                while (!tasks.isEmpty()) {
+                    tasks.remove().run();
+                }
+            });
+            FaroException end = assertThrows(FaroException.class, () -> {
+                while (other.next()) {
+                    // What came before.
+                }
+            });
+            assertEquals(ErrorCode.IO, end.code());
         }
     }
 

@@ -208,6 +208,15 @@ public final class Scheduler implements Closeable {
 
     /** Plans the next requests of consumers that have room; may read region messages. */
     private void plan(FileSweep file, List<Consumer> hungry) throws FaroException {
+        List<Consumer> ended = new ArrayList<>();
+        try {
+            plan(file, hungry, ended);
+        } finally {
+            tell(ended);
+        }
+    }
+
+    private void plan(FileSweep file, List<Consumer> hungry, List<Consumer> ended) throws FaroException {
         for (int i = 0; i < hungry.size(); i++) {
             Consumer consumer = hungry.get(i);
             boolean wanted = false;
@@ -234,8 +243,27 @@ public final class Scheduler implements Closeable {
                 }
             }
             if (!wanted) {
-                consumer.notifyListener();
+                ended.add(consumer);
             }
+        }
+    }
+
+    /** Tells all of them that something came, also where a listener of one fails: that comes out when all are told. */
+    private static void tell(Iterable<Consumer> consumers) {
+        RuntimeException failure = null;
+        for (Consumer consumer : consumers) {
+            try {
+                consumer.notifyListener();
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -262,10 +290,8 @@ public final class Scheduler implements Closeable {
         }
         dropped.forEach(buffers::giveBack);
         boolean run = dropped.isEmpty() ? false : ledger.wakeStarved();
-        for (int i = 0; i < served; i++) {
-            requests.get(i).owner().notifyListener();
-        }
         dispatch(run);
+        tell(requests.subList(0, served).stream().map(Sweep.Request::owner).toList());
         return more;
     }
 
@@ -375,7 +401,7 @@ public final class Scheduler implements Closeable {
                 consumer.feed().endWith(fault);
             }
         }
-        all.forEach(Consumer::notifyListener);
+        tell(all);
     }
 
     /** Ends all readings with {@code io}; buffers come back as their consumers are closed. */
