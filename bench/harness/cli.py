@@ -129,7 +129,8 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
             steps, folder, shlex.split(options.prefix), say=lambda text: print(text, file=sys.stderr), table=table
         )
     date = began.isoformat(timespec="seconds")
-    found = [replace(line, run=f"{commit[:12]}, {date}") for line in found]
+    where = machine.machine(options.dir)
+    found = [replace(line, run=f"{commit[:12]}, {date}, {where['cpu']}") for line in found]
     kept: list[Line] = []
     if options.keep and options.json.exists():
         kept = _kept(json.loads(options.json.read_text()), found, by_cell=bool(wanted_cell))
@@ -142,7 +143,7 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
         "earlier": sorted({f"{line.part} ({line.language}): {line.run}" for line in kept}),
         "quick": options.quick,
         "seconds": round(time.monotonic() - clock, 1),
-        "machine": machine.machine(options.dir),
+        "machine": where,
         "versions": machine.versions(),
         "results": [line.to_json() for line in join(kept + found)],
         "failures": failures,

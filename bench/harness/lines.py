@@ -38,7 +38,7 @@ class Line:
     turns: int = 1
     """How often its program was started: each time it made the same number of repetitions."""
     run: str | None = None
-    """Revision and date of the run that measured it; programs do not know it."""
+    """Revision, date and processor of the run that measured it; programs do not know it."""
 
     @property
     def key(self) -> Key:

@@ -54,7 +54,7 @@ _READING = """\
   Who writes new files does each repetition three times in a row, and the fastest counts: the host of a virtual machine takes back what memory is free, and the first to write to it would wait for the host.
 - **Faro checksums** every block (CRC-32C) and writes a footer with counts; a read verifies all of it. **Flink neither checksums nor writes a footer**, decompresses at its consumer, and reads back what it wrote
   without looking at it. Nobody syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
-- One machine, one run, and neighbours that are not seen: figures move from run to run, and where a spread is wide, a median says little.
+- The processor above is that of the last run; each earlier run says its own, and ratios are within a run. Neighbours are not seen: figures move from run to run, and where a spread is wide, a median says little.
 """
 
 

@@ -128,7 +128,7 @@ def test_the_revision_is_that_of_the_beginning(fakes: Path, tmp_path: Path, monk
     assert cli.main(["index", "--quick", "--dir", str(fakes), "--json", str(target), "--into", str(tmp_path)]) == 0
     made = json.loads(target.read_text())
     assert made["commit"] == "a" * 40
-    assert {line["run"] for line in made["results"]} == {f"{'a' * 12}, {made['date']}"}
+    assert {line["run"] for line in made["results"]} == {f"{'a' * 12}, {made['date']}, {made['machine']['cpu']}"}
 
 
 def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +152,7 @@ def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFix
     target.write_text(json.dumps(made))
     assert cli.main([*arguments, "--case", "codec=zstd"]) == 0
     again = json.loads(target.read_text())
-    newest = f"{again['commit'][:12]}, {again['date']}"
+    newest = f"{again['commit'][:12]}, {again['date']}, {again['machine']['cpu']}"
     assert all(line["run"] == runs.get(line["case"]["codec"], newest) for line in again["results"])
     assert again["earlier"] == [f"read ({name}): {run}" for name in ("java", "rust") for run in runs.values()]
     assert cli.main([*arguments, "--case", "codec=none-such"]) == cli.USAGE
