@@ -14,6 +14,10 @@ import java.util.Map;
 /**
  * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
  * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
+ *
+ * <p>With framing opaque and few partitions, records of single partitions are collected by partition from the first on,
+ * and parts take what is left: events, large and shared records, and all that comes behind the first two in a region.
+ * Then its memory is up to a 64th more than its size, a chunk of 64 KiB for each partition, and a part.
  */
 public final class SortBuffer {
     /** Bytes of a part that is sorted by itself: with a second one a processor's cache holds it. */
@@ -41,6 +45,10 @@ public final class SortBuffer {
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
     private final Scratch scratch;
+    /** Where partitions are few, else null. */
+    private final Piles piles;
+    /** Whether no record of a single partition is in a part: what is in piles comes before these. */
+    private boolean piling;
     private int usedRuns;
     private long charged;
     private long records;
@@ -57,6 +65,9 @@ public final class SortBuffer {
         this.ordered = ordered;
         this.runSize = runSize(size, header.partitionCount());
         this.scratch = new Scratch(runSize);
+        boolean few = header.framing() == Framing.OPAQUE && header.partitionCount() <= Piles.MOST;
+        this.piles = few ? new Piles(header.partitionCount()) : null;
+        this.piling = few;
     }
 
     /** The bytes of each part, when as few as can be share the size evenly. */
@@ -69,6 +80,11 @@ public final class SortBuffer {
     /** Whether it holds no record. */
     public boolean isEmpty() {
         return records == 0;
+    }
+
+    /** Bytes of memory that records are in, or may come into without more being taken. */
+    long capacity() {
+        return runs.stream().mapToLong(Run::capacity).sum() + (piles == null ? 0 : piles.capacity());
     }
 
     /** Whether it holds a record by broadcast or multicast. */
@@ -118,13 +134,29 @@ public final class SortBuffer {
     }
 
     private void put(int target, ByteBuffer record, int kind, long rows, long charge) {
+        charged += charge;
+        records++;
+        if (piling && target < header.partitionCount()) {
+            if (kind == 0 && rows == 1 && record.remaining() <= Piles.LONGEST) {
+                putOnPile(target, record);
+                return;
+            }
+            piling = false;
+        }
         Run run = usedRuns == 0 ? null : runs.get(usedRuns - 1);
         if (run == null || !run.fits(record.remaining())) {
             run = runWithRoom(run, record.remaining());
         }
         run.add(target, record, kind, rows);
-        charged += charge;
-        records++;
+    }
+
+    private void putOnPile(int target, ByteBuffer record) {
+        if (!piles.fits(target, record.remaining())) {
+            // Of parts that an earlier region needed.
+            runs.subList(usedRuns, runs.size()).clear();
+            piles.begin(target);
+        }
+        piles.add(target, record);
     }
 
     private Run runWithRoom(Run run, int length) {
@@ -162,6 +194,10 @@ public final class SortBuffer {
     }
 
     private Run newRun(int capacity) {
+        if (piles != null) {
+            // Of chunks that an earlier region needed.
+            piles.trim();
+        }
         return new Run(capacity, header.framing() == Framing.OPAQUE);
     }
 
@@ -202,7 +238,7 @@ public final class SortBuffer {
         int extents = 0;
         seek(0);
         for (int target = lowest(); target < header.partitionCount(); target = lowest()) {
-            boolean any = false;
+            boolean any = piles != null && piles.skip(target);
             for (int i = 0; i < usedRuns; i++) {
                 any |= runs.get(i).skip(target);
             }
@@ -220,6 +256,9 @@ public final class SortBuffer {
             } else {
                 sink.beginShared(shared.get(target - header.partitionCount()));
             }
+            if (piles != null) {
+                piles.drain(target, sink);
+            }
             for (int i = 0; i < usedRuns; i++) {
                 runs.get(i).drain(target, sink);
             }
@@ -228,13 +267,16 @@ public final class SortBuffer {
     }
 
     private void seek(int target) {
+        if (piles != null) {
+            piles.seek(target);
+        }
         for (int i = 0; i < usedRuns; i++) {
             runs.get(i).seek(target);
         }
     }
 
     private int lowest() {
-        int lowest = Integer.MAX_VALUE;
+        int lowest = piles == null ? Integer.MAX_VALUE : piles.target();
         for (int i = 0; i < usedRuns; i++) {
             lowest = Math.min(lowest, runs.get(i).target());
         }
@@ -245,12 +287,19 @@ public final class SortBuffer {
     public void release() {
         runs.subList(usedRuns, runs.size()).clear();
         scratch.release();
+        if (piles != null) {
+            piles.trim();
+        }
     }
 
     private void clear() {
         usedRuns = 0;
         runs.removeIf(run -> run.capacity() > runSize);
         runs.forEach(Run::clear);
+        if (piles != null) {
+            piles.clear();
+            piling = true;
+        }
         charged = 0;
         records = 0;
         shared.clear();

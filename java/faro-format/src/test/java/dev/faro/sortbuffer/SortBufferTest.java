@@ -171,9 +171,13 @@ class SortBufferTest {
         }
     }
 
-    /** As above; lengths are left out where nothing needs them, and parts with an event keep theirs. */
+    /**
+     * As above; lengths are left out where nothing needs them, and parts with an event keep theirs. With few partitions
+     * nothing is sorted up to an event or a large record.
+     */
     @ParameterizedTest
-    @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000"})
+    @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000",
+        "4, 300", "4, 1024", "16, 1100", "17, 300", "2, 0"})
     void givesEachPartitionItsBytes(int partitions, int mostLength) throws FaroException {
         SortBuffer buffer = new SortBuffer(header(partitions, Framing.OPAQUE), 11 << 20, true);
         for (int region = 0; region < 2; region++) {
@@ -195,6 +199,28 @@ class SortBufferTest {
             assertTrue(Stream.told(wanted).equals(Stream.told(joined.partitions)), "each partition has its bytes");
             assertEquals(mostLength < 9000, joined.atOnce > 0);
         }
+    }
+
+    /** What small records had in one region is let go when large ones need memory in the next, and the other way round. */
+    @ParameterizedTest
+    @CsvSource({"4", "16"})
+    void piledRecordsAndPartsTakeNoMemoryBesideEachOther(int partitions) throws FaroException {
+        long size = 9 << 20;
+        SortBuffer buffer = new SortBuffer(header(partitions, Framing.OPAQUE), size, true);
+        long most = size + size / 64 + partitions * (64L << 10) + SortBuffer.runSize(size, partitions);
+        for (int region = 0; region < 6; region++) {
+            int length = region % 2 == 0 ? 1000 : 1100;
+            ByteBuffer record = record(random, length);
+            for (int i = 0; buffer.fits(length, null); i++) {
+                // All in one partition, then in all.
+                buffer.add(region < 3 ? 0 : i % partitions, record, 0, 1);
+                assertTrue(buffer.capacity() <= most, () -> buffer.capacity() + " of " + most);
+            }
+            assertTrue(buffer.capacity() > size * 9 / 10);
+            buffer.drain(0, new Joined());
+        }
+        buffer.release();
+        assertEquals(0, buffer.capacity());
     }
 
     /** Events and rows stand among the records, and a record that is larger than parts has one of its own. */
