@@ -10,7 +10,7 @@ import java.util.List;
  * without their lengths: only for framing opaque, and for records that are no events and count as one row.
  */
 final class Piles {
-    /** Targets up to which each has memory of its own: with more, these fit into no processor's first cache. */
+    /** Targets up to which each has memory of its own: with 32 a trial was slower than sorting. */
     static final int MOST = 16;
     /** The longest record, in bytes, that is taken: at most as much stays free at the end of a chunk. */
     static final int LONGEST = 1 << 10;
