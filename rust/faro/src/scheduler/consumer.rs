@@ -128,10 +128,9 @@ impl Consumer {
         }
     }
 
-    /// Calls `listener` each time that something was read for this consumer, from then on, in the thread that read it: it
-    /// must not wait for anything. Something may be there already. Its panic, when others were
-    /// told, comes out of [`Scheduler::serve`], or of a consumer that waits and serves itself, but ends no thread of the
-    /// scheduler's own.
+    /// Calls `listener` each time that something was read for this consumer, from then on, in the thread that read it:
+    /// it must not wait for anything. Something may be there already. Its panic, when others were told, comes out of
+    /// [`Scheduler::serve`], or of a consumer that waits and serves itself, but ends no thread of the scheduler's own.
     ///
     /// [`Scheduler::serve`]: super::Scheduler::serve
     pub fn on_ready(&mut self, listener: impl Fn() + Send + Sync + 'static) {
