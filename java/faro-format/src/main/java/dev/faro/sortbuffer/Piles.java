@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records of few targets, each copied behind the others of its target, so that nothing is left to sort. They stand
- * without their lengths: only for framing opaque, and for records that are no events and count as one row.
+ * Records of few targets, each copied behind the others of its target, so that nothing is left to sort: only records that
+ * are no events and count as one row. They stand behind their lengths where framing keeps them, else without.
  */
 final class Piles {
     /** Targets up to which each has memory of its own: with 32 a trial was slower than sorting. */
@@ -17,6 +17,7 @@ final class Piles {
     /** Bytes of the first chunk of a target at first: many outputs are small. */
     private static final int FIRST = 8 << 10;
     private static final int CHUNK = 64 << 10;
+    private static final int LENGTH = 4;
 
     private static final class Chunk {
         final Memory memory;
@@ -36,9 +37,16 @@ final class Piles {
     private final Pile[] piles;
     /** The last chunk of each target that has records, else null. */
     private final Chunk[] open;
+    private final boolean framed;
     private int next;
 
-    Piles(int targets) {
+    /**
+     * Takes memory as records come.
+     *
+     * @param framed whether records stand behind their lengths
+     */
+    Piles(int targets, boolean framed) {
+        this.framed = framed;
         piles = new Pile[targets];
         open = new Chunk[targets];
         for (int i = 0; i < targets; i++) {
@@ -49,7 +57,7 @@ final class Piles {
     /** Whether a record of a target can be added to the chunk that is open. */
     boolean fits(int target, int length) {
         Chunk chunk = open[target];
-        return chunk != null && length <= chunk.memory.capacity() - chunk.end;
+        return chunk != null && (framed ? LENGTH : 0) + length <= chunk.memory.capacity() - chunk.end;
     }
 
     /** Opens a chunk of a target, in which any record fits that is not too long. */
@@ -68,8 +76,13 @@ final class Piles {
     void add(int target, ByteBuffer record) {
         Chunk chunk = open[target];
         int length = record.remaining();
-        record.get(record.position(), chunk.memory.bytes, chunk.end, length);
-        chunk.end += length;
+        int at = chunk.end;
+        if (framed) {
+            chunk.memory.putInt(at, length);
+            at += LENGTH;
+        }
+        record.get(record.position(), chunk.memory.bytes, at, length);
+        chunk.end = at + length;
         chunk.records++;
     }
 
@@ -104,7 +117,11 @@ final class Piles {
         next++;
         Pile pile = piles[target];
         for (Chunk chunk : pile.chunks.subList(0, pile.used)) {
-            sink.bytes(chunk.memory.view, 0, chunk.end, chunk.records);
+            if (framed) {
+                sink.records(chunk.memory.view, 0, chunk.end, chunk.records);
+            } else {
+                sink.bytes(chunk.memory.view, 0, chunk.end, chunk.records);
+            }
         }
     }
 

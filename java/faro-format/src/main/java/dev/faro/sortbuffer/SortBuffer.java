@@ -15,7 +15,7 @@ import java.util.Map;
  * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
  * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
  *
- * <p>With framing opaque and few partitions, records of single partitions are collected by partition from the first on,
+ * <p>With few partitions, but for framing arrow, records of single partitions are collected by partition from the first on,
  * and parts take what is left: events, large and shared records, and all that comes behind the first two in a region.
  * Then its memory is up to a 64th more than its size, a chunk of 64 KiB for each partition, and two parts.
  */
@@ -65,8 +65,9 @@ public final class SortBuffer {
         this.ordered = ordered;
         this.runSize = runSize(size, header.partitionCount());
         this.scratch = new Scratch(runSize);
-        boolean few = header.framing() == Framing.OPAQUE && header.partitionCount() <= Piles.MOST;
-        this.piles = few ? new Piles(header.partitionCount()) : null;
+        // A record of framing arrow is a block.
+        boolean few = header.framing() != Framing.ARROW && header.partitionCount() <= Piles.MOST;
+        this.piles = few ? new Piles(header.partitionCount(), header.framing() == Framing.RECORDS) : null;
         this.piling = few;
     }
 
