@@ -83,7 +83,7 @@ out/tpch-0.1/stamp: .venv/demo-stamp
 	touch $@
 
 .PHONY: test-flink
-test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it, `make test` does not
+test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it with both, `make test` does not
 	@# What was compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
