@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records of few targets, each copied behind the others of its target, so that nothing is left to sort: only records that
- * are no events and count as one row. They stand behind their lengths where framing keeps them, else without.
+ * Records of few targets, each copied behind the others of its target, so that nothing is left to sort: only records
+ * that are no events and count as one row. They stand behind their lengths where framing keeps them, else without.
  */
 final class Piles {
     /** Targets up to which each has memory of its own: with 32 a trial was slower than sorting. */

@@ -15,8 +15,8 @@ import java.util.Map;
  * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
  * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
  *
- * <p>With few partitions, but for framing arrow, records of single partitions are collected by partition from the first on,
- * and parts take what is left: events, large and shared records, and all that comes behind the first two in a region.
+ * <p>With few partitions, records of single partitions are collected by partition from the first on (not with framing
+ * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a region.
  * Then its memory is up to a 64th more than its size, a chunk of 64 KiB for each partition, and two parts.
  */
 public final class SortBuffer {
