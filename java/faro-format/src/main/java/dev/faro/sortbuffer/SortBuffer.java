@@ -16,7 +16,8 @@ import java.util.Map;
  * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
  *
  * <p>With few partitions, records of single partitions are collected by partition from the first on (not with framing
- * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a region.
+ * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a
+ * region.
  * Then its memory is up to a 64th more than its size, a chunk of 64 KiB for each partition, and two parts.
  */
 public final class SortBuffer {
