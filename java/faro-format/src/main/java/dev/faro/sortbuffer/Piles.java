@@ -12,8 +12,11 @@ import java.util.List;
 final class Piles {
     /** Targets up to which each has memory of its own: with 32 a trial was slower than sorting. */
     static final int MOST = 16;
-    /** The longest record, in bytes, that is taken: at most as much stays free at the end of a chunk. */
-    static final int LONGEST = 1 << 10;
+    /**
+     * The longest record, in bytes, that is taken: longer ones gained nothing. At most as much, and a length, stays free
+     * at the end of a chunk.
+     */
+    static final int LONGEST = 512;
     /** Bytes of the first chunk of a target at first: many outputs are small. */
     private static final int FIRST = 8 << 10;
     private static final int CHUNK = 64 << 10;

@@ -17,7 +17,7 @@ import java.util.Map;
  *
  * <p>With few partitions, records of single partitions are collected by partition from the first on (not with framing
  * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a
- * region. Then its memory is up to a 64th more than its size, a chunk of 64 KiB for each partition, and two parts.
+ * region. Then its memory is up to a 127th more than its size, a chunk of 64 KiB for each partition, and two parts.
  */
 public final class SortBuffer {
     /** Bytes of a part that is sorted by itself: with a second one a processor's cache holds it. */
