@@ -65,13 +65,19 @@ class WriterMemoryTest {
     void takesLittleForLittle() throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(100);
         WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(SORT_BUFFER);
+        // The first of a JVM loads classes too.
+        writeLittle("first", options, record);
         long before = allocated();
-        try (Writer writer = Writer.create(folder.resolve("w"), options)) {
+        writeLittle("second", options, record);
+        long taken = allocated() - before;
+        assertTrue(taken < 400_000, taken + " bytes for 30,000 of records");
+    }
+
+    private void writeLittle(String name, WriterOptions options, ByteBuffer record) throws FaroException {
+        try (Writer writer = Writer.create(folder.resolve(name), options)) {
             write(writer, record, PARTITIONS, 300);
             writer.finish();
         }
-        long taken = allocated() - before;
-        assertTrue(taken < 400_000, taken + " bytes for 30,000 of records");
     }
 
     /** What the JVM with little memory does: it fills a sort buffer twice. */
