@@ -14,14 +14,15 @@ import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
 
 /**
- * One consumer's reading of some subpartitions. A few buffers are made ahead, by tasks of the executor for reads, one at
- * a time; so neither the network's thread nor the consuming task's opens files or verifies.
+ * One consumer's reading of some subpartitions. A few messages are made ahead, by tasks of the executor for reads, one at
+ * a time; so neither the network's thread nor the consuming task's opens files or verifies. What goes over the network is
+ * put together in messages as large as a network buffer.
  *
  * <p>When reading fails, the view is released with the reason. The network's thread finds it there and sends it on; a
  * channel in the same task manager would take a released view for a cancelled task and lose the reason, so it is thrown.
  */
 final class FaroSubpartitionView implements ResultSubpartitionView {
-    /** Buffers that are made ahead, when nothing has to be repeated. */
+    /** Messages that are made ahead, when nothing has to be repeated. */
     private static final int MOST_READY = 4;
     /** When so few are left, more are made. */
     private static final int FEW = MOST_READY / 2;
@@ -31,11 +32,15 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private final ResultSubpartitionIndexSet subpartitions;
     private final BufferAvailabilityListener listener;
     private final boolean local;
+    /** Bytes of a message of several buffers; 0 if each goes by itself. */
+    private final int together;
 
     private final Object lock = new Object();
     // Guarded by the lock.
-    private final ArrayDeque<Buffer> ready = new ArrayDeque<>();
+    private final ArrayDeque<Message> ready = new ArrayDeque<>();
     private int readyData;
+    /** Whether the listener was not told yet of what is there. */
+    private boolean untold;
     private int sequenceNumber;
     /** Whether a task fills, or waits for a thread. */
     private boolean filling;
@@ -56,6 +61,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         this.subpartitions = subpartitions;
         this.listener = listener;
         this.local = listener instanceof InputChannel;
+        this.together = local || !Message.canHoldSeveral() ? 0 : partition.settings().blockSize();
     }
 
     /** Has a task fill the queue, now or once more. */
@@ -85,6 +91,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
                 // The executor would keep it to itself.
                 fail(partition.failureOfReading(e));
             }
+            tellOfRest();
         } while (!endFilling());
     }
 
@@ -131,19 +138,37 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     }
 
     private void add(Buffer buffer) {
-        boolean first;
+        boolean tell;
         synchronized (lock) {
             if (released) {
                 buffer.recycleBuffer();
                 return;
             }
-            first = ready.isEmpty();
-            ready.add(buffer);
-            if (buffer.isBuffer()) {
-                readyData++;
+            Message last = ready.peekLast();
+            if (last == null || together == 0 || !last.add(buffer, together)) {
+                untold |= last == null;
+                ready.add(new Message(buffer));
+                if (buffer.isBuffer()) {
+                    readyData++;
+                }
             }
+            // More may come at once that goes with the first.
+            tell = untold && (together == 0 || ready.size() > 1);
+            untold &= !tell;
         }
-        if (first) {
+        if (tell) {
+            notifyDataAvailable();
+        }
+    }
+
+    /** Tells of what waits for more, which does not come at once. */
+    private void tellOfRest() {
+        boolean tell;
+        synchronized (lock) {
+            tell = untold && !released;
+            untold = false;
+        }
+        if (tell) {
             notifyDataAvailable();
         }
     }
@@ -153,19 +178,21 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         BufferAndBacklog next;
         boolean few;
         synchronized (lock) {
-            Buffer buffer = ready.poll();
-            if (buffer == null) {
+            Message message = ready.poll();
+            if (message == null) {
                 if (local && failureCause != null) {
                     throw new IOException(failureCause.getMessage(), failureCause);
                 }
                 return null;
             }
-            if (buffer.isBuffer()) {
+            untold = false;
+            if (message.isData()) {
                 readyData--;
             }
-            Buffer following = ready.peek();
-            Buffer.DataType nextType = following == null ? Buffer.DataType.NONE : following.getDataType();
-            next = new BufferAndBacklog(buffer, readyData, nextType, sequenceNumber++);
+            Message following = ready.peek();
+            Buffer.DataType nextType = following == null ? Buffer.DataType.NONE : following.type();
+            next = new BufferAndBacklog(message.toBuffer(), readyData, nextType, sequenceNumber);
+            sequenceNumber += message.size();
             few = ready.size() <= FEW;
         }
         if (few) {
@@ -193,7 +220,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
 
     /** Releases the view, unless it was released before. */
     private boolean release(Throwable cause) {
-        List<Buffer> dropped;
+        List<Message> dropped;
         boolean close;
         synchronized (lock) {
             if (released) {
@@ -206,7 +233,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             readyData = 0;
             close = mayClose();
         }
-        dropped.forEach(Buffer::recycleBuffer);
+        dropped.forEach(Message::recycle);
         if (close) {
             close();
         }
@@ -247,7 +274,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     public AvailabilityWithBacklog getAvailabilityAndBacklog(boolean isCreditAvailable) {
         synchronized (lock) {
             boolean available =
-                    released || !ready.isEmpty() && (isCreditAvailable || !ready.peek().isBuffer());
+                    released || !ready.isEmpty() && (isCreditAvailable || !ready.peek().isData());
             return new AvailabilityWithBacklog(available, readyData);
         }
     }

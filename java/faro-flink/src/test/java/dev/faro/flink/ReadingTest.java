@@ -34,6 +34,7 @@ import org.apache.flink.runtime.io.network.partition.PartitionNotFoundException;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionManager;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.util.EnvironmentInformation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,6 +67,12 @@ class ReadingTest {
     /** A finished partition whose bytes do not shrink unless {@code texts} are asked for. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, boolean texts, OutputReads reads)
             throws IOException {
+        return write(codec, subpartitions, records, texts ? records : 0, reads);
+    }
+
+    /** A finished partition of whose records the first {@code texts} shrink. */
+    private FaroResultPartition write(Codec codec, int subpartitions, int records, int texts, OutputReads reads)
+            throws IOException {
         OutputSettings settings = new OutputSettings(folder.resolve("output" + partitions.size()), codec, BUFFER,
                 1 << 20, 0, 0, Map.of());
         FaroResultPartition partition = new FaroResultPartition("test", 0, new ResultPartitionID(),
@@ -76,7 +83,7 @@ class ReadingTest {
         Random random = new Random(1);
         byte[] record = new byte[RECORD];
         for (int i = 0; i < records; i++) {
-            if (!texts) {
+            if (i >= texts) {
                 random.nextBytes(record);
             }
             partition.emitRecord(ByteBuffer.wrap(record), i % subpartitions);
@@ -212,6 +219,29 @@ class ReadingTest {
         }
         assertEquals(0, left[0]);
         channel.view().releaseAllResources();
+    }
+
+    /** As in Flink's own shuffle, where it has messages of several buffers. */
+    @Test
+    void smallBuffersGoTogether() throws Exception {
+        assertEquals(EnvironmentInformation.getVersion().startsWith("2."), Message.canHoldSeveral());
+        OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
+        // Eight blocks that shrink to little, and two events.
+        TestChannel small = open(write(Codec.LZ4, 1, 30, true, reads), 0);
+        // As many of which each fills a buffer, but for the last.
+        TestChannel full = open(write(Codec.NONE, 1, 30, false, reads), 0);
+        // Two blocks that shrink, and a short one that does not.
+        TestChannel mixed = open(write(Codec.LZ4, 1, 9, 8, reads), 0);
+        while (!small.hasNews() || !full.hasNews() || !mixed.hasNews()) {
+            Thread.sleep(1);
+        }
+        assertTrue(small.queuedWhenTold() > 1 || !Message.canHoldSeveral(), "told when a message is full");
+        assertEquals(30L * RECORD, drain(small));
+        assertEquals(Message.canHoldSeveral() ? 1 + 2 : 8 + 2, small.messages());
+        assertEquals(30L * RECORD, drain(full));
+        assertEquals(8 + 2, full.messages());
+        assertEquals(9L * RECORD, drain(mixed));
+        assertEquals(Message.canHoldSeveral() ? 2 + 2 : 3 + 2, mixed.messages());
     }
 
     /** A block that its checksum fits and its codec does not know: no damage, but a writer's fault. */

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
@@ -21,17 +24,26 @@ final class TestChannel implements BufferAvailabilityListener {
     private final Semaphore available = new Semaphore(0);
     private final BufferDecompressor decompressor;
     private final ResultSubpartitionView view;
+    private final int bufferSize;
+    /** Of a message, in which several may be. */
+    private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
     private int sequence;
+    private int messages;
+    private volatile int queuedWhenTold;
 
     /** A channel for the subpartitions from {@code from} to {@code to}. */
     TestChannel(ResultPartition partition, int from, int to, int bufferSize, CompressionCodec codec)
             throws IOException {
+        this.bufferSize = bufferSize;
         decompressor = new BufferDecompressor(bufferSize, codec);
         view = partition.createSubpartitionView(new ResultSubpartitionIndexSet(from, to), this);
     }
 
     @Override
     public void notifyDataAvailable(ResultSubpartitionView which) {
+        if (!hasNews()) {
+            queuedWhenTold = which.getNumberOfQueuedBuffers();
+        }
         available.release();
     }
 
@@ -42,19 +54,53 @@ final class TestChannel implements BufferAvailabilityListener {
 
     /** Waits for the next buffer as it comes, and recycles it. */
     void next(Look look) throws IOException, InterruptedException {
+        if (buffers.isEmpty()) {
+            nextMessage();
+        }
+        Buffer buffer = buffers.remove();
+        try {
+            look.at(buffer);
+        } finally {
+            buffer.recycleBuffer();
+        }
+    }
+
+    private void nextMessage() throws IOException, InterruptedException {
         BufferAndBacklog next = view.getNextBuffer();
         while (next == null) {
             assertFalse(view.isReleased(), () -> "failed: " + view.getFailureCause());
             assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that there is more");
             next = view.getNextBuffer();
         }
-        assertEquals(sequence++, next.getSequenceNumber());
-        Buffer buffer = next.buffer();
+        Buffer message = next.buffer();
+        assertTrue(message.readableBytes() <= bufferSize, "fits in a network buffer");
+        buffers.addAll(parts(message));
+        assertEquals(message.readableBytes(), buffers.stream().mapToInt(Buffer::readableBytes).sum());
+        assertEquals(sequence, next.getSequenceNumber());
+        sequence += buffers.size();
+        messages++;
+    }
+
+    /** Flink 1.20 has no class for messages of several buffers. */
+    private static List<Buffer> parts(Buffer message) {
         try {
-            look.at(buffer);
-        } finally {
-            buffer.recycleBuffer();
+            Method parts = message.getClass().getMethod("getPartialBuffers");
+            return ((List<?>) parts.invoke(message)).stream().map(Buffer.class::cast).toList();
+        } catch (NoSuchMethodException e) {
+            return List.of(message);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
         }
+    }
+
+    /** How many messages there were when the channel was told of some for the first time, or since it waited. */
+    int queuedWhenTold() {
+        return queuedWhenTold;
+    }
+
+    /** How many messages there were. */
+    int messages() {
+        return messages;
     }
 
     /** Waits until the view has failed, and says what with. */
