@@ -33,7 +33,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private final BufferAvailabilityListener listener;
     private final boolean local;
     /** Bytes of a message of several buffers; 0 if each goes by itself. */
-    private final int together;
+    private final int messageSize;
 
     private final Object lock = new Object();
     // Guarded by the lock.
@@ -61,7 +61,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         this.subpartitions = subpartitions;
         this.listener = listener;
         this.local = listener instanceof InputChannel;
-        this.together = local || !Message.canHoldSeveral() ? 0 : partition.settings().blockSize();
+        this.messageSize = local || !Message.canHoldSeveral() ? 0 : partition.settings().blockSize();
     }
 
     /** Has a task fill the queue, now or once more. */
@@ -145,7 +145,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
                 return;
             }
             Message last = ready.peekLast();
-            if (last == null || together == 0 || !last.add(buffer, together)) {
+            if (last == null || messageSize == 0 || !last.add(buffer, messageSize)) {
                 untold |= last == null;
                 ready.add(new Message(buffer));
                 if (buffer.isBuffer()) {
@@ -153,7 +153,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
                 }
             }
             // More may come at once that goes with the first.
-            tell = untold && (together == 0 || ready.size() > 1);
+            tell = untold && (messageSize == 0 || ready.size() > 1);
             untold &= !tell;
         }
         if (tell) {

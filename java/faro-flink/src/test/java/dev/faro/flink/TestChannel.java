@@ -93,7 +93,7 @@ final class TestChannel implements BufferAvailabilityListener {
         }
     }
 
-    /** How many messages there were when the channel was told of some for the first time, or since it waited. */
+    /** How many messages there were when the channel was told of some while it knew of none. */
     int queuedWhenTold() {
         return queuedWhenTold;
     }
