@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 Json = Any
 Kind = Literal["ok", "error", "unsupported", "crash", "timeout", "garbage"]
 
-OPERATIONS = ("hello", "read", "write", "check", "repair", "follow", "stop")
+OPERATIONS = ("hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop")
 _PARTITION_MEMBERS = {"blocks", "kinds", "plain_bytes", "records", "stored_bytes", "sha256"}
 _NUMBER = re.compile("[0-9]{1,10}")
 _SHA256 = re.compile("[0-9a-f]{64}")

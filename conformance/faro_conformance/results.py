@@ -28,6 +28,7 @@ CHAPTERS = {
     "FRM": "Framing",
     "WRT": "Writing",
     "SRT": "Sort buffer",
+    "PUB": "Publishing",
     "REP": "Repair",
     "ERR": "Errors",
     "LIM": "Limits",
