@@ -54,8 +54,8 @@ lint: .venv/bench-stamp ## Check style, lints and types
 	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
 	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/totals examples
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults generate tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults generate tests skeleton_testee.py && $(BIN)/mypy
+	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults races generate tests skeleton_testee.py
+	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults races generate tests skeleton_testee.py && $(BIN)/mypy
 	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
 	cd fuzz/python && $(BIN)/mypy
 	cd bench && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
@@ -158,6 +158,14 @@ faults-all: testees out/faults/shim.so ## Every fault at every system call of th
 .PHONY: kills
 kills: testees out/faults/shim.so ## Kill a writer in each language KILLS times, with SEED if it is given
 	conformance/run faults kills --kills $(or $(KILLS),500) $(if $(SEED),--seed $(SEED)) --json out/faults/kills.json
+
+.PHONY: races
+races: testees ## Let writers and readers of all languages race for one name, ROUNDS times (10,000), with SEED if it is given
+	conformance/run races --rounds $(or $(ROUNDS),10000) $(if $(SEED),--seed $(SEED)) --json out/races.json
+
+.PHONY: races-short
+races-short: testees ## A sample of the races; part of `make test`
+	conformance/run races --rounds 500
 
 .PHONY: sweep
 sweep: testees ## Run the sweeps whole: every value of every byte
@@ -271,5 +279,5 @@ demo: .venv/demo-stamp faro testees ## Real data in, checked out in three langua
 	$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults fuzz-short ## Everything that has to pass
+test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults races-short fuzz-short ## Everything that has to pass
 	@scripts/totals

@@ -25,6 +25,7 @@ _EPILOG = """\
 `run bounds --help` tells of hostile files, read under a limit on address space.
 `run detection --help` tells of damaged files, and what of the damage readers detect.
 `run faults --help` tells of kills, refused system calls, real limits, and files that change while they are read.
+`run races --help` tells of writers and readers of all implementations that race for one name.
 
 exit codes: 0 nothing failed; 1 something failed, or a list of expected failures is wrong; 2 wrong usage, or the suite
 is damaged; 3 a testee could not be started
@@ -92,6 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from faults import cli as faults_cli
 
             return faults_cli.main(arguments[1:], add_common)
+        if arguments and arguments[0] == "races":
+            from races import cli as races_cli
+
+            return races_cli.main(arguments[1:], add_common)
         return _main(build_parser().parse_args(arguments))
     except SuiteError as error:
         print(f"conformance/run: {error}", file=sys.stderr)
