@@ -1,7 +1,9 @@
 # Needs a Rust toolchain, JDK 17 with Maven, Python >= 3.10 with venv, a C compiler and cmake; fetches the rest.
 
 PYTHON ?= python3
-CARGO := cargo --quiet
+# Steps say what they do, that they still run, and how long they took. On a terminal cargo draws its own progress.
+STEP := $(CURDIR)/scripts/step
+CARGO := cargo $(shell [ -t 2 ] || echo --quiet)
 MVN := mvn --batch-mode -Dstyle.color=never --quiet --no-transfer-progress --file java/pom.xml
 BIN := $(CURDIR)/.venv/bin
 
@@ -15,20 +17,25 @@ SHELL := /bin/bash
 help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
+.PHONY: tools
+tools: ## Say which of the tools that all this needs are missing, with the package that has each
+	@scripts/check-tools
+
 .PHONY: setup
 setup: .venv/stamp ## Make the Python environment in .venv (Rust and Java need none)
 
 # Made anew when what it holds changes, so that it holds nothing else.
 .venv/stamp: python/pyproject.toml python/requirements-dev.txt conformance/pyproject.toml conformance/requirements.txt
-	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt -r conformance/requirements.txt \
-		--editable 'python[arrow]' --editable conformance
-	touch $@
+	@scripts/check-tools
+	@$(STEP) "Python: make the environment .venv" sh -ec '$(PYTHON) -m venv --clear .venv; \
+		$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt -r conformance/requirements.txt \
+		--editable "python[arrow]" --editable conformance'
+	@touch $@
 
 # Plots, for the benchmarks and their tests.
 .venv/bench-stamp: .venv/stamp bench/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
-	touch $@
+	@$(STEP) "Python: install what plots need" $(BIN)/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	@touch $@
 
 .PHONY: schema
 schema: ## Generate the code of all languages from schema/faro.fbs
@@ -36,7 +43,7 @@ schema: ## Generate the code of all languages from schema/faro.fbs
 
 .PHONY: schema-check
 schema-check: ## Fail if the generated code does not fit the schema
-	schema/generate --check
+	@$(STEP) --progress "Schema: build flatc, compare the generated code" schema/generate --check
 
 .PHONY: kaitai
 kaitai: ## Generate the Kaitai parser from schema/faro.ksy
@@ -44,26 +51,33 @@ kaitai: ## Generate the Kaitai parser from schema/faro.ksy
 
 .PHONY: kaitai-check
 kaitai-check: ## Fail if the Kaitai parser does not fit its description
-	schema/kaitai/generate --check
+	@$(STEP) "Schema: compare the Kaitai parser" schema/kaitai/generate --check
 
 .PHONY: lint
-lint: .venv/bench-stamp ## Check style, lints and types
-	cd rust && $(CARGO) fmt --check
-	cd rust && $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
-	cd rust && RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
-	cd python && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
+lint: lint-rust lint-python ## Check style, lints and types
+
+.PHONY: lint-rust
+lint-rust: ## Check style and lints of Rust, and build its documentation
+	@cd rust && cargo fmt --check
+	@cd rust && $(STEP) --progress "Rust: lints" $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
+	@cd rust && RUSTDOCFLAGS='--deny warnings' $(STEP) --progress "Rust: documentation" $(CARGO) doc --locked --workspace --all-features --no-deps
+
+# Folders of Python beside the library, each with settings and types of its own.
+SUITE := faro_conformance bounds detection faults generate races tests skeleton_testee.py
+.PHONY: lint-python
+lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
+	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/totals examples
-	cd conformance && $(BIN)/ruff check --quiet faro_conformance bounds detection faults races generate tests skeleton_testee.py
-	cd conformance && $(BIN)/ruff format --quiet --check faro_conformance bounds detection faults races generate tests skeleton_testee.py && $(BIN)/mypy
-	cd fuzz && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
-	cd fuzz/python && $(BIN)/mypy
-	cd bench && $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy
+	@$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals examples
+	@$(STEP) "Python: style and types of the suites" sh -ec '(cd conformance; $(BIN)/ruff check --quiet $(SUITE); $(BIN)/ruff format --quiet --check $(SUITE); $(BIN)/mypy); \
+		(cd fuzz; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy; cd python; $(BIN)/mypy); \
+		cd bench; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 
 .PHONY: test-rust
 test-rust: ## Test the Rust library and programs
 	@mkdir -p out
-	cd rust && $(CARGO) test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
+	@cd rust && $(STEP) --progress "Rust: compile the tests" $(CARGO) test --locked --workspace --all-features --no-run
+	@cd rust && $(STEP) "Rust: tests" cargo --quiet test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
 
 .PHONY: tsan
 tsan: ## Run the Rust tests of many threads under ThreadSanitizer (needs a nightly compiler with its source)
@@ -75,7 +89,7 @@ miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly co
 
 .PHONY: test-java
 test-java: ## Test the Java library
-	$(MVN) verify
+	@$(STEP) "Java: compile, tests, documentation" $(MVN) verify
 
 # What Flink's SQL jobs read.
 out/tpch-0.1/stamp: .venv/demo-stamp
@@ -116,31 +130,31 @@ flink-damage: ## Damage the files of Flink's own shuffle and Faro's: makes the t
 .PHONY: test-python
 test-python: .venv/stamp ## Test the Python library
 	@mkdir -p out
-	cd python && $(BIN)/pytest --quiet --junitxml ../out/test-python.xml
+	@cd python && $(STEP) "Python: tests" $(BIN)/pytest --quiet --junitxml ../out/test-python.xml
 
 .PHONY: test-runner
 test-runner: .venv/stamp ## Test the conformance runner itself
-	cd conformance && $(BIN)/pytest --quiet
+	@cd conformance && $(STEP) "Conformance: tests of the runner itself" $(BIN)/pytest --quiet
 
 .PHONY: test-fuzz
 test-fuzz: .venv/stamp ## Test the fuzz suite itself
-	cd fuzz && $(BIN)/pytest --quiet
-	cd fuzz/python && $(BIN)/pytest --quiet
+	@cd fuzz && $(STEP) "Fuzz: tests of the suite itself" $(BIN)/pytest --quiet
+	@cd fuzz/python && $(STEP) "Fuzz: the corpus through Python's targets" $(BIN)/pytest --quiet
 
 .PHONY: test-bench
 test-bench: .venv/bench-stamp ## Test the harness of the benchmarks
-	cd bench && $(BIN)/pytest --quiet
+	@cd bench && $(STEP) "Benchmarks: tests of the harness" $(BIN)/pytest --quiet
 
 .PHONY: testees
 testees: .venv/stamp ## Build what the conformance runner runs
-	cd rust && $(CARGO) build --locked --release --package faro-testee
-	$(MVN) package -DskipTests
+	@cd rust && $(STEP) --progress "Rust: build the testee" $(CARGO) build --locked --release --package faro-testee
+	@$(STEP) "Java: build the testee" $(MVN) package -DskipTests
 
 .PHONY: conformance
 conformance: testees ## Run the conformance cases, and a sample of the sweeps, with all implementations
-	conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
-	conformance/run sweep
-	conformance/run detection --quick
+	@$(STEP) "Conformance: cases, all pairs of writers and readers" conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
+	@$(STEP) "Conformance: a sample of the sweeps" conformance/run sweep
+	@$(STEP) "Conformance: a sample of damaged files" conformance/run detection --quick
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)
@@ -149,7 +163,7 @@ out/faults/shim.so: conformance/faults/shim.c
 
 .PHONY: faults
 faults: testees out/faults/shim.so ## Kills and a sample of the other faults, with all implementations
-	conformance/run faults --json out/faults/sample.json
+	@$(STEP) "Conformance: kills and a sample of the other faults" conformance/run faults --json out/faults/sample.json
 
 .PHONY: faults-all
 faults-all: testees out/faults/shim.so ## Every fault at every system call of the implementations, after kills (a long run)
@@ -157,24 +171,24 @@ faults-all: testees out/faults/shim.so ## Every fault at every system call of th
 
 .PHONY: kills
 kills: testees out/faults/shim.so ## Kill a writer in each language KILLS times, with SEED if it is given
-	conformance/run faults kills --kills $(or $(KILLS),500) $(if $(SEED),--seed $(SEED)) --json out/faults/kills.json
+	@$(STEP) "Conformance: kills" conformance/run faults kills --kills $(or $(KILLS),500) $(if $(SEED),--seed $(SEED)) --json out/faults/kills.json
 
 .PHONY: races
 races: testees ## Let writers and readers of all languages race for one name, ROUNDS times (10,000), with SEED if it is given
-	conformance/run races --rounds $(or $(ROUNDS),10000) $(if $(SEED),--seed $(SEED)) --json out/races.json
+	@$(STEP) --progress "Conformance: races" conformance/run races --rounds $(or $(ROUNDS),10000) $(if $(SEED),--seed $(SEED)) --json out/races.json
 
 .PHONY: races-short
 races-short: testees ## A sample of the races; part of `make test`
-	conformance/run races --rounds 500
+	@$(STEP) "Conformance: a sample of the races" conformance/run races --rounds 500
 
 .PHONY: sweep
 sweep: testees ## Run the sweeps whole: every value of every byte
-	conformance/run sweep --all
+	@$(STEP) "Conformance: the sweeps, whole" conformance/run sweep --all
 
 # The inputs of the corpus for at most 12 s, then a stream of 9 s, whose seed is printed.
 .PHONY: fuzz-short
 fuzz-short: testees ## Ask again about the findings and the corpus of the fuzz suite, and about a few seconds of new files
-	fuzz/run --replay fuzz/findings --corpus fuzz/corpus --corpus-minutes 0.2 --minutes 0.15
+	@$(STEP) "Fuzz: findings, corpus, and some seconds of new files" fuzz/run --replay fuzz/findings --corpus fuzz/corpus --corpus-minutes 0.2 --minutes 0.15
 
 # Half of the time compares the implementations. The rest is shared by nine targets in each of three languages.
 .PHONY: fuzz
@@ -187,14 +201,14 @@ fuzz: testees ## Fuzz for MINUTES in all (5): the implementations compared, with
 
 .PHONY: test-fuzz-rust
 test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stable compiler
-	cd fuzz/rust && $(CARGO) fmt --package faro-fuzz --package faro-fuzz-logic --check
-	cd fuzz/rust && $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
-	cd fuzz/rust && $(CARGO) test --locked --package faro-fuzz-logic
+	@cd fuzz/rust && cargo fmt --package faro-fuzz --package faro-fuzz-logic --check
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: lints of Rust's targets" $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-logic
 
 .PHONY: verdicts
 verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare what they see
-	cd fuzz/rust && $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
-	fuzz/verdicts
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
+	@$(STEP) "Fuzz: the corpus, verdicts of all languages compared" fuzz/verdicts
 
 # The fuzzer's own tools need a nightly compiler; they are pinned, and installed for this project alone.
 CARGO_FUZZ := 0.13.2
@@ -232,15 +246,15 @@ detection: testees ## Measure what damage is detected: makes spec/detection.json
 
 .PHONY: bounds-short
 bounds-short: testees ## Hostile files in their small sizes
-	conformance/run bounds
+	@$(STEP) "Conformance: hostile files, small" conformance/run bounds
 
 .PHONY: bounds
 bounds: testees ## Put hostile files before all implementations, under an address-space limit
 	conformance/run bounds --all
 
 .venv/demo-stamp: .venv/stamp demo/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
-	touch $@
+	@$(STEP) "Python: install DuckDB and TPC-H's generator" $(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
+	@touch $@
 
 .PHONY: bench-programs
 bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run, with FLINK=1.20.5 or 2.3.0
@@ -260,7 +274,7 @@ bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index
 
 .PHONY: faro
 faro: ## Build the faro command
-	cd rust && $(CARGO) build --locked --release --package faro-cli
+	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked --release --package faro-cli
 
 .PHONY: spec
 spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
@@ -268,16 +282,16 @@ spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text 
 
 .PHONY: spec-check
 spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
-	$(BIN)/python spec/build --check
+	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python spec/build --check
 
 .PHONY: readme-check
 readme-check: testees ## Run the README's examples
-	$(BIN)/python scripts/readme-check
+	@$(STEP) "README: run its examples" $(BIN)/python scripts/readme-check
 
 .PHONY: demo
-demo: .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
-	$(BIN)/python demo/run.py
+demo: tools .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
+	@$(BIN)/python demo/run.py
 
 .PHONY: test
-test: schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults races-short fuzz-short ## Everything that has to pass
+test: tools schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults races-short fuzz-short ## Everything that has to pass
 	@scripts/totals

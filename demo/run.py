@@ -25,10 +25,11 @@ PARTITIONS = 64
 def run(title: str, command: list[str | Path], *, allowed: tuple[int, ...] = (0,)) -> str:
     """Run a command, print how long it took, return its standard output."""
     start = time.monotonic()
+    print(f"  {title:<44}", end="", flush=True)
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     if done.returncode not in allowed:
-        sys.exit(f"demo: {title} ended with status {done.returncode}: {' '.join(map(str, command))}")
-    print(f"  {title:<44} {time.monotonic() - start:6.1f} s")
+        sys.exit(f"\ndemo: {title} ended with status {done.returncode}: {' '.join(map(str, command))}")
+    print(f" {time.monotonic() - start:6.1f} s", flush=True)
     return done.stdout
 
 
@@ -57,6 +58,7 @@ def generate(folder: Path, scale: float) -> Path:
 def expected(source: Path) -> dict[int, list[int]]:
     """Per partition: rows, sum of quantity, sum of extended price (both in hundredths), by DuckDB."""
     start = time.monotonic()
+    print(f"  {'count and sum the original (DuckDB)':<44}", end="", flush=True)
 
     def partition(keys: pa.ChunkedArray) -> pa.Array:
         return pa.array(partition_columns([keys], PARTITIONS), pa.int32())
@@ -73,7 +75,7 @@ def expected(source: Path) -> dict[int, list[int]]:
         FROM orders GROUP BY p""",
         [str(source)],
     ).fetchall()
-    print(f"  {'count and sum the original (DuckDB)':<44} {time.monotonic() - start:6.1f} s")
+    print(f" {time.monotonic() - start:6.1f} s", flush=True)
     return {p: list(sums) for p, *sums in rows}
 
 
