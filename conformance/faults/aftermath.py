@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faults.judge import Judge, error_text, left_in
+from faults.recovering import recover
 from faults.reference import HEADER, Reference
-from faults.scripts import output_names, temporary_names
+from faults.scripts import LOCK, output_names, temporary_names
 
 Files = dict[str, bytes]
 
@@ -65,14 +66,15 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
     findings, script, what = judge.findings, scene.reference.script, scene.what
     found = states(scene)
     roles = script.roles
-    allowed = {Path(name).name for names in (scene.final, scene.temporary) for name in names.values()}
+    allowed = {Path(name).name for names in (scene.final, scene.temporary) for name in names.values()} | {LOCK}
     strange = [name for name in left_in(scene.folder) if name not in allowed]
     findings.expect(not strange, f"{what}: other names in the folder: {strange}")
     if not script.followed:
-        # WRT-4: a file of the final name is whole, and the index file comes last.
+        # WRT-4, PUB-2: a file of the final name is whole, and the index file comes last.
         findings.expect("part" not in found.values(), f"{what}: a final name, and not whole: {found}")
         order = found[roles[0]] == "new" or found[roles[-1]] != "new"
         findings.expect(order, f"{what}: the index has its name before the data: {found}")
+        recover(judge, scene.reference, scene.folder, _recoverable(scene, found), what)
     if "old" in found.values():
         _judge_old(judge, scene, found)
         names = dict(scene.temporary)
@@ -93,6 +95,13 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
         missing = f"error io {roles[-1]}@null"
         findings.expect(error_text(outcome) == missing, f"{what}: {member.name} reads: {outcome.detail}")
     return _progress(judge, scene, names)
+
+
+def _recoverable(scene: Scene, found: dict[str, str]) -> dict[str, str] | None:
+    """The files that `recover` has to go by, under whatever names they have; None: an output is there and opens."""
+    if set(found.values()) in ({"old"}, {"new"}):
+        return None
+    return {role: scene.final[role] if state == "new" else scene.temporary[role] for role, state in found.items()}
 
 
 def _judge_old(judge: Judge, scene: Scene, found: dict[str, str]) -> None:

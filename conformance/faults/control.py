@@ -7,7 +7,7 @@ import mmap
 from dataclasses import dataclass
 from pathlib import Path
 
-KINDS = ("open", "read", "write", "sync", "cut", "rename", "unlink", "size", "seek")
+KINDS = ("open", "read", "write", "sync", "cut", "rename", "link", "lock", "unlink", "size", "seek")
 ANY = "any"
 _ACTIONS = (
     "nothing", "errno", "short", "short-then-errno", "kill-before", "kill-after", "kill-short", "vanish", "shrink",

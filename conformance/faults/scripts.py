@@ -75,8 +75,12 @@ def output_names(folder: str, script: Script) -> dict[str, str]:
 
 
 def temporary_names(folder: str, script: Script) -> dict[str, str]:
-    """The names before publication (WRT-4)."""
+    """The names before publication (PUB-2)."""
     return {role: f"{name}.{FILE_ID[:8]}.tmp" for role, name in output_names(folder, script).items()}
+
+
+LOCK = "out.faro-lock"
+"""The publishing lock (PUB-5), which a writer that died leaves."""
 
 
 def _options(**more: Any) -> dict[str, Any]:

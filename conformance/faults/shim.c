@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* The fields and numbers of control.py. */
-enum kind { OPEN, READ, WRITE, SYNC, CUT, RENAME, UNLINK, SIZE, SEEK, KINDS, ANY = KINDS };
+enum kind { OPEN, READ, WRITE, SYNC, CUT, RENAME, LINK, LOCK, UNLINK, SIZE, SEEK, KINDS, ANY = KINDS };
 enum action { NOTHING, ERRNO, SHORT, SHORT_THEN_ERRNO, KILL_BEFORE, KILL_AFTER, KILL_SHORT, VANISH, SHRINK, CHANGE };
 
 struct control {
@@ -317,6 +317,28 @@ int renameat(int a, const char *from, int b, const char *to) {
 }
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
     PLAIN(RENAME, is_watched_path(to), -1, to, syscall(SYS_renameat2, a, from, b, to, flags));
+}
+int link(const char *from, const char *to) {
+    PLAIN(LINK, is_watched_path(to), -1, to, syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+int linkat(int a, const char *from, int b, const char *to, int flags) {
+    PLAIN(LINK, is_watched_path(to), -1, to, syscall(SYS_linkat, a, from, b, to, flags));
+}
+/* Only record locks are counted. What follows the command is a number or a pointer, of the same size here. */
+int fcntl64(int d, int command, ...) {
+    va_list more;
+    va_start(more, command);
+    long argument = va_arg(more, long);
+    va_end(more);
+    int locks = command == F_SETLK || command == F_SETLKW;
+    PLAIN(LOCK, locks && is_watched(d), d, NULL, syscall(SYS_fcntl, d, command, argument));
+}
+int fcntl(int d, int command, ...) {
+    va_list more;
+    va_start(more, command);
+    long argument = va_arg(more, long);
+    va_end(more);
+    return fcntl64(d, command, argument);
 }
 int unlink(const char *path) {
     PLAIN(UNLINK, is_watched_path(path), -1, path, syscall(SYS_unlinkat, AT_FDCWD, path, 0));

@@ -54,7 +54,7 @@ def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
     """Everything that can go wrong in a run with so many calls of each kind."""
     # Such a script begins with unlinking, so that nothing would come of it where that is refused.
     replaces = script.followed and script.options.get("overwrite", False)
-    for kind in ("open", "write", "sync", "cut", "rename", "unlink", "size", "seek"):
+    for kind in ("open", "write", "sync", "cut", "rename", "link", "unlink", "size", "seek"):
         needed = "either" if kind in ("size", "seek") else "io"
         for number in range(counts[kind]):
             yield Trial(Fault("errno", kind, number, error=errno.EIO), f"{kind} EIO", needed)
@@ -62,9 +62,17 @@ def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
                 yield Trial(Fault("errno", kind, number, error=errno.ENOSPC), f"{kind} ENOSPC", "io")
             if kind in _HARMLESS_KINDS:
                 yield Trial(Fault("errno", kind, number, error=errno.EINTR), f"{kind} EINTR", "same")
-            if kind in ("write", "sync", "rename") and not replaces:
+            if kind in ("write", "sync", "rename", "link") and not replaces:
                 fault = Fault("errno", kind, number, error=errno.EIO, keep=True)
                 yield Trial(fault, f"{kind} EIO, no unlink", "io")
+    for number in range(counts["link"]):
+        # PUB-3: a file system without hard links.
+        yield Trial(Fault("errno", "link", number, error=errno.EPERM), "link EPERM", "same")
+    for number in range(counts["lock"]):
+        # PUB-5 and PUB-6: a file system without record locks.
+        yield Trial(Fault("errno", "lock", number, error=errno.ENOLCK), "lock ENOLCK", "same")
+    if counts["lock"]:
+        yield Trial(Fault("errno", "lock", 0, 1, error=errno.EOPNOTSUPP), "every lock EOPNOTSUPP", "same")
     for number in range(counts["write"]):
         for amount, name in ((1, "1 byte"), (HALF, "half")):
             yield Trial(Fault("short", "write", number, amount=amount), f"write {name}", "same")
@@ -131,7 +139,7 @@ class WritingSweep:
         what = f"{self.member.name} {reference.script.name}"
         scene = Scene(reference, folder, old, what)
         self._same(scene, outcome)
-        wanted = ["open", "write"] + ([] if reference.script.followed else ["rename"])
+        wanted = ["open", "write", *_publishing(reference.script)]
         wanted += ["sync"] if reference.script.options.get("durability") == "commit" else []
         for kind in wanted:
             self.findings.expect(counts[kind] > 0, f"{what}: the shim saw no {kind}: it is not under the testee")
@@ -214,6 +222,13 @@ class WritingSweep:
         self._only(scene, set(scene.final.values()))
         if scene.old and set(found.values()) == {"old"}:
             judge_ended(self.judge, scene)
+
+
+def _publishing(script: Script) -> list[str]:
+    """The calls that give files their names."""
+    if script.followed:
+        return []
+    return ["rename" if script.options.get("overwrite") else "link"]
 
 
 def _short(errors: list[Json]) -> str:

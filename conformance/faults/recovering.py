@@ -1,0 +1,68 @@
+"""What `recover` makes of what a dead writer left (PUB-8): the same in every implementation, and what it must be."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from faults.judge import Judge, error_text, left_in, read_files
+from faults.reference import HEADER, Reference
+from faults.scripts import FILE_ID, output_names
+
+
+def recover(judge: Judge, reference: Reference, folder: Path, names: dict[str, str] | None, what: str) -> None:
+    """Let every testee recover a copy of the folder. `names`: the files to go by; None if an output opens there."""
+    made: dict[str, bytes] | None = None
+    for member in judge.crew:
+        copy = judge.crew.new_folder()
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        before = _contents(copy)
+        outcome = member.ask("recover", {"path": str(copy / "out")})
+        text = error_text(outcome) if outcome.kind != "ok" else f"{outcome.value['action']} {outcome.value['file_id']}"
+        wanted = expected_action(reference, names)
+        good = judge.findings.expect(text == wanted, f"{what}: {member.name} recovers: {outcome.detail}, not {wanted}")
+        if not wanted.startswith(("last-commit", "rebuilt", "published")):
+            judge.findings.expect(
+                _contents(copy) == before, f"{what}: {member.name} recovers nothing, and files change"
+            )
+            continue
+        if not good:
+            continue
+        assert names is not None
+        files = read_files(output_names(str(copy), reference.script))
+        if not wanted.startswith("rebuilt"):
+            sizes = {role: Path(name).stat().st_size for role, name in names.items()}
+            judge.findings.expect(
+                files == reference.repaired(sizes), f"{what}: {member.name} recovers to other bytes than expected"
+            )
+        made = files if made is None else made
+        judge.findings.expect(files == made, f"{what}: {member.name} recovers to other bytes than the first")
+        checked = member.ask("check", {**output_names(str(copy), reference.script), "level": "decode"})
+        judge.findings.expect(checked.kind == "ok", f"{what}: {member.name} recovers and checks: {checked.detail}")
+        left = set(left_in(copy)) - {Path(name).name for name in output_names("", reference.script).values()}
+        judge.findings.expect(not left, f"{what}: {member.name} recovers and leaves {sorted(left)}")
+
+
+def expected_action(reference: Reference, names: dict[str, str] | None) -> str:
+    """What `recover` has to answer: the action and the file_id, or the error."""
+    if names is None:
+        return "nothing None"
+    roles = reference.script.roles
+    sizes = {role: Path(name).stat().st_size if Path(name).exists() else -1 for role, name in names.items()}
+    if all(size < 0 for size in sizes.values()):
+        return "error io null@null"
+    if sizes[roles[0]] < HEADER:
+        return "nothing-saved None"
+    log = sizes[roles[-1]]
+    if log < HEADER:
+        if "schema" in reference.script.options:
+            return "error invalid-argument null@null"
+        return f"rebuilt {FILE_ID[:8]}"
+    if log < reference.schema_end:
+        return f"error unfinished {roles[-1]}@{log}"
+    whole = log == len(reference.log) and sizes[roles[0]] == len(reference.files[roles[0]])
+    return f"{'published' if whole else 'last-commit'} {FILE_ID[:8]}"
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in left_in(folder)}
