@@ -8,10 +8,10 @@ from typing import Literal
 
 from faro.error import invalid
 from faro.header import DICTIONARIES, FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
+from faro.naming import Layout
 from faro.opening import encapsulation_fault
 
 Framing = Literal["opaque", "records", "arrow"]
-Layout = Literal["paired", "single"]
 CodecName = Literal["none", "lz4", "zstd"]
 Durability = Literal["none", "commit"]
 
@@ -28,7 +28,8 @@ class WriterOptions:
     """
 
     partition_count: int
-    layout: Layout = "paired"
+    layout: Layout | None = None
+    """``paired`` or ``single``; None: by the NAME that the writer is given, else paired (PUB-1)."""
     first_partition: int = 0
     framing: Framing = "records"
     producer: int = 0
@@ -53,13 +54,14 @@ class WriterOptions:
     """Whether others may follow the file while it is written (WRT-4)."""
     overwrite: bool = False
     max_plain_size: int = 64 << 20
-    """Largest plain size of a block that the writer makes."""
+    """Largest plain size of a block that the writer makes. Readers take 64 MiB unless their limits say more: what
+    is written with more than that, a reader with default limits refuses (``limit-exceeded``)."""
     schema: bytes | None = None
     """With framing arrow: the encapsulated Arrow schema message."""
 
     def __post_init__(self) -> None:
         """Check all options."""
-        _among("layout", self.layout, ("paired", "single"))
+        _among("layout", self.layout, (None, "paired", "single"))
         _among("framing", self.framing, tuple(FRAMINGS))
         _among("codec", self.codec, tuple(CODECS))
         _among("durability", self.durability, ("none", "commit"))
@@ -115,9 +117,9 @@ class WriterOptions:
         return FRAMINGS[self.framing] == FRAMING_ARROW
 
 
-def _among(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def _among(name: str, value: object, allowed: tuple[str | None, ...]) -> None:
     if value not in allowed:
-        raise invalid(f"{name}: one of {', '.join(allowed)}", repr(value))
+        raise invalid(f"{name}: one of {', '.join(map(str, allowed))}", repr(value))
 
 
 def _between(name: str, value: object, least: int, most: int) -> None:

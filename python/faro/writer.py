@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from faro.block import KIND_DATA, PARTITION_KINDS
 from faro.calls import Calls
 from faro.error import Code, FaroError, invalid
 from faro.header import FRAMING_ARROW, FRAMING_RECORDS
+from faro.naming import Path, name_to_write
 from faro.opening import encapsulation_fault
 from faro.options import FRAMINGS, WriterOptions, check_text
 from faro.output import OutputFile
@@ -33,12 +35,19 @@ class Writer:
     One thread at a time may use a writer.
     """
 
-    def __init__(self, name: str, options: WriterOptions) -> None:
-        """Create the files of ``name`` without extension (FIL-4), under temporary names unless followed.
+    def __init__(self, name: Path, options: WriterOptions) -> None:
+        """Create the files of an output, under temporary names unless followed (PUB-2).
+
+        Args:
+            name: its NAME: ``NAME.data`` and ``NAME.index``, or with layout single ``NAME.faro``; a NAME that ends
+                with ``.faro``, ``.data`` or ``.index`` says the layout itself (PUB-1).
+            options: the attribute :attr:`options` has them with the layout that was chosen.
 
         Raises:
-            FaroError: ``io``.
+            FaroError: ``io``; ``invalid-argument`` if the layout contradicts the NAME's ending.
         """
+        base, layout = name_to_write(name, options.layout)
+        options = replace(options, layout=layout)
         self.options = options
         self._framing = FRAMINGS[options.framing]
         self._buffer = SortBuffer(options)
@@ -49,7 +58,7 @@ class Writer:
         # Not __del__: this is done at the program's end too, whatever still leads to the writer then.
         weakref.finalize(self, _drop, self._files, self._calls, follow=options.follow)
         try:
-            self._log = RegionLog(name, options, self._streams, self._files)
+            self._log = RegionLog(base, options, self._streams, self._files)
         except BaseException:
             self._discard()
             raise

@@ -42,7 +42,7 @@ class Output:
 
 
 def output(folder: Path, options: WriterOptions) -> Output:
-    return Output(folder / f"out{next(_names)}", options.layout)
+    return Output(folder / f"out{next(_names)}", options.layout or "paired")
 
 
 @dataclass

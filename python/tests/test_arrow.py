@@ -12,7 +12,7 @@ from support import FILE_ID, Call, arrow_message, fault_of, write
 
 from faro import Code, FaroError, Writer, WriterOptions, check, open_reader
 from faro.arrow import ArrowWriter, read_batches, read_records, read_schema, read_table, unpacked
-from faro.options import Layout
+from faro.naming import Layout
 
 ROWS = 5000
 

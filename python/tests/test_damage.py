@@ -14,7 +14,7 @@ from support import FILE_ID, Call, Output, fault_of, read_all, scripts, write
 
 from faro import Code, FaroError, Reader, WriterOptions, check
 from faro.index import RegionCache
-from faro.options import Layout
+from faro.naming import Layout
 
 SMALL = [Call("write", [0], b"abc"), Call("broadcast", [], b"d", 1)]
 

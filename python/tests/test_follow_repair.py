@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, model, output, scripts, write
 
 from faro import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
-from faro.options import Framing, Layout
+from faro.naming import Layout
+from faro.options import Framing
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

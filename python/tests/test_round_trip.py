@@ -14,7 +14,7 @@ from support import FILE_ID, Call, events_of, model, output, scripts, write
 
 from faro import Code, FaroError, Reader, Writer, WriterOptions, check, open_reader
 from faro.header import FRAMING_RECORDS
-from faro.options import Layout
+from faro.naming import Layout
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

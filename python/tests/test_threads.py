@@ -21,7 +21,8 @@ from support import FILE_ID, Call, Output, events_of, fault_of, model, output, w
 
 from faro import Block, Code, FaroError, Follower, Reader, Writer, WriterOptions, check
 from faro.delivery import PartitionReader
-from faro.options import CodecName, Layout
+from faro.naming import Layout
+from faro.options import CodecName
 
 PARTITIONS = 8
 THREADS = 4
