@@ -13,7 +13,7 @@ REFUSED = {"error": CHECKSUM}
 
 
 def test_the_right_refusal_passes(outcome_of: OutcomeOf) -> None:
-    result = outcome_of({"error": {**CHECKSUM, "expected": "1", "found": "2"}})
+    result = outcome_of({"error": {**CHECKSUM, "expected": "stored 00000001", "found": "computed 00000002"}})
     assert result["status"] == "passed"
     assert result["exit"] == 0
 
@@ -136,3 +136,24 @@ def test_a_malformed_list_of_expected_failures_is_refused(suite: SmallSuite) -> 
     suite.add("one-case")
     suite.testee("fake", suite.script(), '[[failure]]\nid = "one-case"\n')
     assert suite.run("--testee", "fake")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "status"),
+    [
+        ("stored 0123abcd", "computed 4567ef89", "passed"),
+        (None, None, "passed"),
+        ("computed 4567ef89", "stored 0123abcd", "failed"),
+        ("stored 123abcd", "computed 4567ef89", "failed"),
+        ("checksum 0123abcd", "4567ef89", "failed"),
+    ],
+)
+def test_a_checksum_fault_says_what_is_stored_and_what_was_computed(
+    suite: SmallSuite, expected: str | None, found: str | None, status: str
+) -> None:
+    fault = {"code": "checksum", "file": "single", "offset": 0}
+    suite.add("one-case", expect={"error": fault})
+    answer = {"error": {**fault, "expected": expected, "found": found}}
+    suite.testee("fake", suite.script({"op": "read", "do": answer}))
+    _, report = suite.run("--testee", "fake")
+    assert report["results"][-1]["status"] == status
