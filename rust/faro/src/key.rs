@@ -107,6 +107,7 @@ fn compare_decimals((a, a_scale): (i128, i8), (b, b_scale): (i128, i8)) -> Order
         .and_then(|power| a.checked_mul(power));
     match scaled {
         Some(scaled) => scaled.cmp(&b),
+        None if a == 0 => 0.cmp(&b),
         None => a.cmp(&0),
     }
 }
@@ -244,6 +245,11 @@ mod tests {
             for (bt, b) in ascending.iter().enumerate() {
                 assert_eq!(a.compare(b), at.cmp(&bt), "{a:?} {b:?}");
             }
+        }
+        // Scales so far apart that 128 bits hold no power of ten between them.
+        for (other, order) in [(-5, Ordering::Greater), (0, Ordering::Equal), (5, Ordering::Less)] {
+            assert_eq!(KeyValue::Decimal(0, -100).compare(&KeyValue::Decimal(other, 0)), order);
+            assert_eq!(KeyValue::Decimal(other, 0).compare(&KeyValue::Decimal(0, -100)), order.reverse());
         }
         assert_eq!(
             KeyValue::Decimal(15, 1).compare(&KeyValue::Decimal(1500, 3)),
