@@ -8,7 +8,7 @@ use serde_json::Value;
 /// An output of a few regions.
 fn packed(name: &str, more: &[&str]) -> Folder {
     let folder = Folder::new();
-    let text: String = (0..2000)
+    let text: String = (0..6400)
         .map(|i| format!("{{\"k\":{},\"text\":\"record {i}\"}}\n", i % 50))
         .collect();
     folder.write("in.jsonl", text);
@@ -22,7 +22,7 @@ fn packed(name: &str, more: &[&str]) -> Folder {
         "--partitions",
         "8",
         "--memory",
-        "20KiB",
+        "64KiB",
     ];
     args.extend(more);
     folder.ok(&args);
@@ -177,7 +177,7 @@ fn an_output_that_was_cut_is_told_and_repaired() {
             .text(&["cat", "out", "--all", "--format", "lines"])
             .lines()
             .count(),
-        2000
+        6400
     );
 }
 

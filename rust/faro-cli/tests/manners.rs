@@ -93,7 +93,7 @@ fn an_interrupted_pack_leaves_nothing() {
         "1",
         "--no-header",
         "--memory",
-        "1KiB",
+        "64KiB",
     ];
     let mut child = folder
         .command(&args)
@@ -104,7 +104,7 @@ fn an_interrupted_pack_leaves_nothing() {
     // The input stays open: the command waits for more when the signal comes.
     let mut input = child.stdin.take().unwrap();
     input
-        .write_all("a line of some length\n".repeat(1000).as_bytes())
+        .write_all("a line of some length\n".repeat(30_000).as_bytes())
         .unwrap();
     let files = || std::fs::read_dir(folder.path("out")).unwrap().count();
     let begun = Instant::now();

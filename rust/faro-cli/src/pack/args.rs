@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 use uuid::Uuid;
 
+use super::key_type::KeyType;
 use super::source::Format;
-use super::text_key::Kind;
 use crate::units::parse_size;
 
 /// Write the rows of files as shuffle files, partitioned by a key
@@ -37,8 +37,9 @@ pub struct PackArgs {
     #[arg(short, long, required = true, value_name = "NAME", action = ArgAction::Append)]
     pub output: Vec<PathBuf>,
 
-    /// Columns of the key, by name, by number from 1, or for JSON by pointer (/user/id); text formats: with a type,
-    /// `text` (the default), `int`, `float` or `bool`
+    /// Columns of the key, by name, by number from 1, or for JSON by pointer (/user/id); text formats: with a type:
+    /// `text` (the default for CSV and TSV), `int`, `float`, `bool`, `decimal(SCALE)`, `date`, `timestamp`,
+    /// `timestamptz`
     #[arg(short, long, required = true, value_name = "COLUMN[:TYPE]", value_delimiter = ',', value_parser = parse_by)]
     pub by: Vec<By>,
 
@@ -50,8 +51,9 @@ pub struct PackArgs {
     #[arg(long)]
     pub range: bool,
 
-    /// Partition by ranges with these bounds: ascending values, each the first of its partition; or @FILE with one
-    /// JSON value, or list of values for several columns, on each line
+    /// Partition by ranges with these bounds: ascending values of the column's type (12.50, 2024-01-31,
+    /// 2024-01-31T12:30:00Z, true, 00ff), each the first of its partition; or @FILE with one JSON value, or list of
+    /// values for several columns, on each line
     #[arg(long, value_name = "V,V,...|@FILE", allow_hyphen_values = true)]
     pub bounds: Option<String>,
 
@@ -59,17 +61,17 @@ pub struct PackArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     pub partitions: Option<u32>,
 
-    /// Size of the sort buffer: when it is full, a region is written
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
+    /// Size of the sort buffer, at least 64KiB: when it is full, a region is written
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_memory)]
     pub memory: u64,
 
     /// Compression of blocks: none, lz4, zstd, or zstd:LEVEL from 1 to 19
     #[arg(long, value_name = "CODEC", default_value = "none", value_parser = parse_codec)]
     pub codec: Compression,
 
-    /// Plain bytes that a block should hold
-    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_size)]
-    pub block_size: u64,
+    /// Plain bytes that a block should hold, 1KiB to 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_block_size)]
+    pub block_size: u32,
 
     /// Write one file, NAME.faro, instead of NAME.data and NAME.index
     #[arg(long)]
@@ -128,20 +130,20 @@ pub struct PackArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
     pub name: String,
-    pub kind: Option<Kind>,
+    pub kind: Option<KeyType>,
 }
 
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        self.kind.map_or(Ok(()), |kind| write!(f, ":{}", kind.name()))
+        self.kind.map_or(Ok(()), |kind| write!(f, ":{kind}"))
     }
 }
 
 fn parse_by(text: &str) -> Result<By, String> {
     let typed = text
         .rsplit_once(':')
-        .and_then(|(name, kind)| Kind::of_name(kind).map(|kind| (name, kind)));
+        .and_then(|(name, kind)| KeyType::of_name(kind).map(|kind| (name, kind)));
     let (name, kind) = typed.map_or((text, None), |(name, kind)| (name, Some(kind)));
     if name.is_empty() {
         return Err("a column needs a name".to_owned());
@@ -150,6 +152,32 @@ fn parse_by(text: &str) -> Result<By, String> {
         name: name.to_owned(),
         kind,
     })
+}
+
+/// A smaller buffer makes thousands of regions; most often a unit was forgotten.
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let size = parse_size(text)?;
+    at_least(size, text, 64 << 10, "64KiB", "MiB").map(|()| size)
+}
+
+fn parse_block_size(text: &str) -> Result<u32, String> {
+    let size = parse_size(text)?;
+    at_least(size, text, 1 << 10, "1KiB", "KiB")?;
+    u32::try_from(size)
+        .ok()
+        .filter(|size| *size <= 64 << 20)
+        .ok_or_else(|| "blocks have at most 64MiB".to_owned())
+}
+
+fn at_least(size: u64, text: &str, least: u64, shown: &str, unit: &str) -> Result<(), String> {
+    if size >= least {
+        return Ok(());
+    }
+    let meant = match text.trim().parse::<u64>() {
+        Ok(number) => format!("; for {number} {unit} write {number}{unit}"),
+        Err(_) => String::new(),
+    };
+    Err(format!("{size} bytes are too few: the least is {shown}{meant}"))
 }
 
 /// A codec and its level.
@@ -196,7 +224,9 @@ mod tests {
                 kind,
             })
         };
-        assert_eq!(parse_by("id:int"), by("id", Some(Kind::Int)));
+        assert_eq!(parse_by("id:int"), by("id", Some(KeyType::Int)));
+        assert_eq!(parse_by("p:decimal(2)"), by("p", Some(KeyType::Decimal(2))));
+        assert_eq!(parse_by("p:decimal(999)"), by("p:decimal(999)", None));
         assert_eq!(parse_by("a:b"), by("a:b", None));
         assert!(parse_by(":int").is_err());
     }

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use faro::key::KeyValue;
 use indicatif::ProgressBar;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::args::{By, PackArgs};
+use super::args::PackArgs;
 use super::columns;
-use super::source::{Format, RandomAccess, Source};
-use super::text_key::Kind;
+use super::compressed::is_damage;
+use super::key_type::KeyType;
+use super::source::{Format, RandomAccess, Source, read_failure};
 use crate::failure::{Failure, Outcome};
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
@@ -21,6 +22,7 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
 /// An input of batches that is ready to be read.
 pub struct ArrowInput {
     path: PathBuf,
+    pub format: Format,
     pub schema: SchemaRef,
     batches: Batches,
     key: Vec<usize>,
@@ -30,9 +32,8 @@ pub struct ArrowInput {
 impl ArrowInput {
     /// Reads the schema and finds the key's columns in it.
     pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<ArrowInput> {
-        let path = source.path.clone();
-        let names = args.by.iter().map(column_name).collect::<Outcome<Vec<_>>>()?;
-        let (schema, batches) = if source.format == Format::Parquet {
+        let (path, format) = (source.path.clone(), source.format);
+        let (schema, batches) = if format == Format::Parquet {
             parquet(&path, source.into_random_access()?)?
         } else if source.is_arrow_file() {
             match source.into_random_access()? {
@@ -40,14 +41,15 @@ impl ArrowInput {
                 RandomAccess::Memory(bytes) => ipc_file(&path, Cursor::new(bytes))?,
             }
         } else {
-            let reader = progress.wrap_read(source.into_reader());
-            let stream = StreamReader::try_new(std::io::BufReader::new(reader), None);
+            let stream = StreamReader::try_new(std::io::BufReader::new(source.into_reader(progress)?), None);
             let stream = stream.map_err(|error| arrow_failure(&path, None, error))?;
             (stream.schema(), Box::new(stream) as Batches)
         };
-        let key = columns::find(&schema, &names).map_err(Failure::usage)?;
+        let key =
+            columns::find(&schema, &args.by).map_err(|what| Failure::usage(format!("{}: {what}", path.display())))?;
         Ok(ArrowInput {
             path,
+            format,
             schema,
             batches,
             key,
@@ -55,16 +57,10 @@ impl ArrowInput {
         })
     }
 
-    /// How a bound of the key's first column is to be read, where a text can say it.
-    pub fn bound_kind(&self) -> Option<Kind> {
-        let data_type = self.schema.field(*self.key.first()?).data_type();
-        Some(match data_type {
-            DataType::Boolean => Kind::Bool,
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
-            _ if data_type.is_floating() => Kind::Float,
-            _ if data_type.is_integer() || data_type.is_temporal() => Kind::Int,
-            _ => return None,
-        })
+    /// The types of the key's columns.
+    pub fn types(&self) -> Vec<Option<KeyType>> {
+        let kind = |&position: &usize| KeyType::of_arrow(self.schema.field(position).data_type());
+        self.key.iter().map(kind).collect()
     }
 
     /// The next batch with what `then` makes of the key of each row; nothing at the end.
@@ -84,15 +80,6 @@ impl ArrowInput {
         }
         drop(key_columns);
         Ok(Some((batch, made)))
-    }
-}
-
-fn column_name(by: &By) -> Outcome<String> {
-    match by.kind {
-        None => Ok(by.name.clone()),
-        Some(_) => Err(Failure::usage(
-            "Parquet and Arrow columns have their types: --by takes none for them",
-        )),
     }
 }
 
@@ -120,6 +107,7 @@ fn ipc_file(path: &Path, content: impl Read + Seek + 'static) -> Outcome<(Schema
 fn arrow_failure(path: &Path, rows: Option<u64>, error: ArrowError) -> Failure {
     match error {
         ArrowError::IoError(_, source) if source.raw_os_error().is_some() => Failure::file(path, source),
+        ArrowError::IoError(_, source) if is_damage(&source) => read_failure(path, source),
         error => Failure::input(path, rows.map(|rows| format!("after {rows} rows")), error.to_string()),
     }
 }

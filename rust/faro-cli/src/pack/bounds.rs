@@ -1,109 +1,233 @@
-//! Bounds that the caller gives.
+//! Bounds that the caller gives, read by the types of the key's columns.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value as Json;
+use faro::key::compare_keys;
+use serde_json::value::RawValue;
 
-use super::args::PackArgs;
-use super::partitioner::{OwnedKey, sort_bounds};
-use super::text_key::Kind;
+use super::json;
+use super::key_type::KeyType;
+use super::partitioner::OwnedKey;
+use super::reading::integer;
 use super::value::OwnedValue;
 use crate::failure::{Failure, Outcome};
 
-/// Reads `--bounds`: values with commas between, of the type that the key's column has if that is known; or `@FILE`
-/// with one bound in JSON on each line.
-pub fn parse(text: &str, args: &PackArgs, kind: Option<Kind>) -> Outcome<Vec<OwnedKey>> {
-    let bounds = match text.strip_prefix('@') {
-        Some(path) => read_file(Path::new(path), args)?,
-        None if args.by.len() > 1 => {
+/// Bounds as they were given, of no type yet: each input reads them by the types of its own key.
+#[derive(Debug)]
+pub struct Bounds {
+    file: Option<PathBuf>,
+    rows: Vec<Row>,
+}
+
+/// One bound, and the line that it is on.
+#[derive(Debug)]
+struct Row {
+    line: usize,
+    values: Vec<Given>,
+}
+
+/// One value of a bound.
+#[derive(Debug)]
+enum Given {
+    Plain(String),
+    /// In JSON, with what it stands for if it is a string.
+    Json {
+        raw: String,
+        text: String,
+    },
+}
+
+impl Bounds {
+    /// Reads `--bounds`: values with commas between, or `@FILE` with one bound in JSON on each line.
+    pub fn read(text: &str, columns: usize) -> Outcome<Bounds> {
+        if let Some(path) = text.strip_prefix('@') {
+            return read_file(Path::new(path), columns);
+        }
+        if columns > 1 {
             return Err(Failure::usage(
-                "bounds of several columns stand in a file: --bounds @FILE",
+                "bounds of several columns are read from a file: --bounds @FILE, with a line such as [1, \"a\"] for each",
             ));
         }
-        None => text
-            .split(',')
-            .map(|text| Ok(vec![value(text, kind)?]))
-            .collect::<Outcome<_>>()?,
-    };
-    let mut sorted = bounds.clone();
-    sort_bounds(&mut sorted);
-    if sorted != bounds {
-        return Err(Failure::usage("the bounds must ascend"));
+        if text.split(',').any(|bound| bound.trim().is_empty()) {
+            return Err(Failure::usage(
+                "--bounds: a bound is empty; for an empty text, use --bounds @FILE with the line \"\"",
+            ));
+        }
+        let rows = text.split(',').map(|bound| Row {
+            line: 1,
+            values: vec![Given::Plain(bound.to_owned())],
+        });
+        Ok(Bounds {
+            file: None,
+            rows: rows.collect(),
+        })
     }
-    Ok(bounds)
+
+    /// How many partitions they make.
+    pub fn partitions(&self) -> u64 {
+        self.rows.len() as u64 + 1
+    }
+
+    /// The bounds by these types. Where a column has none, as in JSON, the bounds are what they look like.
+    pub fn typed(&self, types: &[Option<KeyType>]) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
+        let kind = |(column, kind): (usize, &Option<KeyType>)| kind.unwrap_or_else(|| self.look(column));
+        let types: Vec<KeyType> = types.iter().enumerate().map(kind).collect();
+        let mut bounds: Vec<OwnedKey> = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let values = row.values.iter().zip(&types).map(|(given, kind)| given.value(*kind));
+            let bound = values.collect::<Result<OwnedKey, _>>();
+            let bound = bound.map_err(|what| self.wrong(row, what))?;
+            if let Some(last) = bounds.last()
+                && compare_keys(
+                    last.iter().map(OwnedValue::borrow),
+                    bound.iter().map(OwnedValue::borrow),
+                )
+                .is_gt()
+            {
+                let what = "bounds must ascend: this one is less than the one before".to_owned();
+                return Err(self.wrong(row, format!("{}: {what}", row.shown())));
+            }
+            bounds.push(bound);
+        }
+        Ok((bounds, types))
+    }
+
+    /// The type that all values of a column look like.
+    fn look(&self, column: usize) -> KeyType {
+        let looks = self.rows.iter().filter_map(|row| row.values.get(column)?.look());
+        let together = |a, b| match (a, b) {
+            (a, b) if a == b => a,
+            (KeyType::Int | KeyType::Float(_), KeyType::Int | KeyType::Float(_)) => KeyType::Float(64),
+            _ => KeyType::Text,
+        };
+        looks.reduce(together).unwrap_or(KeyType::Null)
+    }
+
+    fn wrong(&self, row: &Row, what: String) -> Failure {
+        match &self.file {
+            Some(path) => Failure::input(path, format!("line {}", row.line), what),
+            None => Failure::usage(format!("--bounds: {what}")),
+        }
+    }
 }
 
-fn value(text: &str, kind: Option<Kind>) -> Outcome<OwnedValue> {
-    let of = |kind: Kind| kind.value(text.as_bytes()).map(|value| OwnedValue::of(&value));
-    match kind {
-        Some(kind) => of(kind).map_err(Failure::usage),
-        // JSON values are what they look like.
-        None => Ok(of(Kind::Int)
-            .or_else(|_| of(Kind::Float))
-            .unwrap_or_else(|_| OwnedValue::Text(text.to_owned()))),
+impl Row {
+    fn shown(&self) -> String {
+        let values = self.values.iter().map(|given| match given {
+            Given::Plain(text) => text.as_str(),
+            Given::Json { raw, .. } => raw.as_str(),
+        });
+        values.collect::<Vec<_>>().join(", ")
     }
 }
 
-fn read_file(path: &Path, args: &PackArgs) -> Outcome<Vec<OwnedKey>> {
-    let text = std::fs::read_to_string(path).map_err(|source| Failure::file(path, source))?;
+impl Given {
+    fn value(&self, kind: KeyType) -> Result<OwnedValue, String> {
+        match self {
+            Given::Plain(text) => kind.bound(text),
+            Given::Json { raw, text } => kind.json_bound(raw, text),
+        }
+    }
+
+    fn look(&self) -> Option<KeyType> {
+        let number = |text: &str| match integer(text) {
+            Some(_) => Some(KeyType::Int),
+            None => text.parse::<f64>().ok().map(|_| KeyType::Float(64)),
+        };
+        Some(match self {
+            Given::Json { raw, .. } if raw == "null" => return None,
+            Given::Json { raw, .. } if raw.starts_with('"') => KeyType::Text,
+            Given::Plain(raw) | Given::Json { raw, .. } if raw == "true" || raw == "false" => KeyType::Bool,
+            Given::Plain(raw) | Given::Json { raw, .. } => number(raw.trim()).unwrap_or(KeyType::Text),
+        })
+    }
+}
+
+fn read_file(path: &Path, columns: usize) -> Outcome<Bounds> {
+    let bytes = std::fs::read(path).map_err(|source| Failure::file(path, source))?;
+    let text = String::from_utf8(bytes).map_err(|_| Failure::input(path, None, "not UTF-8, as JSON must be"))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| parse_line(path, number + 1, line, args.by.len()))
-        .collect()
-}
-
-fn parse_line(path: &Path, number: usize, line: &str, columns: usize) -> Outcome<OwnedKey> {
-    let wrong = |what: String| Failure::Input {
-        path: PathBuf::from(path),
-        place: Some(format!("line {number}")),
-        what,
+    let row = |(number, text): (usize, &str)| {
+        let values = values(text, columns);
+        let values = values.map_err(|what| Failure::input(path, format!("line {}", number + 1), what))?;
+        Ok(Row {
+            line: number + 1,
+            values,
+        })
     };
-    let values = match serde_json::from_str(line).map_err(|error| wrong(error.to_string()))? {
-        Json::Array(values) => values,
-        value => vec![value],
-    };
-    if values.len() != columns {
-        return Err(wrong(format!(
-            "a bound needs {columns} values, this one has {}",
-            values.len()
-        )));
-    }
-    let value = |json: Json| of_json(&json).ok_or_else(|| wrong(format!("{json} is no key")));
-    values.into_iter().map(value).collect()
-}
-
-fn of_json(json: &Json) -> Option<OwnedValue> {
-    Some(match json {
-        Json::Null => OwnedValue::Null,
-        Json::Bool(v) => OwnedValue::Bool(*v),
-        Json::String(v) => OwnedValue::Text(v.clone()),
-        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(v), _) => OwnedValue::Int(v),
-            (_, Some(v)) => OwnedValue::UInt(v),
-            _ => OwnedValue::Float(number.as_f64()?),
-        },
-        Json::Array(_) | Json::Object(_) => return None,
+    Ok(Bounds {
+        file: Some(path.to_owned()),
+        rows: lines.map(row).collect::<Outcome<_>>()?,
     })
+}
+
+/// The values of a line: a list, or one value alone.
+fn values(line: &str, columns: usize) -> Result<Vec<Given>, String> {
+    let hint = |error| format!("{}; texts and dates need quotes: \"2024-01-31\"", json::mistake(error));
+    let all: Vec<&RawValue> = if line.trim_start().starts_with('[') {
+        serde_json::from_str(line).map_err(hint)?
+    } else {
+        vec![serde_json::from_str(line).map_err(hint)?]
+    };
+    if all.len() != columns {
+        return Err(format!(
+            "a bound of this key needs {columns} values, this one has {}",
+            all.len()
+        ));
+    }
+    let given = |raw: &RawValue| {
+        let text: Cow<'_, str> = match raw.get().starts_with('"') {
+            true => serde_json::from_str(raw.get()).map_err(json::mistake)?,
+            false => Cow::Borrowed(""),
+        };
+        Ok(Given::Json {
+            raw: raw.get().to_owned(),
+            text: text.into_owned(),
+        })
+    };
+    all.into_iter().map(given).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn typed(text: &str, kind: Option<KeyType>) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
+        Bounds::read(text, 1)?.typed(&[kind])
+    }
+
     #[test]
-    fn takes_values_by_type_or_look() {
-        assert_eq!(value("10", Some(Kind::Text)).unwrap(), OwnedValue::Text("10".into()));
-        assert_eq!(value("10", None).unwrap(), OwnedValue::Int(10));
-        assert_eq!(value("1.5", None).unwrap(), OwnedValue::Float(1.5));
-        assert_eq!(value("x", None).unwrap(), OwnedValue::Text("x".into()));
-        assert!(value("x", Some(Kind::Int)).is_err());
+    fn values_are_of_the_given_type_or_what_they_look_like() {
+        let (bounds, _) = typed("10", Some(KeyType::Text)).unwrap();
+        assert_eq!(bounds, [[OwnedValue::Text("10".into())]]);
+        let kinds = [
+            ("10,20", KeyType::Int),
+            ("10,20.5", KeyType::Float(64)),
+            ("false,true", KeyType::Bool),
+            ("10,x", KeyType::Text),
+        ];
+        for (text, kind) in kinds {
+            assert_eq!(typed(text, None).unwrap().1, [kind], "{text}");
+        }
+        assert!(typed("x", Some(KeyType::Int)).is_err());
+        assert!(typed("2,1", Some(KeyType::Int)).is_err());
+        assert!(typed("1,1", Some(KeyType::Int)).is_ok());
+        assert!(typed("1,", Some(KeyType::Text)).is_err());
     }
 
     #[test]
     fn reads_bounds_of_several_columns() {
-        let line = parse_line(Path::new("b"), 1, "[\"a\", 18446744073709551615]", 2).unwrap();
-        assert_eq!(line, [OwnedValue::Text("a".into()), OwnedValue::UInt(u64::MAX)]);
-        assert!(parse_line(Path::new("b"), 1, "[1]", 2).is_err());
-        assert!(parse_line(Path::new("b"), 1, "{}", 1).is_err());
+        let line = values("[\"a\", 18446744073709551615]", 2).unwrap();
+        let row = Row { line: 1, values: line };
+        let bounds = Bounds {
+            file: None,
+            rows: vec![row],
+        };
+        let (bounds, types) = bounds.typed(&[None, None]).unwrap();
+        assert_eq!(bounds, [[OwnedValue::Text("a".into()), OwnedValue::UInt(u64::MAX)]]);
+        assert_eq!(types, [KeyType::Text, KeyType::Int]);
+        assert!(values("[1]", 2).is_err());
+        assert!(Bounds::read("1,2", 2).is_err());
     }
 }

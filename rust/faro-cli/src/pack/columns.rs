@@ -6,6 +6,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use faro::key::KeyValue;
 
+use super::args::By;
+use super::key_type::KeyType;
+
 type Getter<'a> = Box<dyn Fn(usize) -> KeyValue<'a> + 'a>;
 
 /// One key column of a batch.
@@ -25,25 +28,40 @@ impl<'a> KeyColumn<'a> {
     }
 }
 
-/// The positions of columns that were named, or numbered from 1.
-pub fn find(schema: &Schema, names: &[String]) -> Result<Vec<usize>, String> {
-    names.iter().map(|name| find_one(schema, name)).collect()
+/// The positions of the key's columns.
+pub fn find(schema: &Schema, by: &[By]) -> Result<Vec<usize>, String> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let find = |by: &By| {
+        if let Some(kind) = by.kind {
+            return Err(format!(
+                "the columns have their types: write --by {} without \":{kind}\"",
+                by.name
+            ));
+        }
+        let position = position(&names, &by.name)?;
+        let data_type = schema.field(position).data_type();
+        match KeyType::of_arrow(data_type) {
+            Some(_) => Ok(position),
+            None => Err(format!(
+                "column \"{}\" has the type {data_type}, which cannot be a key",
+                by.name
+            )),
+        }
+    };
+    by.iter().map(find).collect()
 }
 
-fn find_one(schema: &Schema, name: &str) -> Result<usize, String> {
-    let known: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let position = known
-        .iter()
-        .position(|field| *field == name)
-        .or_else(|| number(name, known.len()));
-    let position = position.ok_or_else(|| no_such_column(name, &known))?;
-    let data_type = schema.field(position).data_type();
-    if is_key(data_type) {
-        Ok(position)
-    } else {
-        Err(format!(
-            "column \"{name}\" is of type {data_type}, which cannot be a key"
-        ))
+/// The position of a column that was named, or numbered from 1.
+pub fn position<T: AsRef<str>>(names: &[T], name: &str) -> Result<usize, String> {
+    let mut called = names.iter().enumerate().filter(|(_, known)| known.as_ref() == name);
+    match (called.next(), called.next()) {
+        (Some((position, _)), None) => Ok(position),
+        (Some((first, _)), Some((second, _))) => Err(format!(
+            "columns {} and {} are both called \"{name}\": name one by its number",
+            first + 1,
+            second + 1
+        )),
+        (None, _) => number(name, names.len()).ok_or_else(|| no_such_column(name, names)),
     }
 }
 
@@ -56,25 +74,22 @@ pub fn number(text: &str, columns: usize) -> Option<usize> {
 }
 
 /// The message for a column that is not there.
-pub fn no_such_column(name: &str, known: &[&str]) -> String {
-    let mut list = known.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-    if known.len() > 20 {
-        list.push_str(", ...");
-    }
-    format!("there is no column \"{name}\"; the columns are: {list}")
+fn no_such_column<T: AsRef<str>>(name: &str, known: &[T]) -> String {
+    let is_known = |name: &str| known.iter().any(|known| known.as_ref() == name);
+    let typed = name.rsplit_once(':').filter(|(name, _)| is_known(name));
+    let types = typed.map_or_else(String::new, |(_, kind)| {
+        format!("; \"{kind}\" is not a type: {}", super::key_type::NAMES)
+    });
+    format!("there is no column \"{name}\"{types}; the columns are: {}", list(known))
 }
 
-fn is_key(data_type: &DataType) -> bool {
-    use DataType::*;
-    match data_type {
-        Null | Boolean | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => true,
-        Float16 | Float32 | Float64 | Utf8 | LargeUtf8 | Utf8View => true,
-        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => true,
-        Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => true,
-        Decimal32(..) | Decimal64(..) | Decimal128(..) => true,
-        Dictionary(_, values) => is_key(values),
-        _ => false,
+/// Names with commas between, the first twenty.
+pub fn list<T: AsRef<str>>(names: &[T]) -> String {
+    let mut list = names.iter().take(20).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if names.len() > 20 {
+        list.push_str(", ...");
     }
+    list
 }
 
 /// The key columns of a batch, at positions that [`find`] gave.
@@ -194,9 +209,16 @@ mod tests {
 
     use super::*;
 
+    fn by(name: &str) -> By {
+        By {
+            name: name.to_owned(),
+            kind: None,
+        }
+    }
+
     fn values(array: ArrayRef) -> Vec<String> {
         let schema = Schema::new(vec![Field::new("k", array.data_type().clone(), true)]);
-        let positions = find(&schema, &["k".to_owned()]).unwrap();
+        let positions = find(&schema, &[by("k")]).unwrap();
         let batch = RecordBatch::try_new(Arc::new(schema), vec![array]).unwrap();
         let columns = of_batch(&batch, &positions);
         (0..batch.num_rows())
@@ -226,17 +248,18 @@ mod tests {
         let schema = Schema::new(vec![
             Field::new("a", DataType::Int8, true),
             Field::new("b", nested, true),
+            Field::new("c", DataType::Int8, true),
+            Field::new("c", DataType::Int8, true),
         ]);
-        assert_eq!(find(&schema, &["a".to_owned(), "1".to_owned()]), Ok(vec![0, 0]));
+        let find = |name: &str| find(&schema, &[by(name)]);
+        assert_eq!([find("a"), find("1")], [Ok(vec![0]), Ok(vec![0])]);
+        assert!(find("b").unwrap_err().contains("cannot be a key"));
+        assert!(find("5").unwrap_err().contains("the columns are: a, b, c, c"));
+        assert!(find("c").unwrap_err().contains("columns 3 and 4 are both called"));
         assert!(
-            find(&schema, &["b".to_owned()])
+            find("a:integer")
                 .unwrap_err()
-                .contains("cannot be a key")
-        );
-        assert!(
-            find(&schema, &["3".to_owned()])
-                .unwrap_err()
-                .contains("the columns are: a, b")
+                .contains("\"integer\" is not a type: text, int")
         );
     }
 }

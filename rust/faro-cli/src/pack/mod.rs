@@ -4,17 +4,27 @@ mod args;
 mod arrow_input;
 mod bounds;
 mod columns;
+mod compressed;
+mod decimal;
+mod input;
+mod json;
+mod json_key;
+mod key_type;
 mod outputs;
 mod partitioner;
+mod reading;
 mod records;
 mod source;
 mod text_input;
 mod text_key;
+mod times;
 mod value;
 mod write;
 
 pub use args::PackArgs;
 pub use value::hex;
+
+use std::path::Path;
 
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -22,12 +32,13 @@ use serde::Serialize;
 use crate::failure::{Failure, Outcome};
 use crate::term::{Out, escape};
 use crate::units;
-use arrow_input::ArrowInput;
+use bounds::Bounds;
+use input::Input;
+use json_key::Missing;
+use key_type::KeyType;
 use outputs::Job;
-use partitioner::{OwnedKey, Partitioner, Sampler};
-use source::{Format, Source, is_stdin};
-use text_input::TextInput;
-use text_key::Kind;
+use partitioner::{Partitioner, Sampler};
+use source::{Source, is_stdin};
 
 /// Partitions when nobody says how many.
 const DEFAULT_PARTITIONS: u32 = 64;
@@ -45,20 +56,33 @@ struct Packed {
     regions: u64,
     data_bytes: u64,
     index_bytes: u64,
+    /// How many records lack a value of the key, by the value's name.
+    #[serde(serialize_with = "counts")]
+    missing: Vec<Missing>,
+}
+
+fn counts<S: serde::Serializer>(missing: &[Missing], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(missing.iter().map(|missing| (&missing.name, missing.count)))
 }
 
 /// Runs the command.
 pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     crate::signals::install()?;
     let jobs = outputs::plan(args)?;
-    let (partitioner, partitions) = partitioner(args, &jobs)?;
+    let method = Method::of(args, &jobs)?;
     let mut all = Vec::new();
     for job in &jobs {
         let source = Source::open(&job.input, args.format)?;
         let progress = crate::progress::bytes(source.size, &job.input.display().to_string());
-        let packed = write::pack(args, job, source, &partitioner, partitions, &progress);
+        let packed = Input::open(source, args, &progress).and_then(|mut input| {
+            let (partitioner, partitions) = method.partitioner(&mut input)?;
+            write::pack(args, job, input, &partitioner, partitions)
+        });
         progress.finish_and_clear();
         let packed = packed?;
+        for missing in &packed.missing {
+            eprintln!("faro: {}", escape(&note(&packed.input, missing)));
+        }
         if !args.json {
             out.line(&summary(&packed))?;
         }
@@ -68,6 +92,20 @@ pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
         out.json(&serde_json::json!({ "outputs": all }))?;
     }
     Ok(())
+}
+
+/// Says how many records lack a value of the key.
+fn note(input: &str, missing: &Missing) -> String {
+    let (have, key) = match missing.count {
+        1 => ("has", "its key"),
+        _ => ("have", "their keys"),
+    };
+    let of = units::plural(missing.records, "record");
+    let count = units::count(missing.count);
+    format!(
+        "{input}: {count} of {of} {have} no \"{}\"; {key} is null there",
+        missing.name
+    )
 }
 
 fn summary(packed: &Packed) -> String {
@@ -82,54 +120,72 @@ fn summary(packed: &Packed) -> String {
     )
 }
 
-/// How keys become partitions, and how many there are.
-fn partitioner(args: &PackArgs, jobs: &[Job]) -> Outcome<(Partitioner, u32)> {
-    let partitions = args.partitions.unwrap_or(DEFAULT_PARTITIONS);
-    if let Some(text) = &args.bounds {
-        let bounds = bounds::parse(text, args, bound_kind(args)?)?;
-        let made = bounds.len() as u64 + 1;
-        if args.partitions.is_some_and(|partitions| u64::from(partitions) != made) {
-            return Err(Failure::usage(format!(
-                "{} bounds make {made} partitions",
-                bounds.len()
-            )));
-        }
-        return Ok((Partitioner::Range { bounds }, made as u32));
-    }
-    if args.range {
-        let bounds = sample(args, jobs, partitions)?;
-        return Ok((Partitioner::Range { bounds }, partitions));
-    }
-    Ok((Partitioner::Hash { partitions }, partitions))
+/// How keys become partitions.
+enum Method {
+    Hash { partitions: u32 },
+    Bounds { bounds: Bounds, partitions: u32 },
+    Range { partitioner: Partitioner, partitions: u32 },
 }
 
-/// What the bounds' values are: the type of the key's column, where one can know.
-fn bound_kind(args: &PackArgs) -> Outcome<Option<Kind>> {
-    let column = args.by.first().and_then(|by| by.kind);
-    let of_text = |format: Format| {
-        if format == Format::Jsonl {
-            None
+impl Method {
+    /// What the caller chose. With several inputs, what is wrong with one of them is found before one is packed.
+    fn of(args: &PackArgs, jobs: &[Job]) -> Outcome<Method> {
+        let partitions = args.partitions.unwrap_or(DEFAULT_PARTITIONS);
+        let method = if let Some(text) = &args.bounds {
+            let bounds = Bounds::read(text, args.by.len())?;
+            let made = bounds.partitions();
+            if args.partitions.is_some_and(|partitions| u64::from(partitions) != made) {
+                let given = units::plural(made - 1, "bound");
+                return Err(Failure::usage(format!(
+                    "{given} make {made} partitions: leave --partitions out"
+                )));
+            }
+            let partitions = u32::try_from(made).map_err(|_| Failure::usage("too many bounds"))?;
+            Method::Bounds { bounds, partitions }
+        } else if args.range {
+            let partitioner = sample(args, jobs, partitions)?;
+            Method::Range {
+                partitioner,
+                partitions,
+            }
         } else {
-            Some(column.unwrap_or(Kind::Text))
+            Method::Hash { partitions }
+        };
+        for job in jobs.iter().filter(|_| jobs.len() > 1 && !args.range) {
+            if is_regular(&job.input) {
+                let source = Source::open(&job.input, args.format)?;
+                method.partitioner(&mut Input::open(source, args, &ProgressBar::hidden())?)?;
+            }
         }
-    };
-    let Some(input) = args.inputs.first().filter(|input| !is_stdin(input)) else {
-        return Ok(args
-            .format
-            .filter(|format| format.is_text())
-            .and_then(of_text)
-            .or(column));
-    };
-    let source = Source::open(input, args.format)?;
-    if source.format.is_text() || !source.is_repeatable() {
-        return Ok(of_text(source.format));
+        Ok(method)
     }
-    Ok(ArrowInput::open(source, args, &ProgressBar::hidden())?.bound_kind())
+
+    /// How the keys of an input become partitions, and how many there are.
+    fn partitioner(&self, input: &mut Input) -> Outcome<(Partitioner, u32)> {
+        Ok(match self {
+            &Method::Hash { partitions } => (Partitioner::Hash { partitions }, partitions),
+            Method::Bounds { bounds, partitions } => {
+                let (bounds, types) = bounds.typed(&input.types())?;
+                input.expect(&types);
+                (Partitioner::Range { bounds, types }, *partitions)
+            }
+            Method::Range {
+                partitioner,
+                partitions,
+            } => (partitioner.clone(), *partitions),
+        })
+    }
 }
 
-/// Reads all inputs once for the bounds that part their keys evenly.
-fn sample(args: &PackArgs, jobs: &[Job], partitions: u32) -> Outcome<Vec<OwnedKey>> {
+/// Whether opening an input does not take anything from it.
+fn is_regular(path: &Path) -> bool {
+    !is_stdin(path) && path.is_file()
+}
+
+/// Reads all inputs once for the bounds that divide their keys evenly.
+fn sample(args: &PackArgs, jobs: &[Job], partitions: u32) -> Outcome<Partitioner> {
     let mut sampler = Sampler::new(partitions);
+    let mut types: Vec<Option<KeyType>> = vec![None; args.by.len()];
     for job in jobs {
         let source = Source::open(&job.input, args.format)?;
         if !source.is_repeatable() {
@@ -138,18 +194,26 @@ fn sample(args: &PackArgs, jobs: &[Job], partitions: u32) -> Outcome<Vec<OwnedKe
             ));
         }
         let progress = crate::progress::bytes(source.size, "looking for bounds");
-        if source.format.is_text() {
-            let mut input = TextInput::open(source, args, &progress)?;
-            while input.next(|key| sampler.offer(key))?.is_some() {
-                crate::signals::check()?;
-            }
-        } else {
-            let mut input = ArrowInput::open(source, args, &progress)?;
-            while input.next(|key| sampler.offer(key))?.is_some() {
-                crate::signals::check()?;
+        let mut input = Input::open(source, args, &progress)?;
+        input.keys(|key| sampler.offer(key))?;
+        input.missing()?;
+        progress.finish_and_clear();
+        for ((known, own), by) in types.iter_mut().zip(input.types()).zip(&args.by) {
+            match (*known, own) {
+                (Some(known), Some(own)) if !known.compares_with(own) => {
+                    return Err(Failure::usage(format!(
+                        "{}: the type of \"{}\" is {own}, in the inputs before it is {known}: pack them one by one",
+                        job.input.display(),
+                        by.name
+                    )));
+                }
+                (None, own) => *known = own,
+                _ => {}
             }
         }
-        progress.finish_and_clear();
     }
-    Ok(sampler.bounds(partitions))
+    Ok(Partitioner::Range {
+        bounds: sampler.bounds(partitions),
+        types: types.into_iter().map(|kind| kind.unwrap_or(KeyType::Null)).collect(),
+    })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::PackArgs;
+use super::compressed::plain_name;
 use super::source::is_stdin;
 use crate::failure::{Failure, Outcome};
 
@@ -96,7 +97,7 @@ fn in_directory(directory: &Path, input: &Path) -> Outcome<PathBuf> {
     if !directory.is_dir() {
         return Err(Failure::file(directory, std::io::ErrorKind::NotFound.into()));
     }
-    match input.file_stem() {
+    match plain_name(input).file_stem() {
         Some(stem) if !is_stdin(input) => Ok(directory.join(stem)),
         _ => Err(Failure::usage(
             "standard input has no name: give -o a NAME, not a directory",

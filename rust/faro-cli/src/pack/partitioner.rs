@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use faro::key::{self, KeyValue, compare_keys};
 
+use super::key_type::KeyType;
 use super::value::OwnedValue;
 
 /// A key that outlives its record.
@@ -15,9 +16,11 @@ pub enum Partitioner {
     Hash {
         partitions: u32,
     },
-    /// Ascending bounds, at most one fewer than there are partitions.
     Range {
+        /// Ascending, at most one fewer than there are partitions.
         bounds: Vec<OwnedKey>,
+        /// Of each value of the key.
+        types: Vec<KeyType>,
     },
 }
 
@@ -32,7 +35,7 @@ impl Partitioner {
                 }
                 key::partition_of(key::hash(scratch), 0, *partitions)
             }
-            Partitioner::Range { bounds } => {
+            Partitioner::Range { bounds, .. } => {
                 let at_most = |bound: &OwnedKey| compare_to_bound(bound, key) != Ordering::Greater;
                 bounds.partition_point(at_most) as u32
             }
@@ -89,7 +92,8 @@ impl Sampler {
 
     /// Bounds that part the sample evenly; none when there was nothing to sample.
     pub fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
-        sort_bounds(&mut self.sample);
+        self.sample
+            .sort_by(|a, b| compare_keys(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
         if self.sample.is_empty() {
             return Vec::new();
         }
@@ -98,11 +102,6 @@ impl Sampler {
             .map(|i| self.sample[(i * n / u64::from(partitions)) as usize].clone())
             .collect()
     }
-}
-
-/// Puts bounds in order.
-pub fn sort_bounds(bounds: &mut [OwnedKey]) {
-    bounds.sort_by(|a, b| compare_keys(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
 }
 
 #[cfg(test)]
@@ -124,7 +123,10 @@ mod tests {
     #[test]
     fn counts_the_bounds_up_to_a_key() {
         let bounds = [10, 20, 20].map(|v| vec![OwnedValue::Int(v)]).to_vec();
-        let range = Partitioner::Range { bounds };
+        let range = Partitioner::Range {
+            bounds,
+            types: vec![KeyType::Int],
+        };
         let of = |v| range.partition(&[KeyValue::Int(v)], &mut Vec::new());
         assert_eq!([of(9), of(10), of(19), of(20), of(21)], [0, 1, 1, 3, 3]);
     }

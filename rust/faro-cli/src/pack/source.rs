@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 
+use super::compressed::{Compression, is_damage, plain_name};
 use crate::failure::{Failure, Outcome};
 use crate::signals::PatientPipe;
 
@@ -43,14 +45,16 @@ impl Format {
     }
 
     fn of_extension(path: &Path) -> Option<Format> {
-        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "csv" => Format::Csv,
-            "tsv" | "tab" => Format::Tsv,
-            "jsonl" | "ndjson" | "json" => Format::Jsonl,
-            "parquet" | "pq" => Format::Parquet,
-            "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
-            _ => return None,
-        })
+        Some(
+            match plain_name(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
+                "csv" => Format::Csv,
+                "tsv" | "tab" => Format::Tsv,
+                "jsonl" | "ndjson" | "json" => Format::Jsonl,
+                "parquet" | "pq" => Format::Parquet,
+                "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
+                _ => return None,
+            },
+        )
     }
 
     fn of_content(start: &[u8]) -> Option<Format> {
@@ -65,17 +69,29 @@ impl Format {
 /// The first bytes of an Arrow IPC file; a stream begins with four bytes FF.
 const ARROW_FILE: &[u8] = b"ARROW1";
 
+/// What a path leads to.
+enum Opened {
+    File(File),
+    Pipe(Box<dyn Read + Send>),
+}
+
+/// What is to be read.
 enum Content {
     File(File),
+    /// A compressed file, from its beginning.
+    Compressed(File, Compression),
+    /// What can be read once; the first bytes are no longer in it.
     Pipe(Box<dyn Read + Send>),
 }
 
 /// An input that was opened and recognised.
 pub struct Source {
+    /// What it is called in messages.
     pub path: PathBuf,
     pub format: Format,
     /// Bytes of a regular file.
     pub size: Option<u64>,
+    /// The first plain bytes.
     start: Vec<u8>,
     content: Content,
 }
@@ -85,30 +101,45 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// What an input is called in messages.
+fn named(path: &Path) -> PathBuf {
+    if is_stdin(path) {
+        PathBuf::from("standard input")
+    } else {
+        path.to_owned()
+    }
+}
+
+/// A failure of reading: the system's, or that of a compressed input that is damaged.
+pub fn read_failure(path: &Path, error: io::Error) -> Failure {
+    if is_damage(&error) {
+        Failure::input(path, None, error.to_string())
+    } else {
+        Failure::file(path, error)
+    }
+}
+
 impl Source {
-    /// Opens an input; its format is what the caller says, else what its first bytes say, else its name.
+    /// Opens an input; its format is what the caller says, else what its first bytes say, else its name. Whether it is
+    /// compressed is said by its first bytes.
     pub fn open(path: &Path, format: Option<Format>) -> Outcome<Source> {
-        let mut content = open_content(path)?;
-        let start = content.peek().map_err(|source| Failure::file(path, source))?;
+        let opened = open(path)?;
+        let size = match &opened {
+            Opened::File(file) => file.metadata().ok().map(|metadata| metadata.len()),
+            Opened::Pipe(_) => None,
+        };
+        let (start, content) = look_into(opened).map_err(|error| read_failure(&named(path), error))?;
         let format = format
             .or_else(|| Format::of_content(&start))
             .or_else(|| Format::of_extension(path));
         let Some(format) = format else {
-            let name = if is_stdin(path) {
-                "standard input".to_owned()
-            } else {
-                path.display().to_string()
-            };
             return Err(Failure::usage(format!(
-                "what format has {name}? Say --format csv, tsv, jsonl, ..."
+                "cannot tell the format of {}; pass --format (csv, tsv, jsonl, parquet or arrow)",
+                named(path).display()
             )));
         };
-        let size = match &content {
-            Content::File(file) => file.metadata().ok().map(|metadata| metadata.len()),
-            Content::Pipe(_) => None,
-        };
         Ok(Source {
-            path: path.to_owned(),
+            path: named(path),
             format,
             size,
             start,
@@ -118,7 +149,7 @@ impl Source {
 
     /// Whether it can be opened and read once more from its beginning.
     pub fn is_repeatable(&self) -> bool {
-        matches!(self.content, Content::File(_))
+        !matches!(self.content, Content::Pipe(_))
     }
 
     /// Whether the content is an Arrow IPC file, not a stream.
@@ -126,25 +157,34 @@ impl Source {
         self.start.starts_with(ARROW_FILE)
     }
 
-    /// The bytes in order.
-    pub fn into_reader(self) -> Box<dyn Read + Send> {
-        match self.content {
-            Content::File(file) => Box::new(file),
-            Content::Pipe(pipe) => Box::new(Cursor::new(self.start).chain(pipe)),
-        }
+    /// The plain bytes in order, of which the first come together. Progress is in bytes of the input.
+    pub fn into_reader(self, progress: &ProgressBar) -> Outcome<Box<dyn Read + Send>> {
+        let rest: Box<dyn Read + Send> = match self.content {
+            Content::File(file) => return Ok(Box::new(progress.wrap_read(file))),
+            Content::Compressed(file, compression) => {
+                let failure = |error| read_failure(&self.path, error);
+                let mut plain = compression.decoded(progress.wrap_read(file)).map_err(failure)?;
+                let mut start = vec![0; self.start.len()];
+                plain.read_exact(&mut start).map_err(failure)?;
+                plain
+            }
+            Content::Pipe(pipe) => Box::new(progress.wrap_read(pipe)),
+        };
+        Ok(Box::new(Cursor::new(self.start).chain(rest)))
     }
 
-    /// The bytes at any place: a file, or the memory that a pipe was read into.
+    /// The bytes at any place: a file, or the memory that a pipe or a compressed file was read into.
     pub fn into_random_access(self) -> Outcome<RandomAccess> {
-        match self.content {
-            Content::File(file) => Ok(RandomAccess::File(file)),
-            Content::Pipe(mut pipe) => {
-                let mut all = self.start;
-                pipe.read_to_end(&mut all)
-                    .map_err(|source| Failure::file(&self.path, source))?;
-                Ok(RandomAccess::Memory(all.into()))
-            }
+        if let Content::File(file) = self.content {
+            return Ok(RandomAccess::File(file));
         }
+        let path = self.path.clone();
+        let mut all = Vec::new();
+        let mut reader = self.into_reader(&ProgressBar::hidden())?;
+        reader
+            .read_to_end(&mut all)
+            .map_err(|error| read_failure(&path, error))?;
+        Ok(RandomAccess::Memory(all.into()))
     }
 }
 
@@ -154,9 +194,9 @@ pub enum RandomAccess {
     Memory(Bytes),
 }
 
-fn open_content(path: &Path) -> Outcome<Content> {
+fn open(path: &Path) -> Outcome<Opened> {
     if is_stdin(path) {
-        return Ok(Content::Pipe(Box::new(PatientPipe::new(io::stdin()))));
+        return Ok(Opened::Pipe(Box::new(PatientPipe::new(io::stdin()))));
     }
     let failure = |source| Failure::file(path, source);
     let file = File::open(path).map_err(failure)?;
@@ -168,25 +208,40 @@ fn open_content(path: &Path) -> Outcome<Content> {
         )));
     }
     Ok(if kind.is_file() {
-        Content::File(file)
+        Opened::File(file)
     } else {
-        Content::Pipe(Box::new(PatientPipe::new(file)))
+        Opened::Pipe(Box::new(PatientPipe::new(file)))
     })
 }
 
-impl Content {
-    /// The first bytes, at most eight. They stay to be read in a file; a pipe has them no more.
-    fn peek(&mut self) -> io::Result<Vec<u8>> {
-        let mut start = Vec::new();
-        match self {
-            Content::File(file) => {
-                file.take(8).read_to_end(&mut start)?;
-                file.rewind()?;
-            }
-            Content::Pipe(pipe) => {
-                pipe.take(8).read_to_end(&mut start)?;
-            }
+/// The first plain bytes, and what is then to be read: a file from its beginning, a pipe after these bytes.
+fn look_into(opened: Opened) -> io::Result<(Vec<u8>, Content)> {
+    match opened {
+        Opened::File(mut file) => {
+            let start = first_bytes(&mut file)?;
+            file.rewind()?;
+            let Some(compression) = Compression::of_content(&start) else {
+                return Ok((start, Content::File(file)));
+            };
+            let plain = first_bytes(&mut compression.decoded(file.try_clone()?)?)?;
+            // The two share one position.
+            file.rewind()?;
+            Ok((plain, Content::Compressed(file, compression)))
         }
-        Ok(start)
+        Opened::Pipe(mut pipe) => {
+            let start = first_bytes(&mut pipe)?;
+            let Some(compression) = Compression::of_content(&start) else {
+                return Ok((start, Content::Pipe(pipe)));
+            };
+            let mut plain = compression.decoded(Cursor::new(start).chain(pipe))?;
+            Ok((first_bytes(&mut plain)?, Content::Pipe(plain)))
+        }
     }
+}
+
+/// At most eight.
+fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    input.take(8).read_to_end(&mut start)?;
+    Ok(start)
 }

@@ -7,9 +7,11 @@ use indicatif::ProgressBar;
 
 use super::args::{By, PackArgs};
 use super::columns;
+use super::json_key::{JsonKey, Missing};
+use super::key_type::KeyType;
 use super::records::{Record, Records, SplitError, Splitting};
-use super::source::{Format, Source};
-use super::text_key::TextKey;
+use super::source::{Format, Source, read_failure};
+use super::text_key::{Column, TextKey};
 use crate::failure::{Failure, Outcome};
 
 /// What must be kept so that the text can be restored from its records.
@@ -24,10 +26,13 @@ pub struct TextShape {
 
 /// A text input that is ready to be read.
 pub struct TextInput {
-    path: PathBuf,
+    pub path: PathBuf,
+    pub format: Format,
     records: Records<Box<dyn Read + Send>>,
-    key: TextKey,
+    pub key: TextKey,
     pub shape: TextShape,
+    /// How many fields each record has, as the header or the first record says; nothing for JSON lines.
+    fields: Option<usize>,
 }
 
 impl TextInput {
@@ -40,13 +45,12 @@ impl TextInput {
             Format::Tsv => Splitting::Fields(delimiter),
             _ => Splitting::Lines,
         };
-        let reader: Box<dyn Read + Send> = Box::new(progress.wrap_read(source.into_reader()));
-        let mut records = Records::new(reader, splitting);
+        let mut records = Records::new(source.into_reader(progress)?, splitting);
         let mut shape = TextShape::default();
+        let mut fields = None;
         let key = if format == Format::Jsonl {
-            TextKey::Json {
-                names: args.by.iter().map(json_name).collect::<Outcome<_>>()?,
-            }
+            let alike = args.range || args.bounds.is_some();
+            TextKey::Json(JsonKey::new(&args.by, alike).map_err(Failure::usage)?)
         } else {
             shape.delimiter = Some(delimiter);
             let mut names = None;
@@ -55,16 +59,43 @@ impl TextInput {
             {
                 shape.crlf = header.crlf;
                 shape.header = Some(header.line);
+                fields = Some(header.names.len());
                 names = Some(header.names);
             }
-            TextKey::Columns(find_columns(names.as_deref(), args)?)
+            let columns = find_columns(names.as_deref(), args);
+            TextKey::Columns(columns.map_err(|what| Failure::usage(format!("{}: {what}", path.display())))?)
         };
         Ok(TextInput {
             path,
+            format,
             records,
             key,
             shape,
+            fields,
         })
+    }
+
+    /// Expects JSON values of these types, where the caller named none.
+    pub fn expect(&mut self, types: &[KeyType]) {
+        if let TextKey::Json(key) = &mut self.key {
+            key.expect(types);
+        }
+    }
+
+    /// What of the key the records so far did not have; an error if none had it.
+    pub fn missing(&self) -> Outcome<Vec<Missing>> {
+        let missing = match &self.key {
+            TextKey::Json(key) => key.missing(),
+            TextKey::Columns(_) => Vec::new(),
+        };
+        match missing.iter().find(|missing| missing.count == missing.records) {
+            Some(Missing { name, names, .. }) => Err(Failure::usage(format!(
+                "{}: no record has \"{name}\"; names that exist: {}",
+                self.path.display(),
+                columns::list(names)
+            ))),
+            None => Ok(missing),
+        }
     }
 
     /// Hands the next record and what `then` makes of it on; nothing at the end.
@@ -72,24 +103,36 @@ impl TextInput {
         let Some(record) = self.records.next().map_err(|error| split_failure(&self.path, error))? else {
             return Ok(None);
         };
-        let made = self.key.with(&record, then);
+        let made = whole(&record, &mut self.fields).and_then(|()| self.key.with(&record, then));
         let made = made.map_err(|what| Failure::input(&self.path, format!("line {}", record.line), what))?;
         Ok(Some((record, made)))
     }
 }
 
+/// Refuses a record of CSV or TSV that is probably none: with more or fewer fields than the others, or with a NUL.
+fn whole(record: &Record<'_>, fields: &mut Option<usize>) -> Result<(), String> {
+    let count = record.fields.count();
+    if count == 0 {
+        return Ok(());
+    }
+    let expected = *fields.get_or_insert(count);
+    if count != expected {
+        return Err(format!(
+            "{}, where the first line has {expected}: mend the line, or see --delimiter and --format",
+            crate::units::plural(count as u64, "field")
+        ));
+    }
+    if record.bytes.contains(&0) {
+        return Err(
+            "a NUL, which text does not have: is the file UTF-16? Convert it, for example with iconv".to_owned(),
+        );
+    }
+    Ok(())
+}
+
 fn delimiter(args: &PackArgs, format: Format) -> u8 {
     args.delimiter
         .unwrap_or(if format == Format::Tsv { b'\t' } else { b',' })
-}
-
-fn json_name(by: &By) -> Outcome<String> {
-    match by.kind {
-        None => Ok(by.name.clone()),
-        Some(_) => Err(Failure::usage(
-            "JSON values are what they are: --by takes no type for them",
-        )),
-    }
 }
 
 struct Header {
@@ -103,8 +146,10 @@ fn read_header(path: &Path, records: &mut Records<Box<dyn Read + Send>>) -> Outc
         return Ok(None);
     };
     let text = std::str::from_utf8(record.bytes);
-    let text =
-        text.map_err(|_| Failure::input(path, "line 1".to_owned(), "the header is not UTF-8: use --no-header"))?;
+    let text = text.map_err(|_| {
+        let what = "the header is not UTF-8: convert the file, for example with iconv, or pass --no-header";
+        Failure::input(path, format!("line {}", record.line), what)
+    })?;
     let names = record.fields.iter();
     Ok(Some(Header {
         line: text.to_owned(),
@@ -113,25 +158,23 @@ fn read_header(path: &Path, records: &mut Records<Box<dyn Read + Send>>) -> Outc
     }))
 }
 
-fn find_columns(names: Option<&[String]>, args: &PackArgs) -> Outcome<Vec<(usize, super::text_key::Kind)>> {
+fn find_columns(names: Option<&[String]>, args: &PackArgs) -> Result<Vec<Column>, String> {
     let find = |by: &By| {
-        let column = match names {
-            Some(names) => {
-                let known: Vec<&str> = names.iter().map(String::as_str).collect();
-                let position = known.iter().position(|name| *name == by.name);
-                let position = position.or_else(|| columns::number(&by.name, known.len()));
-                position.ok_or_else(|| Failure::usage(columns::no_such_column(&by.name, &known)))?
-            }
+        let position = match names {
+            Some(names) => columns::position(names, &by.name)?,
             // An empty input has neither columns nor records: any column will do.
             None if !args.no_header => 0,
             None => columns::number(&by.name, usize::MAX).ok_or_else(|| {
-                Failure::usage(format!(
-                    "without a header columns have numbers from 1: \"{}\" is none",
+                format!(
+                    "without a header columns have numbers from 1: \"{}\" is not a number",
                     by.name
-                ))
+                )
             })?,
         };
-        Ok((column, by.kind.unwrap_or(super::text_key::Kind::Text)))
+        Ok(Column {
+            position,
+            kind: by.kind.unwrap_or(KeyType::Text),
+        })
     };
     args.by.iter().map(find).collect()
 }
@@ -139,7 +182,7 @@ fn find_columns(names: Option<&[String]>, args: &PackArgs) -> Outcome<Vec<(usize
 fn split_failure(path: &Path, error: SplitError) -> Failure {
     let at = |line: u64, what: &str| Failure::input(path, format!("line {line}"), what);
     match error {
-        SplitError::Io(source) => Failure::file(path, source),
+        SplitError::Io(error) => read_failure(path, error),
         SplitError::TooLong { line } => at(line, "the record that begins here is longer than 64 MiB"),
         SplitError::OpenQuote { line } => at(line, "the record that begins here has a quote that is never closed"),
     }

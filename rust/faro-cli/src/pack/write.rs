@@ -1,18 +1,19 @@
 //! One input into one output.
 
 use faro::{Durability, Framing, Layout, Summary, Writer, WriterOptions};
-use indicatif::ProgressBar;
+use serde_json::Value as Json;
 use uuid::Uuid;
 
 use super::Packed;
 use super::args::PackArgs;
 use super::arrow_input::ArrowInput;
+use super::input::Input;
+use super::key_type::KeyType;
 use super::outputs::Job;
 use super::partitioner::{OwnedKey, Partitioner};
-use super::source::{Format, Source};
+use super::source::Format;
 use super::text_input::{TextInput, TextShape};
-use super::value::OwnedValue;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::signals;
 use crate::view::paths;
 
@@ -22,22 +23,20 @@ type Properties = Vec<(&'static str, String)>;
 pub fn pack(
     args: &PackArgs,
     job: &Job,
-    source: Source,
+    mut input: Input,
     partitioner: &Partitioner,
     partitions: u32,
-    progress: &ProgressBar,
 ) -> Outcome<Packed> {
     let file_id = args.file_id.unwrap_or_else(Uuid::new_v4);
     let options = options(args, job, partitions, file_id)?;
-    let format = source.format;
+    let format = input.format();
     let mut properties = properties(args, format, partitioner);
-    let (records, summary) = if format.is_text() {
-        let input = TextInput::open(source, args, progress)?;
-        properties.extend(shape_properties(&input.shape));
-        text(job, input, partitioner, options, properties)?
-    } else {
-        let input = ArrowInput::open(source, args, progress)?;
-        arrow(job, input, partitioner, options, properties)?
+    let (records, summary) = match &mut input {
+        Input::Text(text) => {
+            properties.extend(shape_properties(&text.shape));
+            write_text(job, text, partitioner, options, properties)?
+        }
+        Input::Arrow(arrow) => write_arrow(job, arrow, partitioner, options, properties)?,
     };
     Ok(Packed {
         input: job.input.display().to_string(),
@@ -53,11 +52,11 @@ pub fn pack(
         regions: summary.regions as u64,
         data_bytes: summary.data_bytes,
         index_bytes: summary.index_bytes,
+        missing: input.missing()?,
     })
 }
 
 fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcome<WriterOptions> {
-    let block_size = u32::try_from(args.block_size).map_err(|_| Failure::usage("blocks have at most 64 MiB"))?;
     let layout = if args.single { Layout::Single } else { Layout::Paired };
     let durability = if args.sync {
         Durability::Commit
@@ -70,7 +69,7 @@ fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcom
         .producer(job.producer)
         .attempt(args.attempt)
         .file_id(Some(file_id.into_bytes()))
-        .block_size(block_size)
+        .block_size(args.block_size)
         .buffer_size(args.memory)
         .codec(args.codec.codec)
         .level(args.codec.level)
@@ -89,21 +88,25 @@ fn properties(args: &PackArgs, format: Format, partitioner: &Partitioner) -> Pro
     ];
     match partitioner {
         Partitioner::Hash { .. } => properties.push(("faro.pack.method", "hash".to_owned())),
-        Partitioner::Range { bounds } => {
+        Partitioner::Range { bounds, types } => {
             properties.push(("faro.pack.method", "range".to_owned()));
-            properties.push(("faro.pack.bounds", bounds_text(bounds)));
+            properties.push(("faro.pack.bounds", bounds_text(bounds, types)));
         }
     }
     properties
 }
 
-/// The bounds as a JSON list: of values, or of lists for keys of several columns.
-fn bounds_text(bounds: &[OwnedKey]) -> String {
-    let bound = |key: &OwnedKey| match key.as_slice() {
-        [one] => one.to_json(),
-        several => several.iter().map(OwnedValue::to_json).collect(),
+/// The bounds as a JSON list: of values, or of lists for keys of several columns, in the form that `--bounds` takes.
+fn bounds_text(bounds: &[OwnedKey], types: &[KeyType]) -> String {
+    let bound = |key: &OwnedKey| {
+        let mut values: Vec<Json> = key.iter().zip(types).map(|(value, kind)| kind.show(value)).collect();
+        if values.len() == 1 {
+            values.remove(0)
+        } else {
+            Json::Array(values)
+        }
     };
-    serde_json::Value::from_iter(bounds.iter().map(bound)).to_string()
+    Json::from_iter(bounds.iter().map(bound)).to_string()
 }
 
 /// What `cat` needs to restore the text.
@@ -121,9 +124,9 @@ fn shape_properties(shape: &TextShape) -> Properties {
     properties
 }
 
-fn text(
+fn write_text(
     job: &Job,
-    mut input: TextInput,
+    input: &mut TextInput,
     partitioner: &Partitioner,
     options: WriterOptions,
     properties: Properties,
@@ -138,6 +141,7 @@ fn text(
             signals::check()?;
         }
     }
+    input.missing()?;
     for (key, value) in properties {
         writer.property(key, &value)?;
     }
@@ -145,9 +149,9 @@ fn text(
     Ok((records, writer.finish()?))
 }
 
-fn arrow(
+fn write_arrow(
     job: &Job,
-    mut input: ArrowInput,
+    input: &mut ArrowInput,
     partitioner: &Partitioner,
     options: WriterOptions,
     properties: Properties,

@@ -3,6 +3,8 @@
 // Each test is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod tables;
+
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
