@@ -54,6 +54,7 @@ final class RecordingChannel extends FileChannel {
     @Override
     public int read(ByteBuffer target, long position) throws IOException {
         system.admitRead();
+        system.tell("read");
         ByteBuffer piece = system.pieces().of(target);
         int count = piece.hasRemaining() ? channel.read(piece, position) : 0;
         target.position(target.position() + Math.max(count, 0));
@@ -63,6 +64,7 @@ final class RecordingChannel extends FileChannel {
 
     @Override
     public long size() throws IOException {
+        system.tell("size");
         return channel.size();
     }
 

@@ -48,6 +48,23 @@ final class RecordingFileSystem extends FileSystem {
     private final Map<String, Long> bytesRead = new ConcurrentHashMap<>();
     private String unreadable;
     private final Pieces pieces = new Pieces();
+    private volatile Hook hook = call -> {};
+
+    /** Something that happens at calls of open files that are read. */
+    interface Hook {
+        /** Told of a call, {@code read} or {@code size}, before it is made. */
+        void before(String call) throws IOException;
+    }
+
+    /** Sets what happens at each read and each question for a size. */
+    void hook(Hook told) {
+        hook = told;
+    }
+
+    /** Tells of a call. */
+    void tell(String call) throws IOException {
+        hook.before(call);
+    }
 
     /** A path of this file system for one of the default one. */
     Path path(Path real) {

@@ -92,7 +92,8 @@ class SchedulerTest {
     private static SchedulerOptions drawn(Random random) {
         return switch (random.nextInt(3)) {
             case 0 -> SchedulerOptions.DEFAULT;
-            case 1 -> new SchedulerOptions(random.nextInt(100), 1 + random.nextInt(5000), 1 + random.nextInt(20_000));
+            case 1 -> new SchedulerOptions(
+                    random.nextInt(100), 4096 + random.nextInt(1000), 4096 + random.nextInt(20_000));
             default -> new SchedulerOptions(0, 1 << 20, 100_000);
         };
     }

@@ -27,7 +27,15 @@ final class OutputReads implements Closeable {
         this.memory = memory;
         this.decoders = decoders;
         this.consumersDecompress = consumersDecompress;
-        this.scheduler = new Scheduler(memory.scheduling(), executor);
+        this.scheduler = scheduler(memory, executor);
+    }
+
+    private static Scheduler scheduler(ReadMemory memory, Executor executor) {
+        try {
+            return new Scheduler(memory.scheduling(), executor);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("sizes for reading that are out of range", e);
+        }
     }
 
     Executor executor() {

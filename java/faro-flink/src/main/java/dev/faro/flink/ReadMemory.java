@@ -39,7 +39,7 @@ final class ReadMemory implements BufferRecycler {
 
     /** How one scheduler for all outputs uses the direct memory. */
     SchedulerOptions scheduling() {
-        long budget = Math.max(1, bytes / PARTS);
+        long budget = Math.max(SchedulerOptions.LEAST, bytes / PARTS);
         return new SchedulerOptions(GAP, (int) Math.min(MOST_READ, budget), budget);
     }
 

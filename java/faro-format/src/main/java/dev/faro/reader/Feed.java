@@ -171,9 +171,14 @@ public final class Feed implements Closeable {
         source.add(bytes, offset);
     }
 
-    /** Ends the reading with a fault, behind what was planned and brought so far; instead of bytes that were wanted. */
+    /**
+     * Ends the reading with a fault, after what was planned and brought so far; instead of bytes that were wanted. The
+     * first fault stays.
+     */
     public void endWith(FaroException fault) {
-        planFault = fault;
+        if (planFault == null) {
+            planFault = fault;
+        }
         ended = true;
     }
 

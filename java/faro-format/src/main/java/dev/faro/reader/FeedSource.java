@@ -87,8 +87,10 @@ final class FeedSource implements Source {
 
     private void release() {
         if (part != null) {
-            returns.giveBack(part.given);
+            ByteBuffer given = part.given;
+            // Before the call, which may fail: nothing is given back twice.
             part = null;
+            returns.giveBack(given);
         }
     }
 

@@ -5,9 +5,11 @@ import dev.faro.FaroException;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Feed;
 import java.io.Closeable;
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -24,6 +26,18 @@ public final class Consumer implements Closeable {
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile Runnable listener;
     private volatile Thread waiting;
+    private final AtomicReference<Use> use = new AtomicReference<>(Use.FREE);
+    /** What giving back throws while everything is given back; null at other times, when it may come out at once. */
+    private Failures closing;
+
+    /** Whether somebody polls, so that buffers are given back once, and not while they are looked at. */
+    private enum Use {
+        FREE,
+        POLLED,
+        /** Closed by another thread; the one that polls gives everything back. */
+        CLOSED_WHILE_POLLED,
+        CLOSED
+    }
 
     // Guarded by the scheduler's lock.
     final FileSweep file;
@@ -34,7 +48,7 @@ public final class Consumer implements Closeable {
     long held;
     boolean planEnded;
     boolean counted = true;
-    boolean closed;
+    volatile boolean closed;
 
     Consumer(Scheduler scheduler, FileSweep file, int from, int to) throws FaroException {
         this.scheduler = scheduler;
@@ -47,13 +61,23 @@ public final class Consumer implements Closeable {
     }
 
     private void taken(ByteBuffer buffer) {
-        scheduler.taken(this, buffer);
+        try {
+            scheduler.taken(this, buffer);
+        } catch (Throwable e) {
+            if (closing == null) {
+                throw e;
+            }
+            closing.add(e);
+        }
     }
 
     /**
-     * Goes to the next block, if its bytes are there; never waits, and reads nothing.
+     * Goes to the next block, if its bytes are there; never waits, and reads nothing. Without an executor see
+     * {@link Scheduler#serve}. What a pool throws when a buffer is given back comes out of this call, which may be made
+     * again.
      *
-     * @throws FaroException the first check of PRT-3 that fails, or {@code io}; again whenever this is called again
+     * @throws FaroException the first check of PRT-3 that fails; {@code io} if reading failed, with what failed as
+     *     cause, or if the consumer or its scheduler was closed; again whenever this is called again
      */
     public Feed.State poll() throws FaroException {
         Feed.State state = pollOnce();
@@ -69,22 +93,53 @@ public final class Consumer implements Closeable {
     }
 
     private Feed.State pollOnce() throws FaroException {
+        if (!use.compareAndSet(Use.FREE, Use.POLLED)) {
+            if (use.get() == Use.POLLED) {
+                throw new IllegalStateException("two threads poll one consumer");
+            }
+            throw Step.fault(file.file, "a consumer that is open", new IOException("the consumer was closed"));
+        }
         try {
-            Feed.State state = feed.poll();
+            Feed.State state = pollFeed();
             if (state == Feed.State.END) {
                 scheduler.ended(this);
             }
             return state;
         } catch (FaroException e) {
-            scheduler.ended(this);
+            scheduler.failed(this);
+            giveAllBack().suppressIn(e);
             throw e;
+        } finally {
+            if (!use.compareAndSet(Use.POLLED, Use.FREE)) {
+                use.set(Use.CLOSED);
+                giveAllBack().rethrow();
+            }
         }
     }
 
+    private Feed.State pollFeed() throws FaroException {
+        Feed.State state = feed.poll();
+        FaroException end = state == Feed.State.NOT_YET ? scheduler.endOfAll() : null;
+        if (end == null) {
+            return state;
+        }
+        feed.endWith(end);
+        return feed.poll();
+    }
+
+    private Failures giveAllBack() {
+        Failures failures = new Failures();
+        closing = failures;
+        feed.close();
+        closing = null;
+        return failures;
+    }
+
     /**
-     * Goes to the next block, and waits for it; a scheduler without an executor is served meanwhile.
+     * Goes to the next block, and waits for it; a scheduler without an executor is served meanwhile, and what such a
+     * step throws comes out of this call, which may be made again.
      *
-     * @return false behind the last
+     * @return false after the last
      * @throws FaroException as {@link #poll}; {@code io} with an {@link InterruptedIOException} as cause if the thread
      *     is interrupted, which changes nothing: the call may be made again
      */
@@ -127,9 +182,16 @@ public final class Consumer implements Closeable {
 
     /** Bytes came, or the end; called without the lock. */
     void notifyListener() {
-        if (asked.get() && listener != null && asked.compareAndSet(true, false)) {
-            listener.run();
+        try {
+            if (asked.get() && listener != null && asked.compareAndSet(true, false)) {
+                listener.run();
+            }
+        } finally {
+            unpark();
         }
+    }
+
+    private void unpark() {
         Thread thread = waiting;
         if (thread != null) {
             LockSupport.unpark(thread);
@@ -146,9 +208,27 @@ public final class Consumer implements Closeable {
         return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
     }
 
-    /** Takes its requests back and gives back what was read for it; what is being read for it is dropped. */
+    /**
+     * Takes its requests back and gives back what was read for it; what is being read for it is dropped. Another thread
+     * that waits in {@link #next} gets {@code io}.
+     */
     @Override
     public void close() {
-        scheduler.close(this);
+        if (!scheduler.leave(this)) {
+            return;
+        }
+        try {
+            boolean mine = false;
+            // Again if a thread began or ended to poll in between.
+            while (!mine && !use.compareAndSet(Use.POLLED, Use.CLOSED_WHILE_POLLED)) {
+                mine = use.compareAndSet(Use.FREE, Use.CLOSED);
+            }
+            if (mine) {
+                giveAllBack().rethrow();
+            }
+        } finally {
+            scheduler.left();
+            unpark();
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.faro.scheduler;
 
+import dev.faro.FaroException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,12 +11,14 @@ import java.util.List;
  */
 final class Ledger {
     /** A request is not cut below this, however many consumers there are. */
-    private static final long LEAST_REQUEST = 4 << 10;
+    private static final long LEAST_REQUEST = SchedulerOptions.LEAST;
 
     private final SchedulerOptions options;
     /** Files that wait to be served. */
     final ArrayDeque<FileSweep> ready = new ArrayDeque<>();
     private final List<FileSweep> starved = new ArrayList<>();
+    /** How often there may have been memory again. */
+    long wakes;
     /** Consumers that share the budget. */
     int counted;
     /** Bytes that were read, or are being read, and not taken. */
@@ -41,6 +44,38 @@ final class Ledger {
         consumer.outstanding = true;
         consumer.file.hungry.add(consumer);
         return signal(consumer.file);
+    }
+
+    /**
+     * Ends what is read for a consumer.
+     *
+     * @param fault null if there is nothing more to read
+     */
+    void end(Consumer consumer, FaroException fault) {
+        consumer.planEnded = true;
+        consumer.outstanding = false;
+        dropRequest(consumer);
+        if (fault != null) {
+            consumer.feed().endWith(fault);
+        }
+    }
+
+    /** Takes back what a consumer still asks for. */
+    void dropRequest(Consumer consumer) {
+        if (consumer.request != null) {
+            consumer.file.sweep.remove(consumer.request);
+            consumer.request = null;
+        }
+    }
+
+    /** Has no file served that waits for it, so that the next {@link #signal} asks for a task again. */
+    void forgetReady() {
+        for (FileSweep file : ready) {
+            file.hungry.clear();
+            file.queued = false;
+            file.again = false;
+        }
+        ready.clear();
     }
 
     /** Has a file served. Returns whether there is a task more to run. */

@@ -30,15 +30,12 @@ final class Reading {
     /**
      * What a read brought.
      *
-     * @param served requests that there were buffers for, the first ones
-     * @param pieces of each of them
-     * @param faults of each of them; null: none at all
+     * @param served requests that there were buffers for, or a fault; the first ones
+     * @param read of them, those that were read for
+     * @param pieces of each that was served
+     * @param faults of each request, or null
      */
-    record Result(int served, List<List<ByteBuffer>> pieces, FaroException[] faults) {
-        FaroException fault(int request) {
-            return faults == null ? null : faults[request];
-        }
-    }
+    record Result(int served, int read, List<List<ByteBuffer>> pieces, FaroException[] faults) {}
 
     Reading(SchedulerOptions options, Buffers buffers) {
         this.buffers = buffers;
@@ -48,81 +45,120 @@ final class Reading {
     /**
      * Reads what there are buffers for.
      *
+     * @param failures gets what failed beside the file: it is a fault of the request too, if it was for one
      * @throws FaroException {@code io} if the thread was interrupted, and for no other reason
      */
-    Result read(InputFile file, Sweep.Read<Consumer> read) throws FaroException {
+    Result read(InputFile file, Sweep.Read<Consumer> read, Failures failures) throws FaroException {
+        List<Sweep.Request<Consumer>> requests = read.requests();
         List<List<ByteBuffer>> pieces = new ArrayList<>();
+        FaroException[] faults = new FaroException[requests.size()];
         boolean done = false;
         try {
-            for (Sweep.Request<Consumer> request : read.requests()) {
-                List<ByteBuffer> its = take(request.bytes());
-                if (its == null) {
-                    break;
-                }
-                pieces.add(its);
+            int ready = takeAll(file, requests, pieces, faults, failures);
+            if (ready > 0) {
+                fill(file, requests.subList(0, ready), pieces, faults, failures);
             }
-            FaroException[] faults = pieces.isEmpty() ? null : fill(file, read.requests().subList(0, pieces.size()), pieces);
             done = true;
-            return new Result(pieces.size(), pieces, faults);
+            return new Result(pieces.size(), ready, pieces, faults);
         } finally {
             if (!done) {
-                pieces.forEach(its -> its.forEach(buffers::giveBack));
+                pieces.forEach(its -> giveBack(its, buffers, failures));
             }
         }
+    }
+
+    /** Takes buffers for the first requests, as far as there are some. One whose taking fails has a fault; it is the last. */
+    private int takeAll(InputFile file, List<Sweep.Request<Consumer>> requests, List<List<ByteBuffer>> pieces,
+            FaroException[] faults, Failures failures) {
+        for (int i = 0; i < requests.size(); i++) {
+            try {
+                List<ByteBuffer> its = take(requests.get(i).bytes(), failures);
+                if (its == null) {
+                    return i;
+                }
+                pieces.add(its);
+            } catch (Throwable e) {
+                failures.add(e);
+                faults[i] = Step.fault(file, "memory to read into", e);
+                pieces.add(List.of());
+                return i;
+            }
+        }
+        return requests.size();
     }
 
     /** Buffers for a request, limited to its bytes; null if there are not enough. */
-    private List<ByteBuffer> take(long wanted) {
+    private List<ByteBuffer> take(long wanted, Failures failures) {
         List<ByteBuffer> pieces = new ArrayList<>(1);
         long left = wanted;
-        while (left > 0) {
-            ByteBuffer buffer = buffers.take((int) Math.min(left, Integer.MAX_VALUE));
-            if (buffer == null) {
-                pieces.forEach(buffers::giveBack);
-                return null;
+        try {
+            while (left > 0) {
+                ByteBuffer buffer = buffers.take((int) Math.min(left, Integer.MAX_VALUE));
+                if (buffer == null) {
+                    break;
+                }
+                pieces.add(buffer);
+                if (buffer.capacity() == 0 || !buffer.isDirect() || buffer.isReadOnly()) {
+                    throw new IllegalStateException(
+                            "the pool gave a buffer of 0 bytes, a read-only or no direct one: " + buffer);
+                }
+                buffer.clear().limit((int) Math.min(left, buffer.capacity()));
+                left -= buffer.limit();
             }
-            buffer.clear().limit((int) Math.min(left, buffer.capacity()));
-            left -= buffer.limit();
-            pieces.add(buffer);
+            return left > 0 ? null : pieces;
+        } finally {
+            if (left > 0) {
+                giveBack(pieces, buffers, failures);
+            }
         }
-        return pieces;
     }
 
-    private FaroException[] fill(
-            InputFile file, List<Sweep.Request<Consumer>> served, List<List<ByteBuffer>> pieces) throws FaroException {
+    /** Gives all of them back, also where giving back one fails. */
+    static void giveBack(List<ByteBuffer> pieces, Buffers buffers, Failures failures) {
+        for (ByteBuffer piece : pieces) {
+            try {
+                buffers.giveBack(piece);
+            } catch (Throwable e) {
+                failures.add(e);
+            }
+        }
+    }
+
+    private void fill(InputFile file, List<Sweep.Request<Consumer>> ready, List<List<ByteBuffer>> pieces,
+            FaroException[] faults, Failures failures) throws FaroException {
         try {
             long asked = 0;
-            for (Sweep.Request<Consumer> request : served) {
+            for (Sweep.Request<Consumer> request : ready) {
                 asked += request.bytes();
             }
-            if (asked / served.size() >= WORTH_A_CALL) {
-                // One behind the other, still in the order of the file.
-                for (int i = 0; i < served.size(); i++) {
-                    fillOne(file, served.get(i), pieces.get(i));
+            if (asked / ready.size() >= WORTH_A_CALL) {
+                // One after the other, still in the order of the file.
+                for (int i = 0; i < ready.size(); i++) {
+                    fillOne(file, ready.get(i), pieces.get(i));
                 }
             } else {
-                fillAll(file, served, pieces);
+                fillAll(file, ready, pieces);
             }
-            return null;
         } catch (FaroException e) {
             if (Consumer.isInterrupt(e)) {
                 throw e;
             }
-            FaroException[] faults = new FaroException[served.size()];
-            if (e.code() == ErrorCode.TRUNCATED && served.size() > 1) {
+            if (e.code() == ErrorCode.TRUNCATED && ready.size() > 1) {
                 // Not all of them need to miss something.
-                for (int i = 0; i < faults.length; i++) {
-                    faults[i] = faultOf(file, served.get(i), pieces.get(i));
+                for (int i = 0; i < ready.size(); i++) {
+                    faults[i] = faultOf(file, ready.get(i), pieces.get(i), failures);
                 }
             } else {
-                Arrays.fill(faults, e);
+                Arrays.fill(faults, 0, ready.size(), e);
             }
-            return faults;
+        } catch (Throwable e) {
+            failures.add(e);
+            Arrays.fill(faults, 0, ready.size(), Step.fault(file, "bytes", e));
         }
     }
 
-    private static FaroException faultOf(InputFile file, Sweep.Request<Consumer> request, List<ByteBuffer> pieces)
-            throws FaroException {
+    private static FaroException faultOf(InputFile file, Sweep.Request<Consumer> request, List<ByteBuffer> pieces,
+            Failures failures) throws FaroException {
         try {
             fillOne(file, request, pieces);
             return null;
@@ -131,6 +167,9 @@ final class Reading {
                 throw e;
             }
             return e;
+        } catch (Throwable e) {
+            failures.add(e);
+            return Step.fault(file, "bytes", e);
         }
     }
 
@@ -153,7 +192,7 @@ final class Reading {
         int length = (int) (end - start);
         ByteBuffer all = scratch.poll();
         if (all == null || all.capacity() < length) {
-            all = ByteBuffer.allocateDirect(Math.max(length, Math.min(readBytes, 2 * length)));
+            all = ByteBuffer.allocateDirect((int) Math.max(length, Math.min(readBytes, 2L * length)));
         }
         try {
             file.readFully(all.clear().limit(length), start);
@@ -169,9 +208,9 @@ final class Reading {
         }
     }
 
-    /** Counts a read that was made. */
-    void count(FileSweep file, Sweep.Read<Consumer> read, Result result) {
-        List<Sweep.Request<Consumer>> served = read.requests().subList(0, result.served());
+    /** Counts a read that was made for the first of its requests. */
+    void count(FileSweep file, Sweep.Read<Consumer> read, int count) {
+        List<Sweep.Request<Consumer>> served = read.requests().subList(0, count);
         long end = read.start();
         long asked = 0;
         for (Sweep.Request<Consumer> request : served) {

@@ -5,7 +5,6 @@ import dev.faro.reader.Dataset;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -13,13 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Reads for many consumers of one or of many files, by few long reads in the order of each file (docs/scheduler.md). Safe
  * to share between threads.
  *
  * <p>It has no threads: steps run in an {@link Executor} that it is given, or in whatever thread calls {@link #serve}.
+ * Whatever fails, each reading ends with its data or with a {@link FaroException} that says why (rule 7).
  */
 public final class Scheduler implements Closeable {
     /** Steps that one task makes before it lets others have the executor's thread. */
@@ -28,31 +27,45 @@ public final class Scheduler implements Closeable {
     private final SchedulerOptions options;
     private final Buffers buffers;
     private final Executor executor;
+    private final Runnable task = this::runSteps;
     private final Reading reading;
     /** Also the lock of whatever a consumer or a file keeps of this. */
     private final Ledger ledger;
     private final Map<Dataset, FileSweep> files = new IdentityHashMap<>();
     private final Set<Consumer> consumers = Collections.newSetFromMap(new IdentityHashMap<>());
-    private long wakes;
-    private boolean closed;
+    private volatile boolean closed;
+    /** Why nothing more is read: this was closed, or a step failed in the middle of its books. */
+    private volatile Throwable over;
 
-    /** A scheduler that is driven by calls of {@link #serve}, with buffers of its own. */
-    public Scheduler(SchedulerOptions options) {
+    /**
+     * A scheduler that is driven by calls of {@link #serve}, with buffers of its own.
+     *
+     * @throws FaroException {@code invalid-argument} if the options are out of range
+     */
+    public Scheduler(SchedulerOptions options) throws FaroException {
         this(options, null, new PooledBuffers(options.budgetBytes()));
     }
 
-    /** A scheduler that is driven by tasks of an executor, with buffers of its own. */
-    public Scheduler(SchedulerOptions options, Executor executor) {
+    /**
+     * A scheduler that is driven by tasks of an executor, with buffers of its own.
+     *
+     * @throws FaroException {@code invalid-argument} if the options are out of range
+     */
+    public Scheduler(SchedulerOptions options, Executor executor) throws FaroException {
         this(options, executor, new PooledBuffers(options.budgetBytes()));
     }
 
     /**
      * A scheduler with somebody else's threads and memory.
      *
-     * @param executor runs a task now and then that makes some steps, never in the thread that hands it over; or null
+     * @param executor runs a task now and then that makes some steps, never in the thread that hands it over; or null.
+     *     It has to run each task or to refuse it. One that is refused ends the readings that are open. Where an
+     *     executor is to drop its tasks, as {@code shutdownNow} does, close the scheduler first. What a step throws comes
+     *     out of the task. Its threads must not be used to wait in {@link Consumer#next}
+     * @throws FaroException {@code invalid-argument} if the options are out of range
      */
-    public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) {
-        this.options = options;
+    public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) throws FaroException {
+        this.options = options.checked();
         this.executor = executor;
         this.buffers = buffers;
         this.reading = new Reading(options, buffers);
@@ -88,7 +101,8 @@ public final class Scheduler implements Closeable {
     /**
      * Opens a reading of the partitions from {@code from} to before {@code to}, region by region.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed
+     * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed;
+     *     {@code io} if it broke down
      */
     public Consumer open(Dataset dataset, int from, int to) throws FaroException {
         Consumer consumer;
@@ -97,11 +111,15 @@ public final class Scheduler implements Closeable {
             if (closed) {
                 throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
             }
-            FileSweep file = files.computeIfAbsent(dataset, which -> new FileSweep(which, options));
-            consumer = new Consumer(this, file, from, to);
-            file.open++;
-            ledger.counted++;
+            if (over != null) {
+                throw endOfAll();
+            }
+            FileSweep file = files.get(dataset);
+            consumer = new Consumer(this, file == null ? new FileSweep(dataset, options) : file, from, to);
+            files.put(dataset, consumer.file);
             consumers.add(consumer);
+            consumer.file.open++;
+            ledger.counted++;
             run = ledger.feedLater(consumer);
         }
         dispatch(run);
@@ -117,234 +135,131 @@ public final class Scheduler implements Closeable {
             return;
         }
         try {
-            executor.execute(this::runSteps);
-        } catch (RejectedExecutionException e) {
-            endAll(FaroException.io(null, null, "an executor that runs tasks", e));
+            executor.execute(task);
+        } catch (Throwable refusal) {
+            refused(refusal);
         }
     }
 
-    private void runSteps() {
-        try {
-            int steps = 0;
-            while (serveFile()) {
-                if (++steps == STEPS) {
-                    dispatch(true);
-                    return;
+    /** Ends all readings that are open; those to come may find the executor in a better mood. */
+    private void refused(Throwable refusal) {
+        Failures failures = new Failures();
+        FaroException fault = FaroException.io(null, null, "an executor that runs tasks", refusal);
+        List<Consumer> all;
+        synchronized (ledger) {
+            all = new ArrayList<>(consumers);
+            for (Consumer consumer : all) {
+                if (!consumer.planEnded) {
+                    ledger.end(consumer, fault);
                 }
+            }
+            ledger.forgetReady();
+        }
+        Step.tell(all, failures);
+        failures.suppressIn(refusal);
+    }
+
+    private void runSteps() {
+        boolean more = true;
+        try {
+            for (int steps = 0; more && steps < STEPS; steps++) {
+                more = serveFile();
             }
         } catch (FaroException e) {
             // This thread was interrupted; what it was to read is left to another task.
-            dispatch(true);
-        } catch (RuntimeException e) {
-            endAll(FaroException.io(null, null, "a pool of buffers and listeners that do not fail", e));
-            throw e;
+        } finally {
+            dispatch(more);
         }
     }
 
     /**
-     * Makes one step for one file: plans, reads once, hands out.
+     * Makes one step for one file: plans, reads once, hands out. Without an executor, whoever polls calls this until it
+     * returns false, after each {@link Consumer#poll} that says that there is nothing yet; one step may be for others.
+     *
+     * <p>What a listener or a pool throws comes out of this call, when the step is done.
      *
      * @return false if there is nothing to do now, or other threads do it
      * @throws FaroException {@code io} with an {@link java.io.InterruptedIOException} as cause, if this thread was
      *     interrupted: nobody's reading is concerned, the step is left to the next call
      */
     public boolean serve() throws FaroException {
-        boolean served = serveFile();
-        // Who calls this need not come again: the executor goes on.
-        dispatch(served);
-        return served;
+        boolean more = true;
+        try {
+            more = serveFile();
+            return more;
+        } finally {
+            // The caller need not come again: the executor goes on.
+            dispatch(more);
+        }
     }
 
     private boolean serveFile() throws FaroException {
         FileSweep file;
         synchronized (ledger) {
-            file = ledger.ready.poll();
+            file = over == null ? ledger.ready.poll() : null;
             if (file == null) {
                 return false;
             }
             file.again = false;
         }
-        boolean more = true;
-        boolean run;
+        Step step;
         try {
-            more = step(file);
+            step = serve(file);
+        } catch (FaroException interrupt) {
+            throw interrupt;
+        } catch (Throwable e) {
+            // Nobody knows what is in the books now. The first line needs neither memory nor stack.
+            over = e;
+            tellAll(new Failures());
+            throw e;
+        }
+        dispatch(step.madeRoom() && ledger.wakeStarved());
+        step.failures().rethrow();
+        return true;
+    }
+
+    private Step serve(FileSweep file) throws FaroException {
+        Step step = new Step(ledger, reading, buffers, file);
+        boolean more = true;
+        try {
+            more = step.run();
+        } catch (FaroException interrupt) {
+            step.failures().suppressIn(interrupt);
+            throw interrupt;
         } finally {
             synchronized (ledger) {
-                run = more || file.again;
-                file.queued = run;
-                if (run) {
+                file.queued = more || file.again;
+                if (file.queued) {
                     ledger.ready.add(file);
                 } else if (file.open == 0) {
                     files.remove(file.dataset, file);
                 }
             }
         }
-        return true;
-    }
-
-    private boolean step(FileSweep file) throws FaroException {
-        List<Consumer> planned = new ArrayList<>();
-        long wakesBefore;
-        synchronized (ledger) {
-            planned.addAll(file.hungry);
-            file.hungry.clear();
-            wakesBefore = wakes;
-        }
-        plan(file, planned);
-        Sweep.Read<Consumer> read = ledger.choose(file);
-        if (read == null) {
-            return false;
-        }
-        Reading.Result result = null;
-        try {
-            result = reading.read(file.file, read);
-        } finally {
-            if (result == null) {
-                ledger.putBack(file, read.requests());
-            }
-        }
-        return handOut(file, read, result, wakesBefore);
-    }
-
-    /** Plans the next requests of consumers that have room; may read region messages. */
-    private void plan(FileSweep file, List<Consumer> hungry) throws FaroException {
-        List<Consumer> ended = new ArrayList<>();
-        try {
-            plan(file, hungry, ended);
-        } finally {
-            tell(ended);
-        }
-    }
-
-    private void plan(FileSweep file, List<Consumer> hungry, List<Consumer> ended) throws FaroException {
-        for (int i = 0; i < hungry.size(); i++) {
-            Consumer consumer = hungry.get(i);
-            boolean wanted = false;
-            try {
-                wanted = consumer.feed().want(ledger.mostOf(consumer));
-            } catch (FaroException e) {
-                if (Consumer.isInterrupt(e)) {
-                    synchronized (ledger) {
-                        file.hungry.addAll(hungry.subList(i, hungry.size()));
-                    }
-                    throw e;
-                }
-                consumer.feed().endWith(e);
-            }
-            synchronized (ledger) {
-                if (consumer.closed) {
-                    continue;
-                }
-                consumer.outstanding = wanted;
-                consumer.planEnded = !wanted;
-                if (wanted) {
-                    consumer.request =
-                            file.sweep.add(consumer, consumer.feed().wantedFrom(), consumer.feed().wantedTo());
-                }
-            }
-            if (!wanted) {
-                ended.add(consumer);
-            }
-        }
-    }
-
-    /** Tells all of them that something came, also where a listener of one fails: that comes out when all are told. */
-    private static void tell(Iterable<Consumer> consumers) {
-        RuntimeException failure = null;
-        for (Consumer consumer : consumers) {
-            try {
-                consumer.notifyListener();
-            } catch (RuntimeException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private boolean handOut(
-            FileSweep file, Sweep.Read<Consumer> read, Reading.Result result, long wakesBefore) {
-        List<Sweep.Request<Consumer>> requests = read.requests();
-        int served = result.served();
-        boolean more = true;
-        List<ByteBuffer> dropped = new ArrayList<>();
-        synchronized (ledger) {
-            for (int i = 0; i < served; i++) {
-                handOut(requests.get(i), result.pieces().get(i), result.fault(i), dropped);
-            }
-            if (served > 0) {
-                reading.count(file, read, result);
-            }
-            if (served < requests.size()) {
-                ledger.putBack(file, requests.subList(served, requests.size()));
-                if (wakes == wakesBefore) {
-                    ledger.starve(file);
-                    more = served > 0;
-                }
-            }
-        }
-        dropped.forEach(buffers::giveBack);
-        boolean run = dropped.isEmpty() ? false : ledger.wakeStarved();
-        dispatch(run);
-        tell(requests.subList(0, served).stream().map(Sweep.Request::owner).toList());
-        return more;
-    }
-
-    private void handOut(
-            Sweep.Request<Consumer> request, List<ByteBuffer> pieces, FaroException fault, List<ByteBuffer> dropped) {
-        Consumer consumer = request.owner();
-        if (consumer.closed || fault != null) {
-            ledger.held -= request.bytes();
-            dropped.addAll(pieces);
-            if (!consumer.closed) {
-                consumer.planEnded = true;
-                consumer.outstanding = false;
-                dropRequest(consumer);
-                consumer.feed().endWith(fault);
-            }
-            return;
-        }
-        long at = request.start();
-        consumer.held += request.bytes();
-        for (ByteBuffer piece : pieces) {
-            consumer.feed().bring(piece, at);
-            at += piece.remaining();
-        }
-        consumer.outstanding = consumer.request != null;
-        ledger.feedLater(consumer);
-    }
-
-    /** Takes back what a consumer still asks for. */
-    private static void dropRequest(Consumer consumer) {
-        if (consumer.request != null) {
-            consumer.file.sweep.remove(consumer.request);
-            consumer.request = null;
-        }
+        return step;
     }
 
     /** A consumer took what lies in a buffer. */
     void taken(Consumer consumer, ByteBuffer buffer) {
         int bytes = buffer.remaining();
-        buffers.giveBack(buffer);
-        boolean run;
-        synchronized (ledger) {
-            ledger.held -= bytes;
-            consumer.held -= bytes;
-            run = ledger.feedLater(consumer);
+        try {
+            buffers.giveBack(buffer);
+        } finally {
+            boolean run;
+            synchronized (ledger) {
+                ledger.held -= bytes;
+                consumer.held -= bytes;
+                run = ledger.feedLater(consumer);
+            }
+            dispatch(run | ledger.wakeStarved());
         }
-        dispatch(run | ledger.wakeStarved());
     }
 
     /** Says that {@link Buffers#take} may have something again, after it had nothing. */
     public void wake() {
         boolean run;
         synchronized (ledger) {
-            wakes++;
+            ledger.wakes++;
             run = ledger.wakeStarved();
         }
         dispatch(run);
@@ -360,28 +275,49 @@ public final class Scheduler implements Closeable {
         }
     }
 
+    /** A reading failed: nothing more is brought. */
+    void failed(Consumer consumer) {
+        synchronized (ledger) {
+            ledger.end(consumer, null);
+        }
+        ended(consumer);
+    }
+
     /** Whether poll may say something else than that there is nothing yet. */
     boolean hasNews(Consumer consumer) {
         synchronized (ledger) {
-            return consumer.held > 0 || consumer.planEnded;
+            return consumer.held > 0 || consumer.planEnded || over != null;
         }
     }
 
-    void close(Consumer consumer) {
+    /** What readings end with that still wait, or null while this goes on. */
+    FaroException endOfAll() {
+        Throwable cause = over;
+        if (cause == null) {
+            return null;
+        }
+        return FaroException.io(null, null, closed ? "a scheduler that is open" : "a scheduler that goes on", cause);
+    }
+
+    /** Takes a consumer's requests back; what it holds it gives back itself. Returns false if this was done before. */
+    boolean leave(Consumer consumer) {
         synchronized (ledger) {
             if (consumer.closed) {
-                return;
+                return false;
             }
             consumer.closed = true;
-            dropRequest(consumer);
+            ledger.dropRequest(consumer);
             consumers.remove(consumer);
             if (--consumer.file.open == 0 && !consumer.file.queued) {
                 files.remove(consumer.file.dataset, consumer.file);
             }
         }
         ended(consumer);
-        // Buffers are given back through taken().
-        consumer.feed().close();
+        return true;
+    }
+
+    /** A consumer was closed and has given back what it held. */
+    void left() {
         dispatch(ledger.wakeStarved());
     }
 
@@ -392,24 +328,28 @@ public final class Scheduler implements Closeable {
         }
     }
 
-    private void endAll(FaroException fault) {
+    private void tellAll(Failures failures) {
         List<Consumer> all;
         synchronized (ledger) {
             all = new ArrayList<>(consumers);
-            for (Consumer consumer : all) {
-                consumer.planEnded = true;
-                consumer.feed().endWith(fault);
-            }
         }
-        tell(all);
+        Step.tell(all, failures);
     }
 
-    /** Ends all readings with {@code io}; buffers come back as their consumers are closed. */
+    /**
+     * Ends with {@code io} all readings that wait for bytes; buffers come back as their consumers are closed. What
+     * listeners throw comes out of this call, when all are called.
+     */
     @Override
     public void close() {
         synchronized (ledger) {
             closed = true;
+            if (over == null) {
+                over = new IOException("the scheduler was closed");
+            }
         }
-        endAll(FaroException.io(null, null, "a scheduler that is open", new IOException("the scheduler was closed")));
+        Failures failures = new Failures();
+        tellAll(failures);
+        failures.rethrow();
     }
 }

@@ -1,0 +1,192 @@
+package dev.faro.scheduler;
+
+import dev.faro.FaroException;
+import dev.faro.file.InputFile;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One step for one file: plans, reads once, hands out. Whatever fails in it ends the readings that it was done for, and
+ * no other; what is no {@link FaroException} comes out of it too, when it is done.
+ */
+final class Step {
+    private final Ledger ledger;
+    private final Reading reading;
+    private final Buffers buffers;
+    private final FileSweep file;
+    private final Failures failures = new Failures();
+    private final List<ByteBuffer> dropped = new ArrayList<>();
+    private boolean madeRoom;
+
+    Step(Ledger ledger, Reading reading, Buffers buffers, FileSweep file) {
+        this.ledger = ledger;
+        this.reading = reading;
+        this.buffers = buffers;
+        this.file = file;
+    }
+
+    /** What failed, to be thrown when the file may be served again. */
+    Failures failures() {
+        return failures;
+    }
+
+    /** Whether others may have what this step had reserved. */
+    boolean madeRoom() {
+        return madeRoom;
+    }
+
+    /**
+     * Makes the step.
+     *
+     * @return whether there is more to do
+     * @throws FaroException {@code io} if the thread was interrupted, which ends no reading
+     */
+    boolean run() throws FaroException {
+        long wakesBefore;
+        List<Consumer> planned;
+        synchronized (ledger) {
+            planned = new ArrayList<>(file.hungry);
+            file.hungry.clear();
+            wakesBefore = ledger.wakes;
+        }
+        plan(planned);
+        Sweep.Read<Consumer> read = ledger.choose(file);
+        if (read == null) {
+            return false;
+        }
+        Reading.Result result = null;
+        try {
+            result = reading.read(file.file, read, failures);
+        } finally {
+            if (result == null) {
+                ledger.putBack(file, read.requests());
+            }
+        }
+        return handOut(read, result, wakesBefore);
+    }
+
+    /** Plans the next requests of consumers that have room; may read region messages. */
+    private void plan(List<Consumer> hungry) throws FaroException {
+        List<Consumer> ended = new ArrayList<>();
+        try {
+            for (int i = 0; i < hungry.size(); i++) {
+                try {
+                    if (!plan(hungry.get(i))) {
+                        ended.add(hungry.get(i));
+                    }
+                } catch (FaroException interrupt) {
+                    synchronized (ledger) {
+                        file.hungry.addAll(hungry.subList(i, hungry.size()));
+                    }
+                    throw interrupt;
+                }
+            }
+        } finally {
+            tell(ended, failures);
+        }
+    }
+
+    /** Plans for one of them. Returns whether it has a request now. */
+    private boolean plan(Consumer consumer) throws FaroException {
+        FaroException fault = null;
+        boolean wanted = false;
+        try {
+            wanted = consumer.feed().want(ledger.mostOf(consumer));
+        } catch (FaroException e) {
+            if (Consumer.isInterrupt(e)) {
+                throw e;
+            }
+            fault = e;
+        } catch (Throwable e) {
+            failures.add(e);
+            fault = fault(file.file, "a plan of what is to be read", e);
+        }
+        synchronized (ledger) {
+            if (consumer.closed || consumer.planEnded) {
+                return false;
+            }
+            if (wanted) {
+                consumer.request =
+                        file.sweep.add(consumer, consumer.feed().wantedFrom(), consumer.feed().wantedTo());
+            } else {
+                ledger.end(consumer, fault);
+            }
+        }
+        return wanted;
+    }
+
+    private boolean handOut(Sweep.Read<Consumer> read, Reading.Result result, long wakesBefore) {
+        List<Sweep.Request<Consumer>> requests = read.requests();
+        int served = result.served();
+        boolean more = true;
+        synchronized (ledger) {
+            for (int i = 0; i < served; i++) {
+                handOut(requests.get(i), result.pieces().get(i), result.faults()[i]);
+            }
+            if (result.read() > 0) {
+                reading.count(file, read, result.read());
+            }
+            if (served < requests.size()) {
+                ledger.putBack(file, requests.subList(served, requests.size()));
+                if (ledger.wakes == wakesBefore) {
+                    ledger.starve(file);
+                    more = served > 0;
+                }
+            }
+        }
+        Reading.giveBack(dropped, buffers, failures);
+        tell(requests.subList(0, served).stream().map(Sweep.Request::owner).toList(), failures);
+        return more;
+    }
+
+    private void handOut(Sweep.Request<Consumer> request, List<ByteBuffer> pieces, FaroException fault) {
+        Consumer consumer = request.owner();
+        if (consumer.closed || consumer.planEnded || fault != null) {
+            drop(pieces, request.bytes());
+            if (!consumer.closed && !consumer.planEnded) {
+                ledger.end(consumer, fault);
+            }
+            return;
+        }
+        long at = request.start();
+        int brought = 0;
+        try {
+            for (ByteBuffer piece : pieces) {
+                int bytes = piece.remaining();
+                consumer.feed().bring(piece, at);
+                brought++;
+                at += bytes;
+                consumer.held += bytes;
+            }
+            consumer.outstanding = consumer.request != null;
+            ledger.feedLater(consumer);
+        } catch (Throwable e) {
+            failures.add(e);
+            drop(pieces.subList(brought, pieces.size()), request.end() - at);
+            ledger.end(consumer, fault(file.file, "bytes to be handed out", e));
+        }
+    }
+
+    private void drop(List<ByteBuffer> pieces, long bytes) {
+        ledger.held -= bytes;
+        madeRoom = true;
+        dropped.addAll(pieces);
+    }
+
+    /** Tells all of them that something came, also where a listener of one fails. */
+    static void tell(Iterable<Consumer> consumers, Failures failures) {
+        for (Consumer consumer : consumers) {
+            try {
+                consumer.notifyListener();
+            } catch (Throwable e) {
+                failures.add(e);
+            }
+        }
+    }
+
+    /** What a reading ends with where something failed that is no fault of the file's. */
+    static FaroException fault(InputFile file, String wanted, Throwable cause) {
+        return FaroException.io(file.role(), file.path(), wanted, cause);
+    }
+}
