@@ -153,7 +153,7 @@ def check_block(
         array = window.array
         actual = extend(extend(window.file.seed, window.data[at : at + 20]), array[begin : begin + stored_size])
         if actual != checksum:
-            raise place.error(Code.CHECKSUM, offset, f"checksum {actual:08x}", f"{checksum:08x}")
+            raise place.checksum(offset, checksum, actual)
     stored = memoryview(window.data)[begin : begin + stored_size]
     block = Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None, dictionary)
     _check_fields(block, stored_size, window.file, kinds, limits, metadata=metadata)

@@ -1,11 +1,29 @@
-"""What the calls of a writer have in common: none is taken after its end, a failure or an interruption (WRT-6)."""
+"""What the calls of a writer have in common.
+
+None is taken after its end, a failure or an interruption (WRT-6), while a region is open (WRT-10), or by a process that
+was forked from the writer's (WRT-11).
+"""
 
 from __future__ import annotations
 
-import weakref
+import os
 from types import TracebackType
 
 from faro.error import Code, FaroError, invalid
+
+
+class _Process:
+    """The process that this is, another object in each fork; compared in less time than os.getpid takes."""
+
+    current = object()
+
+
+def _forked() -> None:
+    _Process.current = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class Calls:
@@ -15,7 +33,7 @@ class Calls:
     at any point too, leaves it under way, and the writer takes no other: nobody knows how much of it was done.
     """
 
-    __slots__ = ("ended", "failure", "region", "under_way")
+    __slots__ = ("_process", "ended", "failure", "region", "under_way")
 
     def __init__(self) -> None:
         """Begin with a writer that takes calls."""
@@ -23,19 +41,31 @@ class Calls:
         """How the writer ended: ``finished`` or ``aborted``."""
         self.failure: FaroError | None = None
         """What made the writer fail first. Without its traceback, which would keep the writer alive."""
-        self.region: weakref.ref[object] | None = None
-        """The region writer that has been handed out; gone when its caller has dropped it."""
+        self.region: object | None = None
+        """What stands for the region that has begun and has not ended, also when its region writer was lost."""
         self.under_way = False
         """Whether a call has begun that has not ended."""
+        self._process = _Process.current
+
+    @property
+    def own(self) -> bool:
+        """Whether this is the process in which the writer was made, and no fork of it."""
+        return self._process is _Process.current
 
     def check(self) -> None:
         """Raise what a call gets that cannot be taken."""
+        self.check_process()
         if self.ended:
             raise invalid("an open writer", f"one that was {self.ended}")
         if self.failure is not None:
             raise self.failure.copy()
         if self.under_way:
             raise FaroError(Code.IO, "the call before to end", "one that was interrupted, or that another thread makes")
+
+    def check_process(self) -> None:
+        """Raise ``invalid-argument`` in a fork of the writer's process (WRT-11)."""
+        if self._process is not _Process.current:
+            raise invalid("the process that made the writer", "one that was forked from it; make a writer there")
 
     def fail(self, fault: BaseException) -> None:
         """Take no more calls, because of ``fault``; only the first counts."""
@@ -45,10 +75,10 @@ class Calls:
 
     def begin(self) -> None:
         """Begin a call of the writer."""
-        if self.failure is not None or self.ended or self.under_way:
+        if self.failure is not None or self.ended or self.under_way or self._process is not _Process.current:
             self.check()
-        if self.region is not None and self.region() is not None:
-            raise invalid("the end of the region that region() began")
+        if self.region is not None:
+            raise invalid("the end of the region that region() began, by its region writer, or abort()")
         self.under_way = True
 
     def end(self, fault: BaseException | None = None) -> None:

@@ -90,6 +90,10 @@ class Place:
         """Return an error of this file at an absolute byte offset."""
         return FaroError(code, expected, str(found), file=self.path, role=self.role, offset=offset)
 
+    def checksum(self, offset: int, stored: int, computed: int) -> FaroError:
+        """Return the error for a checksum that does not match (ERR-4)."""
+        return self.error(Code.CHECKSUM, offset, f"stored {stored:08x}", f"computed {computed:08x}")
+
     def io(self, fault: OSError, doing: str) -> FaroError:
         """Return the ``io`` error for what the system refused."""
         reason = os.strerror(fault.errno) if fault.errno else str(fault)

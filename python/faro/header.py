@@ -127,8 +127,9 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
         reserved,
         checksum,
     ) = _STRUCT.unpack(raw)
-    if crc32c(raw[:60]) != checksum:
-        raise place.error(Code.CHECKSUM, 0, f"checksum {crc32c(raw[:60]):08x}", f"{checksum:08x}")
+    computed = crc32c(raw[:60])
+    if computed != checksum:
+        raise place.checksum(0, checksum, computed)
     if major != VERSION_MAJOR:
         raise place.error(Code.UNSUPPORTED_VERSION, 9, f"major version {VERSION_MAJOR}", major)
     if reader_features & ~KNOWN_READER_FEATURES:

@@ -77,10 +77,10 @@ def encode_tail(footer_offset: int, footer_size: int) -> bytes:
     return head + crc32c(TAIL_MAGIC, crc32c(head)).to_bytes(4, "little") + TAIL_MAGIC
 
 
-def parse_tail(raw: bytes) -> tuple[int, int, bool]:
-    """Return a tail's footer_offset and footer_size, and whether its checksum matches."""
+def parse_tail(raw: bytes) -> tuple[int, int, int, int]:
+    """Return a tail's footer_offset and footer_size, its checksum, and the one computed of its other bytes."""
     footer_offset, footer_size, checksum, magic = _TAIL.unpack(raw)
-    return footer_offset, footer_size, crc32c(magic, crc32c(raw[:12])) == checksum
+    return footer_offset, footer_size, checksum, crc32c(magic, crc32c(raw[:12]))
 
 
 def open_files(data: str | None, index: str | None, single: str | None) -> tuple[Files, FileHeader]:
@@ -111,12 +111,17 @@ def open_files(data: str | None, index: str | None, single: str | None) -> tuple
         for name, offset in PAIR_FIELDS:
             mine, its = getattr(header, name), getattr(other, name)
             if mine != its:
-                raise place.error(Code.MISMATCHED_PAIR, offset, f"{name} {mine!r} of the index file", repr(its))
+                raise place.error(Code.MISMATCHED_PAIR, offset, f"{name} {_shown(mine)} of the index file", _shown(its))
         return Files(opened[0], opened[1]), header
     except FaroError:
         for file in opened:
             file.close()
         raise
+
+
+def _shown(field: int | bytes) -> str:
+    """Return a field of a header as errors show it; a file_id by all of its 32 digits."""
+    return field.hex() if isinstance(field, bytes) else str(field)
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,9 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
     raw = index.read_exactly(tail_at, TAIL_SIZE) if tail_at >= HEADER_SIZE else b""
     if raw[16:] != TAIL_MAGIC:
         raise place.error(Code.UNFINISHED, size, "a tail at the end of the file", raw[16:].hex(" "))
-    footer_offset, footer_size, matches = parse_tail(raw)
-    if not matches:
-        raise place.error(Code.CHECKSUM, tail_at, "a tail whose checksum matches")
+    footer_offset, footer_size, stored, computed = parse_tail(raw)
+    if stored != computed:
+        raise place.checksum(tail_at, stored, computed)
     leads = footer_offset >= HEADER_SIZE and footer_offset % 8 == 0
     if not leads or footer_offset + BLOCK_HEADER_SIZE + pad8(footer_size) != tail_at:
         found = f"footer_offset {footer_offset}, footer_size {footer_size}"

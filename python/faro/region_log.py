@@ -14,21 +14,20 @@ from faro.header import KIND_DATA as DATA_FILE
 from faro.message import DICTIONARY, ENTRY
 from faro.opening import encode_tail
 from faro.options import WriterOptions
-from faro.output import OutputFile, sync_folder
+from faro.output_files import OutputFiles
 from faro.region_builder import RegionBuilder, Streams
 
 
 class RegionLog:
     """Appends to an output's files. What goes wrong here cannot be taken back: the writer has failed."""
 
-    def __init__(self, name: str, options: WriterOptions, streams: Streams, files: list[OutputFile]) -> None:
-        """Create the files of ``name`` without extension (FIL-4), under temporary names unless followed.
+    def __init__(self, options: WriterOptions, streams: Streams, files: OutputFiles) -> None:
+        """Create the files and write their headers.
 
         Args:
-            name: where they will stand.
             options: the writer's.
             streams: the writer's.
-            files: takes the files, each before it is made, so that its caller can discard them at any point.
+            files: where to; its caller discards them, at any point.
 
         Raises:
             FaroError: ``io``.
@@ -39,15 +38,10 @@ class RegionLog:
         self._directory: list[tuple[int, int, int, int, int]] = []
         self._dictionaries: list[tuple[int, int, int]] = []
         self._metadata = 0
-        temporary = None if options.follow else f".{options.file_id.hex()[:8]}.tmp"
-        names = ((".faro", "single"),) if options.layout == "single" else ((".data", "data"), (".index", "index"))
-        for extension, role in names:
-            file = OutputFile(name + extension, role, temporary, overwrite=options.overwrite)
-            files.append(file)
-            file.create()
-        self._data, self._index = files[0], files[-1]
+        files.create()
+        self._data, self._index = files.data, files.index
         header = options.header
-        if len(files) == 2:
+        if files.paired:
             self._data.append([header.with_kind(DATA_FILE).encode()])
         self._index.append([header.encode()])
         if options.schema is not None:
@@ -83,18 +77,7 @@ class RegionLog:
         )
         at = self._append_message(KIND_FOOTER, message)
         index.end(encode_tail(at, len(message)))
-        durable = self._options.durability == "commit"
-        if durable:
-            for file in self._files:
-                file.sync()
-        if not self._options.follow:
-            # Of both before the first is published, so that a refusal leaves the names as they were.
-            for file in self._files:
-                file.check_free()
-        for file in self._files:
-            file.publish()
-        if durable:
-            sync_folder(index.place)
+        self._files.publish(sync=self._options.durability == "commit")
 
     def _append_blocks(self, parts: list[Any]) -> None:
         """Append blocks of a region, and before its first the dictionaries that wait for it (DIC-8)."""
@@ -104,7 +87,7 @@ class RegionLog:
         for raw in pending:
             at = self._data.position
             number = len(self._dictionaries) + 1
-            paired = len(self._files) == 2
+            paired = self._files.paired
             sequence = number - 1 if paired else self._metadata
             self._data.append([encode_metadata(self._streams.seed, KIND_DICTIONARY, sequence, raw, number)])
             self._metadata += not paired

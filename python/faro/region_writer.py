@@ -38,6 +38,8 @@ class RegionWriter:
         self._options = options
         self._writer = calls
         self._calls = CallsOfRegion(calls)
+        # Not the region writer itself, whose memory is to go when it is lost.
+        self._token = calls.region = object()
         self._end = end
         self._open = True
         self._slot = -1
@@ -112,8 +114,9 @@ class RegionWriter:
 
     def give_up(self) -> None:
         """Drop the region; it leaves no trace. Does nothing once it has ended."""
+        self._writer.check_process()
         self._open = False
-        if self._writer.region is not None and self._writer.region() is self:
+        if self._writer.region is self._token:
             self._writer.region = None
 
     def _usable(self) -> None:
@@ -173,7 +176,8 @@ class RegionWriter:
     ) -> None:
         """End the region, unless that was done; give it up on an exception."""
         if kind is not None:
-            self.give_up()
+            if self._writer.own:
+                self.give_up()
         elif self._open:
             self.end()
 

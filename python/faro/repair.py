@@ -353,7 +353,7 @@ def _is_dictionary(window: Window, offset: int) -> bool:
 def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | None, data: SourceFile) -> None:
     """Write the index under a temporary name, cut the data file, and rename the index, in this order (REP-10)."""
     header, seed = found.header, found.header.seed
-    output = OutputFile(path, "index", TEMPORARY, overwrite=True)
+    output = OutputFile(path, "index", TEMPORARY)
     try:
         # What an interrupted rebuild left: nobody else writes under this name.
         with contextlib.suppress(OSError):
@@ -373,8 +373,11 @@ def _write_index(path: str, found: _Rebuild, data_size: int, schema: bytes | Non
         output.append([end])
         output.sync()
         _rewrite(data, data_size, b"")
-        output.publish()
+        output.replace()
         sync_folder(output.place)
     except BaseException:
-        output.discard()
+        output.remove_temporary()
         raise
+    finally:
+        with contextlib.suppress(OSError):
+            output.close()

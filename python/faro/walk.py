@@ -297,9 +297,9 @@ class Walk:
         if footer is None or size - at < TAIL_SIZE:
             return
         raw = file.read_exactly(at, TAIL_SIZE)
-        footer_offset, footer_size, matches = parse_tail(raw)
-        if raw[16:] != TAIL_MAGIC or not matches:
-            raise file.place.error(Code.CHECKSUM, at, "a tail whose magic and checksum match")
+        footer_offset, footer_size, stored, computed = parse_tail(raw)
+        if raw[16:] != TAIL_MAGIC or stored != computed:
+            raise file.place.checksum(at, stored, computed)
         leads = footer_offset == self.footer_offset and self.footer_size == footer_size
         if not leads or size > at + TAIL_SIZE:
             raise file.place.error(Code.INCONSISTENT_INDEX, at, "a tail that ends the file and leads to its footer")

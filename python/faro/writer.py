@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from faro.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro.naming import Path, name_to_write
 from faro.opening import encapsulation_fault
 from faro.options import FRAMINGS, WriterOptions, check_text
-from faro.output import OutputFile
+from faro.output_files import OutputFiles
 from faro.region_builder import RegionBuilder, Streams, member_bits
 from faro.region_log import RegionLog
 from faro.region_writer import RegionWriter
@@ -54,11 +53,11 @@ class Writer:
         self._streams = Streams(options, options.header.seed)
         self._properties: dict[str, str] = {}
         self._calls = Calls()
-        self._files: list[OutputFile] = []
+        self._files = OutputFiles(base, options)
         # Not __del__: this is done at the program's end too, whatever still leads to the writer then.
-        weakref.finalize(self, _drop, self._files, self._calls, follow=options.follow)
+        weakref.finalize(self, _drop, self._files, self._calls)
         try:
-            self._log = RegionLog(base, options, self._streams, self._files)
+            self._log = RegionLog(options, self._streams, self._files)
         except BaseException:
             self._discard()
             raise
@@ -212,15 +211,13 @@ class Writer:
     def region(self) -> RegionWriter:
         """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
 
-        The writer takes no other call, but :meth:`abort`, until that region has ended or was dropped.
+        The writer takes no other call except :meth:`abort` until that region has ended or was given up, also when
+        the region writer is lost before (WRT-10).
         """
         with self._calls:
             self._close_region()
             builder = RegionBuilder(self._streams, None)
-            region = RegionWriter(builder, self.options, self._calls, self._end_region)
-            # Who drops the region gives it up.
-            self._calls.region = weakref.ref(region)
-            return region
+            return RegionWriter(builder, self.options, self._calls, self._end_region)
 
     def dictionary(self, content: Any) -> int:  # noqa: ANN401
         """Give the file a Zstandard dictionary, for blocks that are compressed with it already.
@@ -261,6 +258,7 @@ class Writer:
 
     def abort(self) -> None:
         """Give up and leave nothing; does nothing once the writer has finished."""
+        self._calls.check_process()
         if self._calls.ended != "finished":
             self._calls.ended = "aborted"
             self._discard()
@@ -302,9 +300,7 @@ class Writer:
             action()
         except BaseException as fault:
             self._calls.fail(fault)
-            if self.options.follow:
-                for file in self._files:
-                    file.cut_tail()
+            self._files.cut_tail()
             raise
 
     # Regions.
@@ -337,8 +333,7 @@ class Writer:
         self._guarded(lambda: self._log.append(builder, wrapped=wrapped))
 
     def _discard(self) -> None:
-        for file in self._files:
-            file.discard()
+        self._files.discard()
         self._buffer.clear()
 
     def __enter__(self: Self) -> Self:
@@ -350,21 +345,22 @@ class Writer:
     ) -> None:
         """Finish, unless that was done; abort on an exception."""
         if kind is not None:
-            self.abort()
+            # A fork that ends by an exception, as sys.exit does, leaves the writer to its parent.
+            if self._calls.own:
+                self.abort()
         elif not self._calls.ended:
             try:
                 self.finish()
             except BaseException:
-                self.abort()
+                if self._calls.own:
+                    self.abort()
                 raise
 
 
-def _drop(files: list[OutputFile], calls: Calls, *, follow: bool) -> None:
+def _drop(files: OutputFiles, calls: Calls) -> None:
     """Remove the files of a writer that was dropped, or leave them unfinished if they may be followed."""
-    for file in files:
-        if calls.ended == "finished":
-            # Closed, unless the system refused it.
-            with contextlib.suppress(OSError):
-                file.close()
-        else:
-            file.drop(keep=follow and not calls.ended)
+    if calls.ended == "finished":
+        # Closed, unless the system refused it.
+        files.close()
+    else:
+        files.drop(keep=not calls.ended)

@@ -7,6 +7,8 @@ import gc
 import os
 import subprocess
 import sys
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,22 +66,6 @@ def test_a_program_that_ends_leaves_no_temporary_files(tmp_path: Path, ending: s
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_fork_does_not_take_its_parents_files_away(tmp_path: Path) -> None:
-    program = """
-import os, sys, faro
-writer = faro.Writer("out", faro.WriterOptions(2))
-child = os.fork()
-if child == 0:
-    sys.exit(0)  # Its own copy of the writer is dropped.
-assert os.waitpid(child, 0)[1] == 0
-writer.write(0, b"x")
-writer.finish()
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert check(data=tmp_path / "out.data", index=tmp_path / "out.index").blocks == 1
-
-
 def test_an_old_writer_does_not_remove_what_another_made_in_its_place(tmp_path: Path) -> None:
     options = WriterOptions(2, file_id=FILE_ID)
     for _ in range(20):
@@ -95,15 +81,56 @@ def test_an_old_writer_does_not_remove_what_another_made_in_its_place(tmp_path: 
             path.unlink()
 
 
-def test_a_region_that_was_dropped_is_given_up(tmp_path: Path) -> None:
-    options = WriterOptions(2, file_id=FILE_ID)
-    made = output(tmp_path, options)
-    with Writer(str(made.base), options) as writer:
-        region = writer.region()
-        region.block(0, 1, b"never")
-        fault = fault_of(writer.flush)
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_lost_region_lets_nothing_be_published(tmp_path: Path, follow: bool) -> None:
+    """WRT-10: neither ended nor given up, and nobody can any more."""
+    writer = Writer(str(tmp_path / "out"), WriterOptions(2, follow=follow))
+    writer.region().block(0, 1, b"never")
+    gc.collect()
+    calls: list[Callable[[], Any]] = [
+        lambda: writer.write(1, b"x"),
+        lambda: writer.broadcast(b"x"),
+        lambda: writer.multicast([1], b"x"),
+        lambda: writer.write_batch([1], [0, 1], b"x"),  # type: ignore[arg-type]
+        lambda: writer.property("key", "value"),
+        lambda: writer.dictionary(bytes(8)),
+        writer.flush,
+        writer.region,
+        writer.finish,
+    ]
+    for call in calls:
+        fault = fault_of(call)
         assert fault is not None
         assert fault.code == Code.INVALID_ARGUMENT
-        del region
+    fault = fault_of(writer.__exit__, None, None, None)
+    assert fault is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_dropped_with_a_region_begun_publishes_nothing(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "out"), WriterOptions(2))
+    writer.write(0, b"before")
+    region = writer.region()
+    region.block(0, 1, b"never")
+    del writer, region
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_region_left_by_an_exception_is_given_up(tmp_path: Path) -> None:
+    """Its with-block says where it ends, so that is no loss."""
+    made = output(tmp_path, WriterOptions(2))
+    with Writer(str(made.base), WriterOptions(2)) as writer:
+        with contextlib.suppress(ZeroDivisionError), writer.region() as region:
+            region.block(0, 1, b"never")
+            raise ZeroDivisionError
         writer.write(1, b"x")
     assert check(**made.files).blocks == 1
+
+
+def test_a_lost_region_gives_its_memory_back(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "out"), WriterOptions(2))
+    region = writer.region()
+    builder = weakref.ref(region._builder)
+    del region
+    assert builder() is None
+    writer.abort()

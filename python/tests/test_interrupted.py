@@ -34,8 +34,15 @@ CALLS = [
 ]
 FINISH = Call("finish")
 KINDS = pytest.mark.parametrize(
-    ("layout", "follow", "durability"),
-    [("paired", False, "none"), ("single", False, "commit"), ("paired", True, "commit"), ("single", True, "none")],
+    ("layout", "more"),
+    [
+        ("paired", {}),
+        ("paired", {"overwrite": True}),
+        ("single", {"durability": "commit"}),
+        ("paired", {"follow": True, "durability": "commit"}),
+        ("paired", {"follow": True, "overwrite": True}),
+        ("single", {"follow": True}),
+    ],
 )
 
 
@@ -79,8 +86,8 @@ class Interruption:
         sys.settrace(None)
 
 
-def options_of(layout: Any, follow: bool, durability: Any) -> WriterOptions:
-    return WriterOptions(3, layout=layout, follow=follow, durability=durability, buffer_size=150, file_id=FILE_ID)
+def options_of(layout: Any, more: dict[str, Any]) -> WriterOptions:
+    return WriterOptions(3, layout=layout, buffer_size=150, file_id=FILE_ID, **more)
 
 
 def steps_of(action: Callable[[], None], points: int) -> range:
@@ -121,10 +128,8 @@ def write_all(made: Output, options: WriterOptions) -> None:
 
 
 @KINDS
-def test_an_interruption_at_any_step_leaves_all_or_nothing(
-    tmp_path: Path, layout: Any, follow: bool, durability: Any
-) -> None:
-    options = options_of(layout, follow, durability)
+def test_an_interruption_at_any_step_leaves_all_or_nothing(tmp_path: Path, layout: Any, more: dict[str, Any]) -> None:
+    options = options_of(layout, more)
     whole = output(tmp_path, options)
     left = 0
     for step in steps_of(lambda: write_all(whole, options), 120):
@@ -135,7 +140,7 @@ def test_an_interruption_at_any_step_leaves_all_or_nothing(
         if interruption.raised and not any(path.exists() for path in made.files.values()):
             assert list(made.base.parent.iterdir()) == []
             continue
-        if not follow or fault_of(made.reader) is None:
+        if not options.follow or fault_of(made.reader) is None:
             assert made.contents() == whole.contents()
             left += 1
         else:
@@ -177,9 +182,9 @@ def go_on(made: Output, options: WriterOptions, at: int) -> tuple[bool, list[Cal
 
 
 @KINDS
-def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, follow: bool, durability: Any) -> None:
+def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, more: dict[str, Any]) -> None:
     """A call that was interrupted was made, or was not, or the writer takes no more: never a half of it."""
-    options = options_of(layout, follow, durability)
+    options = options_of(layout, more)
     whole = output(tmp_path, options)
     outcomes: set[str] = set()
     for step in steps_of(lambda: write_all(whole, options), 120):
@@ -187,7 +192,7 @@ def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, follow: 
         made.base.parent.mkdir(exist_ok=True)
         finished, calls, interrupted = go_on(made, options, step)
         exists = [path for path in made.files.values() if path.exists()]
-        if finished or (exists and not follow):
+        if finished or (exists and not options.follow):
             # Without a finish that returned: it was interrupted when nothing was left to do.
             assert finished or interrupted is FINISH
             without = [call for call in calls if call is not interrupted]
@@ -205,7 +210,7 @@ def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, follow: 
         for path in exists:
             path.unlink()
         assert list(made.base.parent.iterdir()) == []
-    assert outcomes >= {"unfinished" if follow else "nothing"}
+    assert outcomes >= {"unfinished" if options.follow else "nothing"}
 
 
 BLOCKS: list[tuple[str, Callable[[RegionWriter], None]]] = [
@@ -219,8 +224,9 @@ BLOCKS: list[tuple[str, Callable[[RegionWriter], None]]] = [
 
 def test_an_interrupted_region_has_whole_blocks_or_is_not_committed(tmp_path: Path) -> None:
     options = WriterOptions(3, file_id=FILE_ID)
+    writer = Writer(str(output(tmp_path, options).base), options)
+    region = writer.region()
     with Interruption() as all_steps:
-        region = Writer(str(output(tmp_path, options).base), options).region()
         for _, call in BLOCKS:
             call(region)
     finished = 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support import Output, output
 
 from faro import Writer, WriterOptions
@@ -52,3 +55,43 @@ def test_one_region_message_at_a_time(tmp_path: Path) -> None:
     assert peak_of_reading(ten, 1 << 30, 10) > 10 * MESSAGE
     # A bounded cache is bounded.
     assert peak_of_reading(ten, 3 * MESSAGE, 10) < one_region + 4 * MESSAGE
+
+
+@pytest.mark.parametrize("call", [Writer.flush, Writer.finish, Writer.abort])
+@pytest.mark.parametrize("by", ["records", "batches", "a region"])
+def test_a_writer_gives_its_memory_back(tmp_path: Path, call: Callable[[Writer], None], by: str) -> None:
+    """Finding: what a region held stayed with the writer."""
+    size = 16 << 20
+    record = bytes(1000)
+
+    def work(count: int) -> Writer:
+        options = WriterOptions(4, framing="opaque", buffer_size=2 * size)
+        writer = Writer(str(output(tmp_path, options).base), options)
+        if by == "records":
+            for _ in range(count):
+                writer.write(1, record)
+        elif by == "batches":
+            writer.write_batch(np.ones(count, np.int64), np.arange(0, 1000 * count + 1, 1000), bytes(1000 * count))
+        elif call is Writer.abort:
+            # Not ended, and lost.
+            writer.region().block(1, 0, bytes(1000 * count))
+        else:
+            with writer.region() as region:
+                region.block(1, 0, bytes(1000 * count))
+        return writer
+
+    call(work(1))  # What is imported late and kept for ever is no memory of a writer.
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        writer = work(size // 1000)
+        full = tracemalloc.get_traced_memory()[0] - before
+        call(writer)
+        after = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    # That this measures what it should.
+    assert by == "a region" or full > size * 0.9
+    assert after < size // 16
+    writer.abort()

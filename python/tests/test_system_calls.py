@@ -23,11 +23,13 @@ class Recorder:
         self.calls: list[str] = []
         self._folder = folder
         self._refused = refused
-        writev, rename = os.writev, os.rename
+        writev, replace, link, unlink = os.writev, os.replace, os.link, os.unlink
         # The device itself is not asked, which would take a while: this is about whether it would be.
         patch.setattr(os, "fsync", self.passed_on("sync", self.opened, lambda _: None))
         patch.setattr(os, "writev", self.passed_on("write", self.opened, writev))
-        patch.setattr(os, "rename", self.passed_on("rename to", lambda _, to: Path(to), rename))
+        patch.setattr(os, "replace", self.passed_on("rename to", lambda _, to: Path(to), replace))
+        patch.setattr(os, "link", self.passed_on("link to", lambda _, to: Path(to), link))
+        patch.setattr(os, "unlink", self.passed_on("unlink", Path, unlink))
 
     def opened(self, descriptor: int, *_: Any) -> Path:
         """Return the file that a descriptor is open for."""
@@ -44,6 +46,9 @@ class Recorder:
             return do(*arguments)
 
         return noted
+
+
+LINKS = ["link to data", "unlink data.tmp", "link to index", "unlink index.tmp"]
 
 
 def write_two_regions(writer: Writer) -> None:
@@ -64,24 +69,32 @@ def calls_of(folder: Path, options: WriterOptions) -> list[str]:
 def test_blocks_are_synced_before_their_message_and_files_before_their_names(tmp_path: Path) -> None:
     durable: dict[str, Any] = {"durability": "commit", "file_id": FILE_ID}
     region = ["write data.tmp", "sync data.tmp", "write index.tmp", "sync index.tmp"]
-    end = ["write index.tmp", "sync data.tmp", "sync index.tmp", "rename to data", "rename to index"]
+    end = ["write index.tmp", "sync data.tmp", "sync index.tmp", *LINKS]
     headers = ["write data.tmp", "write index.tmp"]
     found = calls_of(tmp_path, WriterOptions(2, **durable))
     assert found == [*headers, *region, *region, *end, "sync the folder"]
     region = ["write faro.tmp", "sync faro.tmp"] * 2
-    end = ["write faro.tmp", "sync faro.tmp", "rename to faro"]
+    end = ["write faro.tmp", "sync faro.tmp", "link to faro", "unlink faro.tmp"]
     found = calls_of(tmp_path, WriterOptions(2, layout="single", **durable))
     assert found == [*region, *region, *end, "sync the folder"]
     # Followed files have their names already.
     found = calls_of(tmp_path, WriterOptions(2, follow=True, **durable))
-    assert not any(call.startswith("rename") for call in found)
+    assert not any(call.startswith(("rename", "link", "unlink")) for call in found)
     assert found[-3:] == ["sync data", "sync index", "sync the folder"]
 
 
 def test_without_durability_nothing_is_synced_and_data_gets_its_name_first(tmp_path: Path) -> None:
     found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID))
     assert not any(call.startswith("sync") for call in found)
-    assert found[-2:] == ["rename to data", "rename to index"]
+    assert found[-4:] == LINKS
+    for path in tmp_path.iterdir():
+        path.unlink()
+    # In one step each, between which nobody else publishes (PUB-4).
+    found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID, overwrite=True))
+    assert found[-3:] == ["rename to data", "rename to index", "unlink faro-lock"]
+    found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID, overwrite=True, layout="single"))
+    assert found[-1] == "rename to faro"
+    assert not any("lock" in call for call in found)
 
 
 @pytest.mark.parametrize("layout", ["paired", "single"])
@@ -206,9 +219,9 @@ class Mending:
     def __init__(self, patch: pytest.MonkeyPatch, refused: int = -1) -> None:
         self.calls: list[str] = []
         self._refused = refused
-        fsync, rename = os.fsync, os.rename
+        fsync, replace = os.fsync, os.replace
         patch.setattr(os, "fsync", lambda fd: self.note("sync", self.name(fd), lambda: fsync(fd)))
-        patch.setattr(os, "rename", lambda a, b: self.note("rename", Path(b).suffix, lambda: rename(a, b)))
+        patch.setattr(os, "replace", lambda a, b: self.note("rename", Path(b).suffix, lambda: replace(a, b)))
 
     def name(self, descriptor: int) -> str:
         return Path(os.readlink(f"/proc/self/fd/{descriptor}")).name.partition(".")[2] or "the folder"

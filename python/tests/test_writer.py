@@ -177,7 +177,7 @@ def test_a_failed_writer_stays_failed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_short_writes_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = OutputFile(str(tmp_path / "f"), "data", None, overwrite=False)
+    file = OutputFile(str(tmp_path / "f"), "data", None)
     monkeypatch.setattr(os, "writev", lambda fd, parts: os.write(fd, b"".join(parts)[:3]))
     file.create()
     file.append([b"ab", b"cd", b"efgh"])

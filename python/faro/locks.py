@@ -1,0 +1,93 @@
+"""Who holds a file: claims within the process, record locks between processes (PUB-5, PUB-6)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import time
+from collections.abc import Hashable
+
+try:
+    import fcntl
+except ImportError:  # Windows has no record locks of this kind; writers go on without.
+    fcntl = None  # type: ignore[assignment]
+
+PATIENCE = 60.0
+"""Seconds that a writer waits for what another holds (PUB-5)."""
+_LONGEST = 0.02
+"""Seconds between two attempts, at most."""
+
+_held: dict[Hashable, object] = {}
+"""What threads of this process hold, by process, so that a fork has none of its parent's."""
+
+
+class Patience:
+    """Waits a moment, again and again, until the time is out."""
+
+    def __init__(self) -> None:
+        """Begin to wait."""
+        self._end = time.monotonic() + PATIENCE
+        self._moment = _LONGEST / 64
+
+    def wait(self) -> bool:
+        """Wait a moment; return False at once if the time is out."""
+        if time.monotonic() >= self._end:
+            return False
+        # Not all of those who wait at the same time.
+        time.sleep(self._moment * (0.5 + random.random()))
+        self._moment = min(2 * self._moment, _LONGEST)
+        return True
+
+
+class Claim:
+    """What one thread of this process holds at a time, called by a key; not to be had by a fork.
+
+    It is taken and given back by one operation of a dictionary each, so that no interruption leaves it half taken.
+    """
+
+    def __init__(self, *key: Hashable) -> None:
+        """Say what; :meth:`take` takes it."""
+        self._key = (os.getpid(), *key)
+
+    def take(self) -> bool:
+        """Take it; return False if another has it. Taking it again is allowed."""
+        return _held.setdefault(self._key, self) is self
+
+    def give_back(self) -> None:
+        """Give it back, if this has it."""
+        if _held.get(self._key) is self:
+            del _held[self._key]
+
+
+def file_claim(status: os.stat_result) -> Claim:
+    """Return the claim of a file, by device and file number: its writer's, or of whom looks whether it is dead."""
+    return Claim("file", status.st_dev, status.st_ino)
+
+
+def lock_record(descriptor: int) -> bool:
+    """Take the record lock of a whole file that is open for writing; return False if another process has it.
+
+    True also where the system has no record locks for the file.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as fault:
+        return fault.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def has_name(descriptor: int, path: str) -> bool:
+    """Whether a name is that of an open file."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    return False
+
+
+def close_all(descriptors: list[int]) -> None:
+    """Close descriptors and forget them; what an open file cannot be closed of is raised for the first alone."""
+    # In one call, which no interruption parts: one that was closed is never closed again.
+    list(map(os.close, map(list.pop, [descriptors] * len(descriptors))))
