@@ -242,7 +242,7 @@ class Testee:
             "spec": "1.0-draft",
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
-            "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
+            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop"],
         }
 
     def read(self, request: Json) -> Json:
@@ -296,6 +296,19 @@ class Testee:
             "orphaned": report.orphaned,
         }
 
+    def recover(self, request: Json) -> Json:
+        """Recover what a dead writer left."""
+        named = {key: request[key] for key in ("file_id", "overwrite", "dry_run") if key in request}
+        report = faro.recover(request["path"], limits=limits(request), **named)
+        return {"action": report.action, "file_id": report.file_id, "regions": report.regions}
+
+    def clean(self, request: Json) -> Json:
+        """Remove what dead writers left in a folder."""
+        named = {key: request[key] for key in ("older_than", "dry_run") if key in request}
+        report = faro.clean(request["folder"], **named)
+        kept = [{"name": file.name, "reason": file.reason} for file in report.kept]
+        return {"removed": list(report.removed), "kept": kept}
+
     def follow(self, request: Json) -> Json:
         """Open, poll, read or close a follower."""
         action, handle = request["action"], str(request["handle"])
@@ -329,6 +342,8 @@ class Testee:
             "write": self.write,
             "check": self.check,
             "repair": self.repair,
+            "recover": self.recover,
+            "clean": self.clean,
             "follow": self.follow,
             "stop": lambda _: {},
         }

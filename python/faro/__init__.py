@@ -12,6 +12,7 @@ What goes wrong raises :class:`FaroError`, with a code of the specification's cl
 
 from faro.block import Block
 from faro.check import CheckReport, check
+from faro.cleaning import CleanReport, KeptFile, clean
 from faro.error import Code, FaroError
 from faro.follower import Follower
 from faro.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
@@ -19,8 +20,10 @@ from faro.limits import Limits
 from faro.message import Statistics
 from faro.options import WriterOptions
 from faro.reader import Reader, open_reader
+from faro.rebuilding import rebuild
+from faro.recovery import RecoverReport, recover
 from faro.region_writer import RegionWriter
-from faro.repair import RepairReport, rebuild, repair
+from faro.repair import RepairReport, repair
 from faro.writer import Writer
 
 __version__ = "0.1.0"
@@ -30,19 +33,24 @@ __all__ = [
     "VERSION_MINOR",
     "Block",
     "CheckReport",
+    "CleanReport",
     "Code",
     "FaroError",
     "FileHeader",
     "Follower",
+    "KeptFile",
     "Limits",
     "Reader",
+    "RecoverReport",
     "RegionWriter",
     "RepairReport",
     "Statistics",
     "Writer",
     "WriterOptions",
     "check",
+    "clean",
     "open_reader",
     "rebuild",
+    "recover",
     "repair",
 ]

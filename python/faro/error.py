@@ -73,7 +73,8 @@ class FaroError(Exception):
 
     def __str__(self) -> str:
         """Return all of the error in one line."""
-        where = "" if self.file is None else f" in {self.role} file {self.file!r}"
+        kind = f"{self.role} file " if self.role is not None else ""
+        where = "" if self.file is None else f" in {kind}{self.file!r}"
         at = "" if self.offset is None else f" at offset {self.offset}"
         found = f", found {self.found}" if self.found else ""
         return f"{self.code}{where}{at}: expected {self.expected}{found}"
@@ -81,9 +82,9 @@ class FaroError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file as errors name it: its role and its path."""
+    """One file as errors name it: its role, None if it is neither data, index nor single file, and its path."""
 
-    role: str
+    role: str | None
     path: str
 
     def error(self, code: Code, offset: int | None, expected: str, found: object = "") -> FaroError:

@@ -16,7 +16,7 @@ _VECTORS = 1000
 _CALL = 64 << 10
 """Bytes to a system call. Linux caches a file in pieces as large as what was written, and has small ones sooner."""
 
-_NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EINVAL)
+NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EINVAL)
 """What a file system says that has no hard links, or none of this file."""
 
 
@@ -29,14 +29,14 @@ class OutputFile:
         Args:
             path: its final name.
             role: for errors.
-            temporary: what is put after the name until it is published; None to use the final name at once.
+            temporary: its name until it is published; None to use the final name at once.
         """
         self.place = Place(role, path)
         self.position = 0
         """Bytes written so far."""
         # The program may go to another folder before the file is finished.
         self._final = os.path.abspath(path)
-        self._name = self._final + (temporary or "")
+        self._name = self._final if temporary is None else os.path.abspath(temporary)
         self._descriptors: list[int] = []
         self._identity: tuple[int, int] | None = None
         self._claim: Claim | None = None
@@ -187,7 +187,7 @@ class OutputFile:
         except FileExistsError as fault:
             raise self._taken() from fault
         except OSError as fault:
-            if fault.errno in _NO_LINKS and not self.published:
+            if fault.errno in NO_LINKS and not self.published:
                 return False
             raise self.place.io(fault, "to publish the file") from fault
         return True

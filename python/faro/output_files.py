@@ -28,10 +28,14 @@ class OutputFiles:
             base: the output's NAME without its ending.
             options: the writer's, with the layout that was chosen.
         """
-        temporary = None if options.follow else temporary_ending(options.file_id)
+        ending = temporary_ending(options.file_id)
         paths = paths_of(base, options.layout or "paired")
         named = (("data", paths.data), ("index", paths.index), ("single", paths.single))
-        self._files = [OutputFile(path, role, temporary) for role, path in named if path is not None]
+        self._files = [
+            OutputFile(path, role, None if options.follow else path + ending)
+            for role, path in named
+            if path is not None
+        ]
         self._follow, self._overwrite = options.follow, options.overwrite
         self._base = os.path.abspath(base)
         self._process = os.getpid()
