@@ -196,7 +196,7 @@ final class Reading {
         }
         try {
             file.readFully(all.clear().limit(length), start);
-            for (int i = 0; i < pieces.size(); i++) {
+            for (int i = 0; i < served.size(); i++) {
                 int from = (int) (served.get(i).start() - start);
                 for (ByteBuffer piece : pieces.get(i)) {
                     piece.put(0, all.clear(), from, piece.remaining());

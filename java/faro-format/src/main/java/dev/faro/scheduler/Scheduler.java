@@ -6,8 +6,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,7 +32,7 @@ public final class Scheduler implements Closeable {
     /** Also the lock of whatever a consumer or a file keeps of this. */
     private final Ledger ledger;
     private final Map<Dataset, FileSweep> files = new IdentityHashMap<>();
-    private final Set<Consumer> consumers = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Consumer> consumers = new LinkedHashSet<>();
     private volatile boolean closed;
     /** Why nothing more is read: this was closed, or a step failed in the middle of its books. */
     private volatile Throwable over;
@@ -174,7 +174,8 @@ public final class Scheduler implements Closeable {
 
     /**
      * Makes one step for one file: plans, reads once, hands out. Without an executor, whoever polls calls this until it
-     * returns false, after each {@link Consumer#poll} that says that there is nothing yet; one step may be for others.
+     * returns false, after each {@link Consumer#poll} that brings no block, after closing a consumer and after
+     * {@link #wake}; one step may be for others.
      *
      * <p>What a listener or a pool throws comes out of this call, when the step is done.
      *
