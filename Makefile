@@ -63,7 +63,7 @@ lint-rust: ## Check style and lints of Rust, and build its documentation
 	@cd rust && RUSTDOCFLAGS='--deny warnings' $(STEP) --progress "Rust: documentation" $(CARGO) doc --locked --workspace --all-features --no-deps
 
 # Folders of Python beside the library, each with settings and types of its own.
-SUITE := faro_conformance bounds detection faults generate races tests skeleton_testee.py
+SUITE := faro_conformance bounds detection faults generate partitioning races tests skeleton_testee.py
 .PHONY: lint-python
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
 	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
@@ -248,12 +248,16 @@ detection: testees ## Measure what damage is detected: makes spec/detection.json
 bounds-short: testees ## Hostile files in their small sizes
 	@$(STEP) "Conformance: hostile files, small" conformance/run bounds
 
+.PHONY: partitioning
+partitioning: .venv/stamp faro ## Pack tables of every type, and compare each row's partition with DuckDB's, with ROWS and SEED if they are given
+	@$(STEP) "Partitioning: faro pack beside DuckDB" conformance/run partitioning $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: bounds
 bounds: testees ## Put hostile files before all implementations, under an address-space limit
 	conformance/run bounds --all
 
 .venv/demo-stamp: .venv/stamp demo/requirements.txt
-	@$(STEP) "Python: install DuckDB and TPC-H's generator" $(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
+	@$(STEP) "Python: install TPC-H's generator" $(BIN)/pip install --quiet --disable-pip-version-check -r demo/requirements.txt
 	@touch $@
 
 .PHONY: bench-programs
@@ -293,5 +297,5 @@ demo: tools .venv/demo-stamp faro testees ## Real data in, checked out in three 
 	@$(BIN)/python demo/run.py
 
 .PHONY: test
-test: tools schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short faults races-short fuzz-short ## Everything that has to pass
+test: tools schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short partitioning faults races-short fuzz-short ## Everything that has to pass
 	@scripts/totals

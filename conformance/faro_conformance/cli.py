@@ -25,6 +25,7 @@ _EPILOG = """\
 `run bounds --help` tells of hostile files, read under a limit on address space.
 `run detection --help` tells of damaged files, and what of the damage readers detect.
 `run faults --help` tells of kills, refused system calls, real limits, and files that change while they are read.
+`run partitioning --help` tells of `faro pack`, beside DuckDB and a model of the key hash.
 `run races --help` tells of writers and readers of all implementations that race for one name.
 
 exit codes: 0 nothing failed; 1 something failed, or a list of expected failures is wrong; 2 wrong usage, or the suite
@@ -93,6 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from faults import cli as faults_cli
 
             return faults_cli.main(arguments[1:], add_common)
+        if arguments and arguments[0] == "partitioning":
+            from partitioning import cli as partitioning_cli
+
+            return partitioning_cli.main(arguments[1:], add_common)
         if arguments and arguments[0] == "races":
             from races import cli as races_cli
 
