@@ -19,7 +19,7 @@ PATIENCE = 60.0
 _LONGEST = 0.02
 """Seconds between two attempts, at most."""
 
-_held: dict[Hashable, object] = {}
+_held: dict[Hashable, Claim] = {}
 """What threads of this process hold, by process, so that a fork has none of its parent's."""
 
 
@@ -50,6 +50,7 @@ class Claim:
     def __init__(self, *key: Hashable) -> None:
         """Say what; :meth:`take` takes it."""
         self._key = (os.getpid(), *key)
+        self._late: list[int] = []
 
     def take(self) -> bool:
         """Take it; return False if another has it. Taking it again is allowed."""
@@ -59,6 +60,18 @@ class Claim:
         """Give it back, if this has it."""
         if _held.get(self._key) is self:
             del _held[self._key]
+        with contextlib.suppress(OSError):
+            close_all(self._late)
+
+    def close_with(self, descriptor: int) -> None:
+        """Close a descriptor now, or if this is held, when it is given back."""
+        owner = _held.get(self._key)
+        if owner is not None:
+            owner._late.append(descriptor)
+            if _held.get(self._key) is not owner:
+                owner.give_back()
+        else:
+            os.close(descriptor)
 
 
 def file_claim(status: os.stat_result) -> Claim:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from faro.dictionaries import Dictionaries
 from faro.error import Code, Place, invalid
 from faro.header import HEADER_SIZE, FileHeader, parse_header
+from faro.locks import file_claim
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -42,12 +43,13 @@ class SourceFile:
         self.dictionaries: Dictionaries | None = None
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was asked."""
         self._descriptor = -1
+        self._status: os.stat_result | None = None
         self._readers = 0
         self._closed = False
         self._lock = threading.Lock()
         try:
             self._descriptor = os.open(name, _FLAGS)
-            status = os.fstat(self._descriptor)
+            status = self._status = os.fstat(self._descriptor)
         except OSError as fault:
             self.close()
             raise self.place.io(fault, "to open the file") from fault
@@ -136,8 +138,13 @@ class SourceFile:
 
     def _end(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
+        if descriptor < 0:
+            return
+        if self._status is None:
             os.close(descriptor)
+        else:
+            # A file that this process is writing keeps its record lock, which closing a descriptor gives up (PUB-6).
+            file_claim(self._status).close_with(descriptor)
 
     def __del__(self) -> None:
         """Close the descriptor of a file that was dropped."""

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of
 
-from faro import Code, FaroError, Writer, WriterOptions, check, locks
+from faro import Code, FaroError, Follower, Writer, WriterOptions, check, locks, open_reader
 from faro.error import Place
 from faro.publishing import PublishingLock
 
@@ -357,6 +357,26 @@ def test_files_are_locked_until_the_writer_has_finished(
     # When all files have their names.
     assert last == [True] * len(files)
     assert not any(map(is_locked, tmp_path.iterdir()))
+
+
+@LAYOUTS
+def test_reading_a_file_that_is_written_here_does_not_lose_its_lock(tmp_path: Path, layout: Any) -> None:
+    """A process loses the record lock of a file when it closes any descriptor of it."""
+    writer = begin(tmp_path, b"one", layout=layout, follow=True)
+    files = list(tmp_path.iterdir())
+    before = len(os.listdir("/proc/self/fd"))
+    named: dict[str, Any] = {path.suffix[1:].replace("faro", "single"): path for path in files}
+    for _ in range(3):
+        with Follower(**named) as follower:
+            follower.poll()
+        fails_at_opening = fault_of(open_reader, tmp_path / "out")
+        assert fails_at_opening is not None
+    assert [is_locked(file) for file in files] == [True] * len(files)
+    writer.finish()
+    assert not any(map(is_locked, files))
+    # Nothing is left open.
+    assert len(os.listdir("/proc/self/fd")) == before - len(files)
+    assert visible(tmp_path) == b"one"
 
 
 @pytest.mark.parametrize("missing", ["module", "lock"])
