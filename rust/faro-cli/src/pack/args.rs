@@ -14,7 +14,7 @@ use crate::units::parse_size;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Text inputs (CSV, TSV, JSON lines) become files with the framing `records`: each record holds the bytes of one line \
-without its line end, or of one CSV record, line ends in quoted fields included. Empty lines are no records. The \
+without its line end, or of one CSV record, line ends in quoted fields included. Empty lines are left out. The \
 header line is kept as a property, from which `faro cat` restores it. Parquet and Arrow inputs become files with the \
 framing `arrow`.
 
@@ -93,11 +93,11 @@ pub struct PackArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub attempt: u32,
 
-    /// Partition whose extent stands first in each region
+    /// Partition whose extent is the first in each region
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub rotation: u32,
 
-    /// Take all inputs for this format, whatever their names and contents say
+    /// The format of all inputs; otherwise it is told from their first bytes or their names
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
 

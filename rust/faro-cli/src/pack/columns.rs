@@ -204,7 +204,7 @@ fn other_getter(array: &ArrayRef) -> Getter<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{Decimal128Array, DictionaryArray, Int8Array, TimestampSecondArray, UInt64Array};
+    use arrow_array::{Decimal128Array, DictionaryArray, Int8Array, StringArray, TimestampSecondArray, UInt64Array};
     use arrow_schema::Field;
 
     use super::*;
@@ -238,6 +238,9 @@ mod tests {
         );
         assert_eq!(values(Arc::new(TimestampSecondArray::from(vec![7]))), ["Int(7)"]);
         assert_eq!(values(Arc::new(Decimal128Array::from(vec![150]))), ["Decimal(150, 10)"]);
+        let names: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None]));
+        let dictionary = DictionaryArray::<Int8Type>::new(Int8Array::from(vec![Some(1), None, Some(0)]), names);
+        assert_eq!(values(Arc::new(dictionary)), ["Null", "Null", "Text(\"a\")"]);
         let dictionary: DictionaryArray<Int8Type> = [Some("a"), None, Some("a")].into_iter().collect();
         assert_eq!(values(Arc::new(dictionary)), ["Text(\"a\")", "Null", "Text(\"a\")"]);
     }

@@ -1,4 +1,4 @@
-//! Where a value stands in a JSON record: a member's name, or a JSON pointer (RFC 6901).
+//! Where a value is in a JSON record: a member's name, or a JSON pointer (RFC 6901).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -90,6 +90,8 @@ fn object(record: &str) -> Result<&str, String> {
     let text = record.trim_matches([' ', '\t', '\r', '\n']);
     if text.starts_with('{') {
         Ok(text)
+    } else if text.starts_with('\u{feff}') {
+        Err("a byte order mark, which JSON does not have: remove it".to_owned())
     } else {
         Err("not a JSON object: each line needs one, such as {\"id\": 1}".to_owned())
     }

@@ -10,7 +10,7 @@ use super::json::{self, Path};
 use super::key_type::KeyType;
 use super::reading::integer;
 
-/// So many names are shown, and so many records are searched for them, when a key is not there.
+/// How many names are shown, and how many records are searched for them, when a key is not there.
 const NAMES: usize = 20;
 
 /// Finds the key of records, one after another.

@@ -12,7 +12,7 @@ pub enum KeyType {
     Bool,
     /// An integer of any width, signed or not.
     Int,
-    /// A float of so many bits.
+    /// A float of this many bits.
     Float(u8),
     Text,
     Binary,

@@ -40,7 +40,7 @@ use outputs::Job;
 use partitioner::{Partitioner, Sampler};
 use source::{Source, is_stdin};
 
-/// Partitions when nobody says how many.
+/// How many partitions there are by default.
 const DEFAULT_PARTITIONS: u32 = 64;
 
 /// What was written for one input.

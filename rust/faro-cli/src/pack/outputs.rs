@@ -38,10 +38,12 @@ fn with_extension(base: &Path, extension: &str) -> PathBuf {
 pub fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
     let bases = bases(args)?;
     if args.file_id.is_some() && args.inputs.len() > 1 {
-        return Err(Failure::usage("--file-id names one output, here are several"));
+        return Err(Failure::usage(
+            "--file-id is for one output, and several inputs make several",
+        ));
     }
     if args.inputs.iter().filter(|input| is_stdin(input)).count() > 1 {
-        return Err(Failure::usage("standard input can be read once only"));
+        return Err(Failure::usage("standard input can be read only once"));
     }
     let last = args.inputs.len() as u64 - 1;
     if args.producer.checked_add(last).is_none() {

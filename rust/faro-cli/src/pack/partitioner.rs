@@ -56,7 +56,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler for bounds of so many partitions.
+    /// A sampler for bounds of this many partitions.
     pub fn new(partitions: u32) -> Sampler {
         // With 100 keys for each partition, partitions are within some ten percent of equal.
         let capacity = (partitions as usize).saturating_mul(100).clamp(10_000, 1_000_000);

@@ -173,7 +173,7 @@ pub fn integer(text: &str) -> Option<KeyValue<'static>> {
         .ok()
 }
 
-/// The nearest float of so many bits: a bound of a column of 32 bits is the 0.7 that the column holds.
+/// The nearest float of a width: a bound of a column of 32 bits is the 0.7 that the column holds.
 fn float(text: &str, bits: u8) -> Option<f64> {
     let value = match bits {
         16 => <Float16Type as ArrowPrimitiveType>::Native::from_f64(text.parse().ok()?).to_f64(),

@@ -1,4 +1,4 @@
-//! Records of text formats: one after another, each with the bytes of its line but for the line end.
+//! Records of text formats: one after another, each with the bytes of its line without the line end.
 //!
 //! The crate csv-core finds the records and fields of CSV and TSV. It says how many bytes it took, so that records stay
 //! as they were.
@@ -37,7 +37,7 @@ pub struct Fields<'a> {
     text: &'a [u8],
     ends: &'a [usize],
     /// Bytes at the end of the last field that belong to the line end.
-    behind: usize,
+    trailing: usize,
 }
 
 impl<'a> Fields<'a> {
@@ -48,8 +48,8 @@ impl<'a> Fields<'a> {
     /// A field by its number from 0.
     pub fn get(self, number: usize) -> Option<&'a [u8]> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let behind = if number + 1 == self.count() { self.behind } else { 0 };
-        self.ends.get(number).map(|end| &self.text[start..end - behind])
+        let trailing = if number + 1 == self.count() { self.trailing } else { 0 };
+        self.ends.get(number).map(|end| &self.text[start..end - trailing])
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
@@ -114,7 +114,7 @@ impl<R: Read> Records<R> {
                 Splitter::Lines(next) => (read_line(&mut self.input, &mut self.raw, next)?, 0),
                 Splitter::Fields(parser) => parser.read(&mut self.input, &mut self.raw)?,
             };
-            let (length, behind) = match self.raw.as_slice() {
+            let (length, trailing) = match self.raw.as_slice() {
                 [] => return Ok(None),
                 [.., b'\r', b'\n'] => (self.raw.len() - 2, 1),
                 [.., b'\n'] => (self.raw.len() - 1, 0),
@@ -130,8 +130,8 @@ impl<R: Read> Records<R> {
             return Ok(Some(Record {
                 bytes: &self.raw[..length],
                 line,
-                crlf: behind > 0,
-                fields: Fields { text, ends, behind },
+                crlf: trailing > 0,
+                fields: Fields { text, ends, trailing },
             }));
         }
     }
@@ -204,7 +204,7 @@ impl Parser {
     }
 }
 
-/// Whether there is nothing but empty lines, perhaps behind a byte order mark.
+/// Whether there is nothing but empty lines, perhaps after a byte order mark.
 fn is_empty_text(raw: &[u8]) -> bool {
     let text = raw.strip_prefix("\u{feff}".as_bytes()).unwrap_or(raw);
     text.iter().all(|byte| *byte == b'\n')

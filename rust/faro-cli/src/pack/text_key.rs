@@ -6,7 +6,7 @@ use super::json_key::JsonKey;
 use super::key_type::KeyType;
 use super::records::{Fields, Record};
 
-/// Where in a record the key's values stand.
+/// Where in a record the key's values are.
 #[derive(Debug)]
 pub enum TextKey {
     Columns(Vec<Column>),
@@ -21,7 +21,7 @@ pub struct Column {
 }
 
 impl TextKey {
-    /// Finds the key of a record and hands it on; the text of a failure is for the user, who is told the line too.
+    /// Finds the key of a record and hands it on; the caller adds the line to the text of a failure.
     pub fn with<T>(&mut self, record: &Record<'_>, then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
         match self {
             TextKey::Columns(columns) => {

@@ -1,5 +1,5 @@
 //! Dates and times in ISO 8601's form, and the integers that store them. The crate chrono knows the calendar; Arrow's
-//! crates stand on it too.
+//! crates use it too.
 
 use arrow_schema::TimeUnit;
 use chrono::{DateTime, Datelike, NaiveDate};
@@ -85,10 +85,15 @@ pub fn parse_instant(text: &str) -> Option<Instant> {
     })
 }
 
-/// `+HH:MM` in nanoseconds.
+/// `+HH:MM`, `+HHMM` or `+HH` in nanoseconds.
 fn parse_offset(text: &str) -> Option<i128> {
     let (sign, clock) = text.split_at(1);
-    let offset = (clock.len() == 5).then(|| parse_time(clock)).flatten()?;
+    let clock = match clock.len() {
+        2 => format!("{clock}:00"),
+        4 if clock.is_ascii() => format!("{}:{}", &clock[..2], &clock[2..]),
+        _ => clock.to_owned(),
+    };
+    let offset = (clock.len() == 5).then(|| parse_time(&clock)).flatten()?;
     Some(if sign == "-" { -offset } else { offset })
 }
 
@@ -193,11 +198,18 @@ mod tests {
 
     #[test]
     fn reads_points_in_time() {
-        let read = |text| parse_instant(text).map(|instant| (instant.nanoseconds, instant.has_zone));
+        let read = |text: &str| parse_instant(text).map(|instant| (instant.nanoseconds, instant.has_zone));
         assert_eq!(read("1970-01-02"), Some((DAY, false)));
         assert_eq!(read("1970-01-01 00:00:01"), Some((NANOSECONDS, false)));
         assert_eq!(read("1970-01-01T00:00:01Z"), Some((NANOSECONDS, true)));
-        assert_eq!(read("1970-01-01T02:00-01:30"), Some((12_600 * NANOSECONDS, true)));
+        for offset in ["-01:30", "-0130"] {
+            assert_eq!(
+                read(&format!("1970-01-01T02:00{offset}")),
+                Some((12_600 * NANOSECONDS, true))
+            );
+        }
+        // As DuckDB and PostgreSQL show it.
+        assert_eq!(read("1970-01-01 02:00:00+01"), Some((3_600 * NANOSECONDS, true)));
         for wrong in [
             "1970-01-01T",
             "1970-01-01Z",
