@@ -135,9 +135,8 @@ impl Method {
             let bounds = Bounds::read(text, args.by.len())?;
             let made = bounds.partitions();
             if args.partitions.is_some_and(|partitions| u64::from(partitions) != made) {
-                let given = units::plural(made - 1, "bound");
                 return Err(Failure::usage(format!(
-                    "{given} make {made} partitions: leave --partitions out"
+                    "these bounds make {made} partitions: leave --partitions out"
                 )));
             }
             let partitions = u32::try_from(made).map_err(|_| Failure::usage("too many bounds"))?;

@@ -57,14 +57,12 @@ pub fn pack(
 }
 
 fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcome<WriterOptions> {
-    let layout = if args.single { Layout::Single } else { Layout::Paired };
     let durability = if args.sync {
         Durability::Commit
     } else {
         Durability::None
     };
-    Ok(WriterOptions::new(partitions)
-        .layout(layout)
+    let options = WriterOptions::new(partitions)
         .durability(durability)
         .producer(job.producer)
         .attempt(args.attempt)
@@ -76,7 +74,12 @@ fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcom
         .ordered(!args.unordered)
         .rotation(args.rotation)
         .overwrite(args.force)
-        .created_by(Some(concat!("faro-cli ", env!("CARGO_PKG_VERSION")).to_owned())))
+        .created_by(Some(concat!("faro-cli ", env!("CARGO_PKG_VERSION")).to_owned()));
+    Ok(if args.single {
+        options.layout(Layout::Single)
+    } else {
+        options
+    })
 }
 
 /// How the keys became partitions.
