@@ -33,7 +33,7 @@ import java.util.function.BooleanSupplier;
 final class FailingRun {
     private static final int CONSUMERS = 4;
     private static final SchedulerOptions OPTIONS = new SchedulerOptions(0, 4096, 12_000);
-    private static final long SECONDS = 5;
+    private static final long SECONDS = 15;
 
     private final Plan plan;
     private final Reader reader;
