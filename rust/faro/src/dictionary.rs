@@ -8,7 +8,7 @@ use crate::message::DictionaryEntry;
 use crate::metadata::read_metadata;
 use crate::source::Source;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The first bytes of every dictionary.
 pub(crate) const MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
@@ -115,15 +115,23 @@ pub(crate) fn end_of(entry: &DictionaryEntry) -> u64 {
 pub(crate) struct Digests(Mutex<HashMap<u16, Arc<Digest>>>);
 
 impl Digests {
-    /// A dictionary, which `make` reads and digests when it is needed for the first time.
+    /// A dictionary, which `make` reads and digests when it is needed for the first time. Others wait for no read:
+    /// threads that need it at the same time each make it, and the first one stays.
     pub(crate) fn get_or(&self, number: u16, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
-        // Digests are put in whole, so a panic elsewhere leaves none of them half made.
-        let mut digests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(digest) = digests.get(&number) {
+        if let Some(digest) = self.lock().get(&number) {
             return Ok(digest.clone());
         }
         let digest = Arc::new(make()?);
-        digests.insert(number, digest.clone());
-        Ok(digest)
+        Ok(self.lock().entry(number).or_insert(digest).clone())
+    }
+
+    /// Whether a dictionary is there, so that nothing has to be read for it.
+    pub(crate) fn has(&self, number: u16) -> bool {
+        self.lock().contains_key(&number)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Digest>>> {
+        // Digests are put in whole, so a panic elsewhere leaves none of them half made.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,8 @@
 //! A file that is read at positions, and that knows its role, so that errors can name it.
 
+#[cfg(test)]
+pub(crate) mod seam;
+
 use crate::error::{Code, Error, Result, Role};
 use std::fs::File;
 use std::io;
@@ -14,6 +17,8 @@ pub(crate) struct Source {
     /// Bytes that were read, for tests of how many there are.
     #[cfg(test)]
     pub(crate) read: std::sync::atomic::AtomicU64,
+    #[cfg(test)]
+    pub(crate) seam: seam::Seam,
 }
 
 impl Source {
@@ -32,6 +37,8 @@ impl Source {
             role,
             #[cfg(test)]
             read: std::sync::atomic::AtomicU64::new(0),
+            #[cfg(test)]
+            seam: seam::Seam::default(),
         })
     }
 
@@ -65,7 +72,7 @@ impl Source {
     pub(crate) fn read_up_to(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match read_at(&self.file, &mut buffer[filled..], offset + filled as u64) {
+            match self.read_at(&mut buffer[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(n) => filled += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -75,6 +82,19 @@ impl Source {
         #[cfg(test)]
         self.read.fetch_add(filled as u64, std::sync::atomic::Ordering::Relaxed);
         Ok(filled)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        #[cfg(test)]
+        let buffer = match self.seam.ask(seam::Call::Read(self.role, buffer.len())) {
+            seam::Verdict::Go => buffer,
+            seam::Verdict::Refused(error) => return Err(error),
+            seam::Verdict::Short(most) => {
+                let length = buffer.len().min(most);
+                &mut buffer[..length]
+            }
+        };
+        read_at(&self.file, buffer, offset)
     }
 
     /// Fills `buffer` from `offset` on. A file that ends before that shrank since it was opened: `truncated` at its
@@ -93,9 +113,24 @@ impl Source {
         Ok(())
     }
 
+    /// An empty vector with room for bytes of this file: `io` when the system has none.
+    pub(crate) fn room(&self, length: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let refused = |error| self.io(&format!("take {length} bytes of memory"), error);
+        #[cfg(test)]
+        if let seam::Verdict::Refused(error) = self.seam.ask(seam::Call::Memory(length)) {
+            return Err(refused(error));
+        }
+        bytes
+            .try_reserve_exact(length)
+            .map_err(|_| refused(io::ErrorKind::OutOfMemory.into()))?;
+        Ok(bytes)
+    }
+
     /// The bytes from `offset` on. The caller has checked `length` against a limit and the size of the file.
     pub(crate) fn read_vec(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
+        let mut bytes = self.room(length)?;
+        bytes.resize(length, 0);
         self.read_exact(offset, &mut bytes)?;
         Ok(bytes)
     }

@@ -112,18 +112,27 @@ impl Extents {
     /// Turns to the next extent; whether there is one.
     pub(crate) fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
         loop {
-            let cursor = match &mut self.region {
-                Some(cursor) => cursor,
-                empty => match self.regions.next() {
-                    None => return Ok(false),
-                    Some(number) => empty.insert(Cursor::new(view, number, &self.wanted)?),
-                },
-            };
-            if cursor.next_extent(&self.wanted, self.whole_file, extent) {
-                return Ok(true);
+            if let Some(is_there) = self.turn(view, extent)? {
+                return Ok(is_there);
             }
-            self.region = None;
         }
+    }
+
+    /// As [`Extents::next`], but says nothing at the end of a region: at most one region message is read.
+    #[inline]
+    pub(crate) fn turn(&mut self, view: &View, extent: &mut OpenExtent) -> Result<Option<bool>> {
+        let cursor = match &mut self.region {
+            Some(cursor) => cursor,
+            empty => match self.regions.next() {
+                None => return Ok(Some(false)),
+                Some(number) => empty.insert(Cursor::new(view, number, &self.wanted)?),
+            },
+        };
+        if cursor.next_extent(&self.wanted, self.whole_file, extent) {
+            return Ok(Some(true));
+        }
+        self.region = None;
+        Ok(None)
     }
 }
 

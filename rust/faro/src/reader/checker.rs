@@ -235,6 +235,13 @@ impl Checker {
         })
     }
 
+    /// The dictionary that the block that was checked last needs and that nobody has read yet.
+    pub(crate) fn missing_dictionary(&self) -> Option<u16> {
+        let number = self.checked.header.dictionary;
+        let is_missing = number != 0 && self.is_decoded() && !self.view.core.dictionaries.has(number);
+        is_missing.then_some(number)
+    }
+
     /// Check 12 of the block that was checked last and is to be lent.
     #[inline]
     pub(crate) fn decode_to_lend(&mut self, supply: &impl Supply) -> Result<()> {

@@ -223,7 +223,7 @@ impl View {
     }
 
     /// Refuses a partition that the file does not have (PRT-2).
-    fn check_partition(&self, partition: u32) -> Result<()> {
+    pub(crate) fn check_partition(&self, partition: u32) -> Result<()> {
         if partition == u32::MAX {
             return Err(Error::argument("a partition of the file", partition.to_string()));
         }

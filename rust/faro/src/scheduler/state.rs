@@ -1,16 +1,20 @@
-//! Who wants what, who holds what, and what is read next. No thread, and no file is read here.
+//! What each consumer wants and holds, and what is done next. No thread, and no file is read here.
 
 use super::SchedulerOptions;
+use super::budget::Budget;
+use super::job::{FindJob, Finder, Job, ReadJob};
+use super::options::LEAST;
+use super::sync::{Arc, Condvar};
 use crate::error::{Error, Result};
 use crate::index::Extent;
-use crate::plan::{Admitted, Sweep, SweepRead};
-use crate::reader::Core;
+use crate::plan::Sweep;
+use crate::reader::{Core, Extents, OpenExtent, View};
 use bytes::Bytes;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Condvar};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 
-/// Least bytes of a consumer's share: less would be more reads than bytes.
-const LEAST_SHARE: u64 = 4 << 10;
+/// Extents that a consumer knows ahead: the scheduler sees what it will want in this sweep.
+pub(super) const AHEAD: usize = 64;
 
 /// Bytes that were read for a consumer.
 #[derive(Debug)]
@@ -19,25 +23,41 @@ pub(super) struct Piece {
     pub bytes: Bytes,
 }
 
-/// Called when a consumer has something to take.
+/// Called when it is worth to ask a consumer again.
 pub(super) type Listener = Arc<dyn Fn() + Send + Sync>;
 
-/// A consumer as those see it who read for it.
-struct Waiting {
-    file: usize,
-    /// What it asked for and what is not being read for it yet, in its order. The first is in the sweep.
-    wanted: VecDeque<Extent>,
+/// A consumer as the steps see it.
+pub(super) struct Waiting {
+    pub file: usize,
+    /// What finds its extents; none while a step has it.
+    pub finder: Option<Box<Finder>>,
+    /// Extents that it asked for and that no step looks for yet.
+    pub missing: usize,
+    /// The dictionary that it asked for.
+    pub missing_dictionary: Option<u16>,
+    /// Whether it waits for a step that finds these.
+    pub queued: bool,
+    /// Extents that were found and that it did not take over, in its order.
+    pub found: VecDeque<OpenExtent>,
+    /// That no extents come after those found, or the fault that does.
+    pub end: Option<Result<()>>,
+    /// Whether the dictionary is there, or why it is not.
+    pub dictionary: Option<Result<()>>,
+    /// What is to be read and what is not being read for it yet, in its order. The first is in the sweep.
+    pub wanted: VecDeque<Extent>,
     /// What it may take, in its order.
-    ready: VecDeque<Piece>,
+    pub ready: VecDeque<Piece>,
     /// Bytes that are ready or being read.
-    held: u64,
-    /// Whether it is served until its share is full: from when half of it is free. Who is served whenever there is room
-    /// for one more request is served here and there, and the bytes between are read for nothing.
-    filling: bool,
+    pub held: u64,
+    /// Whether it is served until its share is full: from when half of it is free. A consumer that is served whenever
+    /// there is room for one more request is served here and there, and the bytes between are read for nothing.
+    pub filling: bool,
     /// Whether a read for it is under way.
-    reading: bool,
-    /// What failed. All that is wanted comes before it, in the consumer's order: what was let go of for others.
-    fault: Option<Error>,
+    pub reading: bool,
+    /// What failed. All that is wanted comes before it, in the consumer's order: what was taken back for others.
+    pub fault: Option<Error>,
+    /// Whether it was told to wait, and not to ask again since.
+    pub asleep: bool,
     wake: Arc<Condvar>,
     listener: Option<Listener>,
 }
@@ -46,6 +66,18 @@ impl Waiting {
     /// Whether nothing comes before its fault any more.
     fn is_fault_due(&self) -> bool {
         self.fault.is_some() && self.ready.is_empty() && self.wanted.is_empty() && !self.reading
+    }
+
+    /// Whether no read has anything for it.
+    pub(super) fn has_all(&self) -> bool {
+        self.ready.is_empty() && self.wanted.is_empty() && !self.reading
+    }
+
+    /// Says that it is worth to ask again; the listener is for the caller to call, without the lock.
+    pub(super) fn tell(&mut self) -> Option<Listener> {
+        self.asleep = false;
+        self.wake.notify_all();
+        self.listener.clone()
     }
 }
 
@@ -57,16 +89,6 @@ struct FileState {
     /// Whether a read is under way: one at a time, or they would not be in order.
     busy: bool,
 }
-
-/// A read to be done, and by which handle.
-pub(super) struct Job {
-    pub file: usize,
-    pub core: Arc<Core>,
-    pub read: SweepRead,
-}
-
-/// What came of the parts of a read, in its order.
-pub(super) type Outcome = Vec<Result<Bytes>>;
 
 /// What was done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +105,7 @@ pub struct Figures {
     pub held_bytes: u64,
     /// Most bytes of these at any time.
     pub most_held_bytes: u64,
-    /// Bytes that were let go of to make room, and are read again.
+    /// Bytes that were taken back to make room, and are read again.
     pub reclaimed_bytes: u64,
 }
 
@@ -92,16 +114,25 @@ pub(super) struct State {
     files: HashMap<usize, FileState>,
     /// The files in turn.
     turn: VecDeque<usize>,
-    consumers: HashMap<u64, Waiting>,
+    pub consumers: BTreeMap<u64, Waiting>,
     next_consumer: u64,
+    /// Consumers for which something is to be found before the next read.
+    finding: VecDeque<u64>,
+    /// Consumers for which something is to be found after it: no consumer is served twice between two reads.
+    queue: VecDeque<u64>,
+    /// Consumers that may be asleep.
+    sleepers: Vec<u64>,
     pub figures: Figures,
-    /// Whether the scheduler's own threads are to end.
+    /// Whether the scheduler was dropped, and its own threads are to end.
     pub closed: bool,
+    /// The fault of all consumers, when a panic left these books as they may not be.
+    pub broken: Option<Error>,
 }
 
 impl State {
     /// A new consumer of a file.
-    pub(super) fn open(&mut self, core: &Arc<Core>) -> (u64, Arc<Condvar>) {
+    pub(super) fn open(&mut self, view: &View, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
+        let core = &view.core;
         let file = Arc::as_ptr(core) as usize;
         let id = self.next_consumer;
         self.next_consumer += 1;
@@ -115,55 +146,86 @@ impl State {
             }
         });
         state.consumers += 1;
+        // No partition uses no region, and is told no fault of one (REG-10).
+        let regions = if partitions.is_empty() { 0 } else { view.region_count() };
         let wake = Arc::new(Condvar::new());
+        let finder = Finder {
+            view: view.clone(),
+            extents: Extents::new(partitions, 0..regions),
+        };
         self.consumers.insert(
             id,
             Waiting {
                 file,
+                finder: Some(Box::new(finder)),
+                missing: AHEAD,
+                missing_dictionary: None,
+                queued: false,
+                found: VecDeque::new(),
+                end: None,
+                dictionary: None,
                 wanted: VecDeque::new(),
                 ready: VecDeque::new(),
                 held: 0,
                 filling: true,
                 reading: false,
                 fault: None,
+                asleep: false,
                 wake: wake.clone(),
                 listener: None,
             },
         );
+        self.enqueue(id);
         (id, wake)
     }
 
     /// A consumer leaves: its requests go with it, and what it held is free. A read that is under way for it is dropped
-    /// when it is done.
-    pub(super) fn close(&mut self, id: u64) {
-        let Some(gone) = self.consumers.remove(&id) else {
-            return;
-        };
+    /// when it is done. What it leaves is dropped without the lock: the listener is the caller's.
+    pub(super) fn close(&mut self, id: u64) -> Option<Waiting> {
+        let gone = self.consumers.remove(&id)?;
         // What is being read for it is given back by the read.
         let ready: u64 = gone.ready.iter().map(|piece| piece.bytes.len() as u64).sum();
-        self.figures.held_bytes -= ready;
+        self.figures.held_bytes = self.figures.held_bytes.saturating_sub(ready);
         if let Some(file) = self.files.get_mut(&gone.file) {
             if let Some(first) = gone.wanted.front() {
                 file.sweep.remove(id, first.offset);
             }
             file.consumers -= 1;
-            if file.consumers == 0 && !file.busy {
-                self.files.remove(&gone.file);
-                self.turn.retain(|file| *file != gone.file);
-            }
+        }
+        self.forget_file(gone.file);
+        Some(gone)
+    }
+
+    /// Forgets a file that no consumer reads and no step has.
+    fn forget_file(&mut self, number: usize) {
+        let is_left = |file: &FileState| file.consumers == 0 && !file.busy;
+        if self.files.get(&number).is_some_and(is_left) {
+            self.files.remove(&number);
+            self.turn.retain(|file| *file != number);
         }
     }
 
-    pub(super) fn listen(&mut self, id: u64, listener: Listener) {
-        if let Some(consumer) = self.consumers.get_mut(&id) {
-            consumer.listener = Some(listener);
+    /// Another listener of a consumer; the one before is dropped without the lock.
+    pub(super) fn listen(&mut self, id: u64, listener: Listener) -> Option<Listener> {
+        self.consumers.get_mut(&id)?.listener.replace(listener)
+    }
+
+    /// A step finds what is missing, one consumer after the other.
+    pub(super) fn enqueue(&mut self, id: u64) {
+        if let Some(consumer) = self.consumers.get_mut(&id)
+            && (consumer.missing > 0 || consumer.missing_dictionary.is_some())
+            && consumer.finder.is_some()
+            && !consumer.queued
+        {
+            consumer.queued = true;
+            self.queue.push_back(id);
         }
     }
 
-    /// More requests of a consumer, behind those it has.
+    /// More requests of a consumer, after those it has.
     pub(super) fn ask(&mut self, id: u64, extents: impl Iterator<Item = Extent>) {
         let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.fault.is_none()) else {
-            // Behind a fault nothing is wanted.
+            // After a fault nothing is wanted.
             return;
         };
         let was_empty = consumer.wanted.is_empty();
@@ -173,8 +235,32 @@ impl State {
         }
     }
 
-    /// The next piece for a consumer, or its fault; nothing when there is neither yet.
+    /// Hands over the extents that were found for a consumer, and asks for more when it has few. Whether it knows them
+    /// all, and the fault that comes after them. One that gets none sleeps.
+    pub(super) fn extents(&mut self, id: u64, ahead: &mut VecDeque<OpenExtent>) -> Option<Result<()>> {
+        if let Some(error) = &self.broken {
+            return Some(Err(error.clone()));
+        }
+        let consumer = self.consumers.get_mut(&id)?;
+        ahead.append(&mut consumer.found);
+        let end = consumer.end.take();
+        if end.is_none() {
+            if consumer.finder.is_some() && ahead.len() < AHEAD / 2 && consumer.fault.is_none() {
+                consumer.missing = AHEAD - ahead.len();
+                self.enqueue(id);
+            }
+            if ahead.is_empty() {
+                self.sleep(id);
+            }
+        }
+        end
+    }
+
+    /// The next piece for a consumer, or its fault; when there is neither yet it sleeps.
     pub(super) fn take(&mut self, id: u64) -> Option<Result<Piece>> {
+        if let Some(error) = &self.broken {
+            return Some(Err(error.clone()));
+        }
         let consumer = self.consumers.get_mut(&id)?;
         match consumer.ready.pop_front() {
             Some(piece) => {
@@ -184,31 +270,97 @@ impl State {
                 self.figures.given_bytes += length;
                 Some(Ok(piece))
             }
-            None if consumer.is_fault_due() => consumer.fault.take().map(Err),
-            None => None,
+            None if consumer.is_fault_due() => consumer.fault.clone().map(Err),
+            None => {
+                self.sleep(id);
+                None
+            }
         }
     }
 
-    /// Whether a consumer has something to take.
-    pub(super) fn has_something(&self, id: u64) -> bool {
-        let found = self.consumers.get(&id);
-        found.is_none_or(|consumer| !consumer.ready.is_empty() || consumer.is_fault_due())
+    /// Whether a dictionary that a consumer asks for is there; until then it sleeps.
+    pub(super) fn dictionary(&mut self, id: u64, number: u16) -> Option<Result<()>> {
+        if let Some(error) = &self.broken {
+            return Some(Err(error.clone()));
+        }
+        let consumer = self.consumers.get_mut(&id)?;
+        let there = consumer.dictionary.take();
+        if there.is_none() {
+            consumer.missing_dictionary = Some(number);
+            self.enqueue(id);
+            self.sleep(id);
+        }
+        there
     }
 
-    /// Everybody who waits looks again.
-    pub(super) fn wake_all(&self) {
-        self.consumers.values().for_each(|consumer| consumer.wake.notify_all());
+    fn sleep(&mut self, id: u64) {
+        if let Some(consumer) = self.consumers.get_mut(&id)
+            && !std::mem::replace(&mut consumer.asleep, true)
+        {
+            self.sleepers.push(id);
+        }
+    }
+
+    /// Tells all that sleep to ask again.
+    pub(super) fn tell_sleepers(&mut self) -> Vec<Listener> {
+        let mut listeners = Vec::new();
+        for id in std::mem::take(&mut self.sleepers) {
+            if let Some(consumer) = self.consumers.get_mut(&id)
+                && consumer.asleep
+            {
+                listeners.extend(consumer.tell());
+            }
+        }
+        listeners
+    }
+
+    /// Ends all consumers, those that come later too.
+    pub(super) fn break_off(&mut self, error: Error) -> Vec<Listener> {
+        self.broken.get_or_insert(error);
+        self.consumers.values_mut().filter_map(Waiting::tell).collect()
     }
 
     /// The bytes of all consumers together, and of each.
     fn budget(&self, options: &SchedulerOptions) -> (u64, u64) {
         let open = self.consumers.len().max(1) as u64;
-        let total = options.budget_bytes.max(open * LEAST_SHARE);
+        let total = options.budget_bytes.max(open * LEAST);
         (total, total / open)
     }
 
-    /// What is read next, its bytes reserved: of the files that are not busy, in turn.
+    /// What is done next.
     pub(super) fn plan(&mut self, options: &SchedulerOptions) -> Option<Job> {
+        if self.broken.is_some() {
+            return None;
+        }
+        // What consumers will want is found before it is read, so that reads are few.
+        if let Some(job) = self.plan_finding() {
+            return Some(Job::Find(job));
+        }
+        let read = self.plan_read(options);
+        self.finding.append(&mut self.queue);
+        read.map(Job::Read).or_else(|| self.plan_finding().map(Job::Find))
+    }
+
+    fn plan_finding(&mut self) -> Option<FindJob> {
+        while let Some(id) = self.finding.pop_front() {
+            let Some(consumer) = self.consumers.get_mut(&id) else {
+                continue;
+            };
+            consumer.queued = false;
+            if let Some(finder) = consumer.finder.take() {
+                return Some(FindJob {
+                    consumer: id,
+                    finder,
+                    count: std::mem::take(&mut consumer.missing),
+                    dictionary: consumer.missing_dictionary.take(),
+                });
+            }
+        }
+        None
+    }
+
+    /// What is read next, its bytes reserved: of the files that are not busy, in turn.
+    pub(super) fn plan_read(&mut self, options: &SchedulerOptions) -> Option<ReadJob> {
         let (total, share) = self.budget(options);
         for _ in 0..self.turn.len() {
             let number = self.turn.pop_front()?;
@@ -238,7 +390,7 @@ impl State {
                 self.figures.reads += 1;
                 self.figures.read_bytes += read.extent.length;
                 self.figures.seek_bytes += read.extent.offset.abs_diff(head);
-                Job {
+                ReadJob {
                     file: number,
                     core: file.core.clone(),
                     read,
@@ -255,7 +407,7 @@ impl State {
     }
 
     /// Puts the first request of a consumer into the sweep, in place of the one that was there at an offset.
-    fn ask_again(&mut self, id: u64, before: Option<u64>) {
+    pub(super) fn ask_again(&mut self, id: u64, before: Option<u64>) {
         let Some(consumer) = self.consumers.get(&id) else {
             return;
         };
@@ -269,142 +421,11 @@ impl State {
         }
     }
 
-    /// Hands out what was read; returns those who are to be told.
-    pub(super) fn deliver(&mut self, job: &Job, outcome: Outcome) -> Vec<Listener> {
-        let mut listeners = Vec::new();
-        let mut failed = HashSet::new();
-        for (part, bytes) in job.read.parts.iter().zip(outcome) {
-            let length = part.extent.length;
-            let Some(consumer) = self.consumers.get_mut(&part.consumer) else {
-                self.figures.held_bytes -= length;
-                continue;
-            };
-            match bytes {
-                // Behind a fault nothing is wanted, though it was read at once with what failed.
-                Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(Piece {
-                    offset: part.extent.offset,
-                    bytes,
-                }),
-                other => {
-                    consumer.held -= length;
-                    self.figures.held_bytes -= length;
-                    if let Err(error) = other
-                        && failed.insert(part.consumer)
-                    {
-                        // In place of one that comes later.
-                        consumer.fault = Some(error);
-                    }
-                }
-            }
-            consumer.wake.notify_all();
-            listeners.extend(consumer.listener.clone());
-        }
-        for part in &job.read.parts {
-            let Some(consumer) = self.consumers.get_mut(&part.consumer) else {
-                continue;
-            };
-            consumer.reading = false;
-            if failed.contains(&part.consumer) {
-                let before = consumer.wanted.front().map(|first| first.offset);
-                consumer.wanted.clear();
-                self.ask_again(part.consumer, before);
-            }
-        }
-        if let Some(file) = self.files.get_mut(&job.file) {
+    /// A file whose read was done; forgotten when no consumer reads it any more.
+    pub(super) fn set_free(&mut self, number: usize) {
+        if let Some(file) = self.files.get_mut(&number) {
             file.busy = false;
-            if file.consumers == 0 {
-                self.files.remove(&job.file);
-                self.turn.retain(|file| *file != job.file);
-            }
         }
-        listeners
-    }
-}
-
-/// Who may have how much.
-struct Budget<'a> {
-    consumers: &'a mut HashMap<u64, Waiting>,
-    figures: &'a mut Figures,
-    /// Whose first request changed, since bytes were taken from them, and where it was.
-    reclaimed: Vec<(u64, Option<u64>)>,
-    share: u64,
-    total: u64,
-}
-
-impl Budget<'_> {
-    /// What of a consumer's first request may be read now.
-    fn admit(&mut self, id: u64, extent: Extent) -> Option<Admitted> {
-        let consumer = self.consumers.get(&id)?;
-        // Somebody from whom bytes were taken asks for these first.
-        if consumer
-            .wanted
-            .front()
-            .is_none_or(|first| first.offset != extent.offset)
-        {
-            return None;
-        }
-        if !consumer.filling && consumer.held > self.share / 2 {
-            return None;
-        }
-        let room = self.share.saturating_sub(consumer.held);
-        let length = extent.length.min(room);
-        // Whole, or a good part of the share: a trickle would be many reads.
-        let is_full = length == 0 || (length < extent.length && length < self.share / 4);
-        self.consumers.get_mut(&id)?.filling = !is_full;
-        if is_full || !self.make_room(id, length) {
-            return None;
-        }
-        self.figures.held_bytes += length;
-        self.figures.most_held_bytes = self.figures.most_held_bytes.max(self.figures.held_bytes);
-        let consumer = self.consumers.get_mut(&id)?;
-        consumer.held += length;
-        consumer.reading = true;
-        let first = consumer.wanted.front_mut()?;
-        first.offset += length;
-        first.length -= length;
-        if first.length == 0 {
-            consumer.wanted.pop_front();
-        }
-        Some(Admitted {
-            length,
-            next: consumer.wanted.front().copied(),
-        })
-    }
-
-    /// Whether there is room for so many bytes, if need be that of consumers who hold more than their share, as it was
-    /// larger when there were fewer: they get the same bytes again, when they have taken what comes before.
-    fn make_room(&mut self, id: u64, length: u64) -> bool {
-        if self.figures.held_bytes + length <= self.total {
-            return true;
-        }
-        let share = self.share;
-        for (other, consumer) in self.consumers.iter_mut() {
-            if *other == id || consumer.reading {
-                continue;
-            }
-            let before = consumer.wanted.front().map(|first| first.offset);
-            let mut changed = false;
-            while consumer.held > share {
-                let Some(piece) = consumer.ready.pop_back() else {
-                    break;
-                };
-                let bytes = piece.bytes.len() as u64;
-                consumer.held -= bytes;
-                self.figures.held_bytes -= bytes;
-                self.figures.reclaimed_bytes += bytes;
-                consumer.wanted.push_front(Extent {
-                    offset: piece.offset,
-                    length: bytes,
-                });
-                changed = true;
-            }
-            if changed {
-                self.reclaimed.push((*other, before));
-            }
-            if self.figures.held_bytes + length <= self.total {
-                return true;
-            }
-        }
-        false
+        self.forget_file(number);
     }
 }

@@ -1,75 +1,17 @@
 //! The rules of docs/scheduler.md, one by one.
 
-use super::state::{Outcome, State};
-use super::{Consumer, Scheduler, SchedulerOptions};
+use super::common::{Reading, collect, data, options, reader, write};
 use crate::error::{Code, Role};
-use crate::reader::{Files, Reader, ReaderOptions};
-use crate::{Codec, Layout, Result, Writer, WriterOptions};
+use crate::scheduler::job::{Done, Outcome};
+use crate::scheduler::state::State;
+use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
+use crate::{Codec, Layout, Reader, Result, Writer, WriterOptions};
 use bytes::Bytes;
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::task::Poll;
-
-/// Blocks with what tells them apart, and the fault behind them.
-type Reading = (
-    Vec<(u64, Option<u32>, u8, Vec<u8>)>,
-    Option<(Code, Option<u64>, Option<Role>)>,
-);
-
-fn collect(blocks: impl Iterator<Item = Result<crate::Block>>) -> Reading {
-    let (mut found, mut fault) = (Vec::new(), None);
-    for block in blocks {
-        assert!(fault.is_none(), "something behind a fault");
-        match block {
-            Ok(block) => found.push((block.offset, block.partition, block.kind(), block.payload.to_vec())),
-            Err(error) => fault = Some((error.code, error.offset, error.role)),
-        }
-    }
-    (found, fault)
-}
-
-fn options(gap_bytes: u64, read_bytes: u64, budget_bytes: u64) -> SchedulerOptions {
-    SchedulerOptions {
-        gap_bytes,
-        read_bytes,
-        budget_bytes,
-    }
-}
-
-/// Regions with own, multicast and broadcast records of many sizes.
-fn write(name: &Path, partitions: u32, regions: u32, codec: Codec, layout: Layout) -> Files {
-    let options = WriterOptions::new(partitions)
-        .codec(codec)
-        .layout(layout)
-        .block_size(900);
-    let mut writer = Writer::create(name, options).unwrap();
-    for region in 0..regions {
-        for record in 0..partitions * 5 {
-            let size = (record * 37 + region * 11) as usize % 700;
-            let bytes = vec![(record + region) as u8; size];
-            writer.write((record * 7 + region) % partitions, &bytes).unwrap();
-        }
-        writer.multicast(&[region % partitions], b"to one").unwrap();
-        writer.broadcast(b"to all").unwrap();
-        writer.flush().unwrap();
-    }
-    writer.finish().unwrap().files
-}
-
-fn reader(files: &Files) -> Reader {
-    Reader::open(files, ReaderOptions::default()).unwrap()
-}
-
-fn data(files: &Files) -> std::fs::File {
-    let path = match files {
-        Files::Single(path) => path,
-        Files::Paired { data, .. } => data,
-    };
-    std::fs::File::options().read(true).write(true).open(path).unwrap()
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
@@ -79,7 +21,7 @@ proptest! {
         (partitions, regions) in (1..9u32, 0..6u32),
         codec in prop::sample::select(vec![Codec::None, Codec::Lz4, Codec::Zstd]),
         single in any::<bool>(),
-        (gap, read, budget) in (0..3000u64, 1..20_000u64, 1..60_000u64),
+        (gap, read, budget) in (0..3000u64, 4096..20_000u64, 4096..60_000u64),
         threads in 0..3usize,
         order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
         flip in prop::option::of((0.0..1.0f64, 1..=255u8)),
@@ -103,7 +45,7 @@ proptest! {
         }
         let options = options(gap, read, budget);
         let scheduler = match threads {
-            0 => Scheduler::new(options),
+            0 => Scheduler::new(options).unwrap(),
             threads => Scheduler::with_threads(options, threads).unwrap(),
         };
         let mut expected: Vec<Reading> = (0..partitions).map(|p| collect(reader.partition(p).unwrap())).collect();
@@ -131,15 +73,17 @@ proptest! {
     }
 }
 
-/// Serves until nothing can be read.
-fn serve_all(scheduler: &Scheduler) -> usize {
-    std::iter::from_fn(|| scheduler.serve().then_some(())).count()
+/// Serves until no step can be made; how many reads there were.
+fn serve_all(scheduler: &Scheduler) -> u64 {
+    let before = scheduler.figures().reads;
+    while scheduler.serve() {}
+    scheduler.figures().reads - before
 }
 
 /// What a consumer has without waiting.
-fn polled(consumer: &mut Consumer) -> usize {
+fn polled(consumer: &mut Consumer) -> u64 {
     let next = || match consumer.poll() {
-        Poll::Ready(Some(block)) => Some(block.unwrap().payload.len()),
+        Poll::Ready(Some(block)) => Some(block.unwrap().payload.len() as u64),
         _ => None,
     };
     std::iter::from_fn(next).sum()
@@ -151,7 +95,7 @@ fn many_small_requests_are_few_reads_in_order() {
     let files = write(&folder.path().join("out"), 200, 10, Codec::None, Layout::Paired);
     let reader = reader(&files);
     let size = data(&files).metadata().unwrap().len();
-    let scheduler = Scheduler::new(SchedulerOptions::default());
+    let scheduler = Scheduler::new(SchedulerOptions::default()).unwrap();
     // Asked for in the wrong order.
     let consumers: Vec<_> = (0..200)
         .rev()
@@ -176,7 +120,7 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
     let files = write(&folder.path().join("out"), 10, 60, Codec::None, Layout::Paired);
     let reader = reader(&files);
     let budget = 50_000;
-    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, budget));
+    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, budget)).unwrap();
     // Alone it fills the whole budget, and takes nothing.
     let mut slow = scheduler.partition(&reader, 0).unwrap();
     serve_all(&scheduler);
@@ -187,7 +131,7 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
     let mut bytes = vec![0; others.len()];
     loop {
         let served = serve_all(&scheduler);
-        let taken: usize = others
+        let taken: u64 = others
             .iter_mut()
             .zip(&mut bytes)
             .map(|(other, bytes)| {
@@ -202,7 +146,7 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
     }
     for (partition, bytes) in (1..10).zip(bytes) {
         let expected = collect(reader.partition(partition).unwrap()).0;
-        assert_eq!(bytes, expected.iter().map(|block| block.3.len()).sum::<usize>());
+        assert_eq!(bytes, expected.iter().map(|block| block.3.len() as u64).sum::<u64>());
     }
     let figures = scheduler.figures();
     assert!(
@@ -222,7 +166,7 @@ fn who_met_a_fault_lets_go_of_what_others_need() {
     // Its file ends in the twentieth of sixty regions.
     let size = data(&files).metadata().unwrap().len();
     data(&files).set_len(size / 3).unwrap();
-    let scheduler = Scheduler::new(options(0, 1 << 20, 60_000));
+    let scheduler = Scheduler::new(options(0, 1 << 20, 60_000)).unwrap();
     // Alone it fills more than its later share, and meets the fault.
     let slow = scheduler.partition(&reader, 0).unwrap();
     serve_all(&scheduler);
@@ -268,7 +212,7 @@ fn a_share_is_filled_again_from_half_on() {
         writer.flush().unwrap();
     }
     let reader = reader(&writer.finish().unwrap().files);
-    let scheduler = Scheduler::new(options(0, 1 << 20, 4 << 10));
+    let scheduler = Scheduler::new(options(0, 1 << 20, 4 << 10)).unwrap();
     let mut consumer = scheduler.partition(&reader, 0).unwrap();
     assert_eq!(serve_all(&scheduler), 4);
     let mut poll = || matches!(consumer.poll(), Poll::Ready(Some(Ok(_))));
@@ -287,7 +231,7 @@ fn a_request_waits_for_one_sweep_at_most() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 4, 300, Codec::None, Layout::Paired);
     let reader = reader(&files);
-    let scheduler = Scheduler::new(options(0, 2_000, 1 << 20));
+    let scheduler = Scheduler::new(options(0, 4_096, 1 << 20)).unwrap();
     let mut ahead: Vec<_> = (1..4).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     assert!(scheduler.serve() && scheduler.serve());
     let mut behind = scheduler.partition(&reader, 0).unwrap();
@@ -312,7 +256,7 @@ fn who_leaves_takes_its_requests_along() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 5, 20, Codec::None, Layout::Paired);
     let reader = reader(&files);
-    let scheduler = Scheduler::new(SchedulerOptions::default());
+    let scheduler = Scheduler::new(SchedulerOptions::default()).unwrap();
     drop(scheduler.partition(&reader, 1).unwrap());
     assert_eq!(serve_all(&scheduler), 0);
     let mut half = scheduler.partition(&reader, 2).unwrap();
@@ -321,16 +265,16 @@ fn who_leaves_takes_its_requests_along() {
     drop(half);
     assert_eq!((serve_all(&scheduler), scheduler.figures().held_bytes), (0, 0));
     // While a read for it is under way, between planning and handing out.
-    let core = &reader.view().core;
+    let view = reader.view();
     let mut state = State::default();
     let all = SchedulerOptions::default();
     let extents = [reader.region(0).unwrap().own_extent(3).unwrap()];
-    let (gone, _) = state.open(core);
-    let (stays, _) = state.open(core);
+    let (gone, _) = state.open(view, 3..4);
+    let (stays, _) = state.open(view, 3..4);
     for id in [gone, stays] {
         state.ask(id, extents.into_iter());
     }
-    let job = state.plan(&all).unwrap();
+    let job = state.plan_read(&all).unwrap();
     assert_eq!(job.read.parts.len(), 2);
     state.close(gone);
     let outcome: Outcome = job
@@ -339,10 +283,10 @@ fn who_leaves_takes_its_requests_along() {
         .iter()
         .map(|part| Ok(Bytes::from(vec![0; part.extent.length as usize])))
         .collect();
-    state.deliver(&job, outcome);
+    state.deliver(Done::Read(job, outcome));
     assert!(state.take(gone).is_none() && state.take(stays).is_some());
     assert_eq!(state.figures.held_bytes, 0);
-    assert!(state.plan(&all).is_none());
+    assert!(state.plan_read(&all).is_none());
 }
 
 #[test]
@@ -372,7 +316,7 @@ fn a_listener_that_panics_stops_nobody() {
     // More for each than its share: something is left to be read when the listeners are there.
     let files = write(&folder.path().join("out"), 3, 8, Codec::None, Layout::Single);
     let reader = reader(&files);
-    let scheduler = Scheduler::with_threads(options(0, 2_000, 10_000), 1).unwrap();
+    let scheduler = Scheduler::with_threads(options(0, 4_096, 10_000), 1).unwrap();
     let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     let (calls, told) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     for (number, consumer) in consumers.iter_mut().enumerate() {
@@ -392,7 +336,7 @@ fn a_listener_that_panics_stops_nobody() {
     drop(scheduler);
     assert!(calls.load(Ordering::Relaxed) > told.load(Ordering::Relaxed));
     // In a thread of the caller's it is the caller's, when all are told.
-    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, 100_000));
+    let scheduler = Scheduler::new(options(64 << 10, 1 << 20, 100_000)).unwrap();
     let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     let told = Arc::new(AtomicUsize::new(0));
     for consumer in &mut consumers {
@@ -402,7 +346,8 @@ fn a_listener_that_panics_stops_nobody() {
             std::panic::resume_unwind(Box::new("a listener"));
         });
     }
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scheduler.serve())).is_err());
+    let all = std::panic::AssertUnwindSafe(|| while scheduler.serve() {});
+    assert!(std::panic::catch_unwind(all).is_err());
     assert!(told.load(Ordering::Relaxed) >= 3);
 }
 
@@ -424,7 +369,7 @@ fn many_threads_read_at_once_and_leave_as_they_like() {
     for threads in 0..3 {
         let options = options(4_000, 30_000, 50_000);
         let scheduler = match threads {
-            0 => Scheduler::new(options),
+            0 => Scheduler::new(options).unwrap(),
             threads => Scheduler::with_threads(options, threads).unwrap(),
         };
         let told = Arc::new(AtomicUsize::new(0));

@@ -1,0 +1,93 @@
+//! Handing out what a step has done.
+
+use super::job::{Done, Found, Outcome, ReadJob};
+use super::state::{Listener, Piece, State};
+use crate::index::Extent;
+use std::collections::{BTreeSet, HashSet};
+
+impl State {
+    /// Hands out what a step has done; returns what is to be called, without the lock.
+    pub(super) fn deliver(&mut self, done: Done) -> Vec<Listener> {
+        match done {
+            Done::Read(job, outcome) => self.deliver_read(&job, outcome),
+            Done::Find(found) => self.deliver_found(*found).into_iter().collect(),
+        }
+    }
+
+    fn deliver_read(&mut self, job: &ReadJob, outcome: Outcome) -> Vec<Listener> {
+        let mut failed = HashSet::new();
+        let mut served = BTreeSet::new();
+        for (part, bytes) in job.read.parts.iter().zip(outcome) {
+            let length = part.extent.length;
+            let Some(consumer) = self.consumers.get_mut(&part.consumer) else {
+                self.figures.held_bytes = self.figures.held_bytes.saturating_sub(length);
+                continue;
+            };
+            served.insert(part.consumer);
+            match bytes {
+                // After a fault nothing is wanted, though it was read at once with what failed.
+                Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(Piece {
+                    offset: part.extent.offset,
+                    bytes,
+                }),
+                other => {
+                    consumer.held = consumer.held.saturating_sub(length);
+                    self.figures.held_bytes = self.figures.held_bytes.saturating_sub(length);
+                    if let Err(error) = other
+                        && failed.insert(part.consumer)
+                    {
+                        // In place of one that comes later.
+                        consumer.fault = Some(error);
+                    }
+                }
+            }
+        }
+        let mut listeners = Vec::new();
+        for id in served {
+            let Some(consumer) = self.consumers.get_mut(&id) else {
+                continue;
+            };
+            consumer.reading = false;
+            listeners.extend(consumer.tell());
+            if failed.contains(&id) {
+                let before = consumer.wanted.front().map(|first| first.offset);
+                consumer.wanted.clear();
+                self.ask_again(id, before);
+            }
+        }
+        self.set_free(job.file);
+        listeners
+    }
+
+    fn deliver_found(&mut self, found: Found) -> Option<Listener> {
+        let id = found.consumer;
+        let consumer = self.consumers.get_mut(&id)?;
+        let has_dictionary = found.dictionary.is_some();
+        let is_end = found.end.is_some();
+        consumer.finder = Some(found.finder);
+        if has_dictionary {
+            consumer.dictionary = found.dictionary;
+        }
+        if is_end {
+            consumer.end = found.end;
+            consumer.missing = 0;
+        } else if consumer.missing == 0 {
+            consumer.missing = found.left;
+        }
+        let extents: Vec<Extent> = found.extents.iter().map(extent_of).collect();
+        consumer.found.extend(found.extents);
+        self.ask(id, extents.into_iter());
+        self.enqueue(id);
+        // What comes of extents is told when they are read.
+        let consumer = self.consumers.get_mut(&id)?;
+        let is_worth = has_dictionary || (is_end && consumer.has_all());
+        is_worth.then(|| consumer.tell()).flatten()
+    }
+}
+
+fn extent_of(open: &crate::reader::OpenExtent) -> Extent {
+    Extent {
+        offset: open.at,
+        length: open.end - open.at,
+    }
+}

@@ -1,0 +1,77 @@
+//! How a scheduler reads.
+
+use crate::error::{Error, Result};
+
+/// Least bytes of a read, of the budget, and of a consumer's share: less would be more reads than bytes.
+pub(super) const LEAST: u64 = 4 << 10;
+
+/// How a scheduler reads. Sizes are in bytes.
+///
+/// ```
+/// use faro::scheduler::SchedulerOptions;
+/// let options = SchedulerOptions::default().read_bytes(1 << 20).budget_bytes(16 << 20);
+/// assert_eq!(options.gap_bytes, 64 << 10);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchedulerOptions {
+    /// Most bytes between two requests that become one read: at most 2^30; 64 KiB when nothing is said.
+    pub gap_bytes: u64,
+    /// Most bytes of a read: 4,096 to 2^30; 4 MiB when nothing is said.
+    pub read_bytes: u64,
+    /// Most bytes, of all consumers together, that are read and not taken: 4,096 to 2^40; 64 MiB when nothing is said.
+    /// Each consumer has a share of 4 KiB at least, whatever this says. Besides, each thread that reads has a buffer of
+    /// `read_bytes`, and each consumer what it took and works on: a block, and what came along with it.
+    pub budget_bytes: u64,
+}
+
+impl Default for SchedulerOptions {
+    fn default() -> Self {
+        SchedulerOptions {
+            gap_bytes: 64 << 10,
+            read_bytes: 4 << 20,
+            budget_bytes: 64 << 20,
+        }
+    }
+}
+
+impl SchedulerOptions {
+    /// Sets `gap_bytes`.
+    #[must_use]
+    pub fn gap_bytes(mut self, gap_bytes: u64) -> Self {
+        self.gap_bytes = gap_bytes;
+        self
+    }
+
+    /// Sets `read_bytes`.
+    #[must_use]
+    pub fn read_bytes(mut self, read_bytes: u64) -> Self {
+        self.read_bytes = read_bytes;
+        self
+    }
+
+    /// Sets `budget_bytes`.
+    #[must_use]
+    pub fn budget_bytes(mut self, budget_bytes: u64) -> Self {
+        self.budget_bytes = budget_bytes;
+        self
+    }
+
+    /// Refuses sizes with which a scheduler would never end, or would not be one.
+    pub(super) fn check(&self) -> Result<()> {
+        let rules = [
+            ("gap_bytes", self.gap_bytes, 0, 1 << 30),
+            ("read_bytes", self.read_bytes, LEAST, 1 << 30),
+            ("budget_bytes", self.budget_bytes, LEAST, 1 << 40),
+        ];
+        for (name, value, least, most) in rules {
+            if !(least..=most).contains(&value) {
+                return Err(Error::argument(
+                    format!("{name} from {least} to {most}"),
+                    value.to_string(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! What docs/scheduler.md promises.
+
+mod common;
+mod failures;
+mod promises;
+mod rules;
