@@ -8,12 +8,13 @@
         records = list(reader.records(3))
 
 What goes wrong raises :class:`FaroError`, with a code of the specification's closed set and the place in the file.
+What the system refuses is an :class:`OSError` too (:class:`FaroIOError`), and a missing file a FileNotFoundError.
 """
 
 from faro.block import Block
 from faro.check import CheckReport, check
 from faro.cleaning import CleanReport, KeptFile, clean
-from faro.error import Code, FaroError
+from faro.error import Code, FaroError, FaroIOError
 from faro.follower import Follower
 from faro.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
 from faro.limits import Limits
@@ -36,6 +37,7 @@ __all__ = [
     "CleanReport",
     "Code",
     "FaroError",
+    "FaroIOError",
     "FileHeader",
     "Follower",
     "KeptFile",

@@ -1,4 +1,4 @@
-"""What callers hand over, checked: buffers of bytes and batches of records."""
+"""What callers of a writer hand over, checked: batches of records, and kinds."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from faro.arguments import integer, integers
+from faro.block import PARTITION_KINDS
+from faro.buffers import as_bytes
 from faro.error import invalid
 from faro.gather import Bytes, Ints
 from faro.options import WriterOptions
-
-
-def as_bytes(data: Any) -> memoryview:  # noqa: ANN401
-    """Return any contiguous buffer as bytes; ``invalid-argument`` if it is none."""
-    try:
-        view = memoryview(data)
-        return view.cast("B") if view.nbytes else memoryview(b"")
-    except (TypeError, ValueError) as fault:
-        raise invalid("a contiguous buffer of bytes", type(data).__name__) from fault
 
 
 def check_batch(
@@ -41,17 +35,22 @@ def check_batch(
     Raises:
         FaroError: ``invalid-argument``.
     """
-    numbers, bounds = np.asarray(partitions), np.asarray(offsets)
-    raw = np.frombuffer(as_bytes(data), np.uint8)
-    if numbers.ndim != 1 or bounds.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-        raise invalid("arrays of integers")
-    if bounds.size != numbers.size + 1 or bounds.dtype.kind not in "iu":
-        raise invalid(f"{numbers.size + 1} integer offsets", bounds.size)
-    if not numbers.size:
-        return np.zeros(0, np.int64), np.zeros(1, np.int64), raw
-    first, end = options.first_partition, options.end_partition
-    if int(numbers.min()) < first or int(numbers.max()) >= end:
-        raise invalid(f"partitions from {first} to {end - 1}", f"{numbers.min()} to {numbers.max()}")
-    if int(bounds[0]) < 0 or int(bounds[-1]) > raw.size or (bounds[1:] < bounds[:-1]).any():
-        raise invalid(f"ascending offsets in {raw.size} bytes")
-    return numbers.astype(np.int64) - first, bounds.astype(np.int64), raw
+    raw = np.frombuffer(as_bytes(data, "data"), np.uint8)
+    first = options.first_partition
+    numbers = integers("partitions", partitions, first, options.end_partition - 1)
+    bounds = integers("offsets", offsets, 0, raw.size)
+    if bounds.size != numbers.size + 1:
+        if numbers.size or bounds.size:
+            raise invalid(f"offsets: {numbers.size + 1} of them, one more than partitions", bounds.size)
+        bounds = np.zeros(1, np.int64)
+    if (bounds[1:] < bounds[:-1]).any():
+        raise invalid("offsets: integers that ascend")
+    return numbers - first, bounds, raw
+
+
+def check_kind(kind: object) -> int:
+    """Return the kind of a record: data, or an event's."""
+    number = integer("kind", kind, 0, 127)
+    if number not in PARTITION_KINDS:
+        raise invalid("kind: 0 for data, or 1 or 64 to 127 for an event", number)
+    return number

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from faro.arguments import choice
 from faro.block import (
     BLOCK_HEADER_SIZE,
     KIND_DATA,
@@ -19,14 +20,15 @@ from faro.block import (
     load_dictionary,
 )
 from faro.delivery import Sequences, read_extent
-from faro.error import Code, Place, invalid
+from faro.error import Code, Place
 from faro.framing import check_framing
 from faro.header import FRAMING_ARROW, FRAMING_RECORDS, HEADER_SIZE, FileHeader
 from faro.index import Region, check_region
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import Ints, U64s, parse_region
+from faro.naming import Path
 from faro.opening import dictionary_places, directory_entry, metadata_block
-from faro.reader import Path, Reader
+from faro.reader import Reader
 from faro.source import Window
 
 Level = Literal["structure", "checksums", "decode"]
@@ -81,6 +83,7 @@ class _Sums:
 
 
 def check(
+    name: Path | None = None,
     *,
     data: Path | None = None,
     index: Path | None = None,
@@ -91,6 +94,7 @@ def check(
     """Check an output and report the first fault.
 
     Args:
+        name: its NAME (PUB-1), or its files instead:
         data: the path of the data file.
         index: the path of the index file.
         single: the path of a single file, instead.
@@ -100,9 +104,8 @@ def check(
     Raises:
         FaroError: the first fault in the order of CHK-1.
     """
-    if level not in ("structure", "checksums", "decode"):
-        raise invalid("level structure, checksums or decode", repr(level))
-    with Reader(data=data, index=index, single=single, limits=limits) as reader:
+    choice("level", level, ("structure", "checksums", "decode"))
+    with Reader(name, data=data, index=index, single=single, limits=limits) as reader:
         _metadata(reader, limits)
         place, at = reader.files.index.place, reader.opened.footer_offset + BLOCK_HEADER_SIZE
         statistics, first = reader.statistics, reader.header.first_partition

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from faro.arguments import flag, path, shown
 from faro.error import FaroError, Place, invalid
 from faro.header import HEADER_SIZE, MAGIC
 from faro.held import HeldFile
@@ -59,8 +60,9 @@ def clean(folder: Path, *, older_than: float = HOUR, dry_run: bool = False) -> C
             were seen to.
     """
     if isinstance(older_than, bool) or not isinstance(older_than, (int, float)) or not 0 <= older_than < math.inf:
-        raise invalid("older_than: seconds, 0 or more", repr(older_than))
-    where = os.path.abspath(os.fsdecode(folder))
+        raise invalid("older_than: seconds, 0 or more", shown(older_than))
+    dry_run = flag("dry_run", dry_run)
+    where = os.path.abspath(path("folder", folder))
     removed: list[str] = []
     kept: list[KeptFile] = []
     first: FaroError | None = None

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from faro.arguments import integer
 from faro.block import (
     NO_PARTITION,
     PARTITION_KINDS,
@@ -24,7 +25,7 @@ from faro.dictionaries import DictionaryPlace
 from faro.error import FaroError, Place, invalid
 from faro.framing import check_framing, scan_chains, scan_equal, strip_lengths
 from faro.gather import Bytes, Ints
-from faro.header import FRAMING_RECORDS, FileHeader
+from faro.header import FRAMING_NAMES, FRAMING_RECORDS, FileHeader
 from faro.index import Extent, Region
 from faro.limits import Limits
 from faro.message import FooterMessage
@@ -54,6 +55,11 @@ class Sequences:
         self.all_shared = all_shared
         self.next_own: dict[int, int] = {}
         self.last_shared = -1
+
+
+def check_from_region(number: object) -> int:
+    """Return the argument ``from_region``, checked; one that is not there yet reads nothing."""
+    return integer("from_region", number, 0, 2**32 - 1)
 
 
 def read_extent(
@@ -181,13 +187,17 @@ class PartitionReader(ABC):
         """The absolute numbers of the file's partitions."""
         return range(self.header.first_partition, self.header.end_partition)
 
-    def _check_range(self, low: int, high: int) -> None:
-        if not self.header.first_partition <= low <= high <= self.header.end_partition:
-            raise invalid(f"partitions of {self.partitions}", f"[{low}, {high})")
+    def _check_range(self, low: int, high: int) -> tuple[int, int]:
+        low = integer("low", low, self.header.first_partition, self.header.end_partition)
+        return low, integer("high", high, low, self.header.end_partition)
 
-    def _check_partition(self, partition: int) -> None:
-        if partition not in self.partitions:
-            raise invalid(f"a partition of {self.partitions}", partition)
+    def _check_partition(self, partition: int) -> int:
+        return integer("partition", partition, self.header.first_partition, self.header.end_partition - 1)
+
+    def _check_region(self, number: int) -> int:
+        if not self.region_count:
+            raise invalid("number: a region", "an output without regions")
+        return integer("number", number, 0, self.region_count - 1)
 
     def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
         """Yield the blocks that a partition reads, in order (PRT-1 to PRT-4).
@@ -199,8 +209,7 @@ class PartitionReader(ABC):
         Raises:
             FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
         """
-        self._check_partition(partition)
-        return self._blocks(partition, from_region)
+        return self._blocks(self._check_partition(partition), check_from_region(from_region))
 
     def by_partition(self, low: int, high: int) -> Iterator[tuple[int, Block]]:
         """Yield the blocks of the partitions ``low`` to ``high`` - 1, one partition after another (PRT-7).
@@ -215,12 +224,11 @@ class PartitionReader(ABC):
 
     def by_partitions(self, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
         """Yield each partition with its blocks, to be taken before the next is asked for; see :meth:`by_partition`."""
-        self._check_range(low, high)
-        return by_partition(self, low, high)
+        return by_partition(self, *self._check_range(low, high))
 
     def record_arrays_by_partition(self, low: int, high: int) -> Iterator[tuple[int, Bytes, Ints]]:
         """Yield each partition from ``low`` to ``high`` - 1 with what :meth:`record_arrays` returns for it."""
-        self._check_range(low, high)
+        low, high = self._check_range(low, high)
         self._check_records()
         return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
 
@@ -259,8 +267,7 @@ class PartitionReader(ABC):
 
         A shared block comes once; its ``members`` are those of the range that read it, None if all do.
         """
-        self._check_range(low, high)
-        return self._range_blocks(low, high)
+        return self._range_blocks(*self._check_range(low, high))
 
     def all_blocks(self) -> Iterator[Block]:
         """Yield the blocks of all partitions; see :meth:`range_blocks`."""
@@ -300,7 +307,10 @@ class PartitionReader(ABC):
 
     def records(self, partition: int) -> Iterator[memoryview]:
         """Yield the data records of a partition one by one; events are passed over."""
-        for block, begins, lengths in self.record_spans(partition):
+        return self._records(self.record_spans(partition))
+
+    def _records(self, spans: Iterator[tuple[Block, Ints, Ints]]) -> Iterator[memoryview]:
+        for block, begins, lengths in spans:
             payload = memoryview(block.payload)
             for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True):
                 yield payload[begin:end]
@@ -316,7 +326,8 @@ class PartitionReader(ABC):
 
     def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
-            raise invalid("framing records", self.header.framing)
+            name = FRAMING_NAMES[self.header.framing]
+            raise invalid("an output with framing records; payload() and blocks() read any", f"framing {name}")
 
     def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:
         parts: list[Bytes] = []
@@ -349,7 +360,7 @@ class PartitionReader(ABC):
 
     def stored_bytes(self, partition: int) -> int:
         """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
-        self._check_partition(partition)
+        partition = self._check_partition(partition)
         statistics = None if self.footer is None else self.footer.statistics
         if statistics is not None:
             vector = statistics.stored

@@ -1,10 +1,12 @@
-"""The closed set of error codes (ERR-1) and the one exception that the library raises."""
+"""The closed set of error codes (ERR-1), and the exceptions that the library raises."""
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 
 class Code(str, Enum):
@@ -34,14 +36,22 @@ class Code(str, Enum):
 class FaroError(Exception):
     """Whatever went wrong: with the file, the system, a limit, or the caller (ERR-2).
 
+    What the system refused (``io``) is an :class:`OSError` too: :class:`FaroIOError`, and a missing file also a
+    :class:`FileNotFoundError`. So ``except OSError`` works as it does for any other file.
+
     Attributes:
         code: what kind of fault, one of :class:`Code`.
         file: the path of the file, or None.
         role: which file that is: ``data``, ``index``, ``single``, or None.
         offset: the absolute byte offset of the fault in that file, or None.
-        expected: what should have been there, for people.
-        found: what was there, for people.
+        expected: what should have been there, for people. Long texts are shortened.
+        found: what was there, for people. Long texts are shortened.
     """
+
+    def __new__(cls, code: Code, *_: object, errno: int | None = None, **__: object) -> FaroError:
+        """Choose the class: for ``io`` by the system's errno, as OSError does."""
+        chosen = _BY_ERRNO.get(errno, FaroIOError) if cls is FaroError and code == Code.IO else cls
+        return OSError.__new__(chosen) if issubclass(chosen, FaroIOError) else Exception.__new__(chosen)
 
     def __init__(
         self,
@@ -52,32 +62,102 @@ class FaroError(Exception):
         file: str | None = None,
         role: str | None = None,
         offset: int | None = None,
+        errno: int | None = None,
     ) -> None:
-        """Make an error; see the attributes of the class."""
-        super().__init__(code, expected, found, file, role, offset)
+        """Make an error; see the attributes of the class, and OSError's for ``errno``."""
+        super().__init__()
         self.code = code
         self.file = file
         self.role = role
         self.offset = offset
-        self.expected = expected
-        self.found = found
+        self.expected = shortened(expected, _EXPECTED)
+        self.found = shortened(found, _FOUND)
+        self.args = (code, self.expected, self.found, file, role, offset, errno)
 
     def copy(self) -> FaroError:
         """Return the same error without its traceback and causes."""
-        return FaroError(self.code, self.expected, self.found, file=self.file, role=self.role, offset=self.offset)
+        return _made(*self.args)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let other processes have the error: the constructor takes the place by name only."""
-        state = {"file": self.file, "role": self.role, "offset": self.offset}
-        return FaroError, (self.code, self.expected, self.found), state
+        return _made, self.args
 
     def __str__(self) -> str:
         """Return all of the error in one line."""
         kind = f"{self.role} file " if self.role is not None else ""
-        where = "" if self.file is None else f" in {kind}{self.file!r}"
+        where = "" if self.file is None else f" in {kind}{shortened(repr(self.file), _FILE)}"
         at = "" if self.offset is None else f" at offset {self.offset}"
         found = f", found {self.found}" if self.found else ""
         return f"{self.code}{where}{at}: expected {self.expected}{found}"
+
+
+class FaroIOError(FaroError, OSError):
+    """What the system refused (``io``), with OSError's attributes ``errno``, ``strerror`` and ``filename``.
+
+    ``errno`` is None where the library itself refused, for example what is not a regular file.
+    """
+
+    def __init__(self, code: Code, expected: str, found: str = "", **more: Any) -> None:  # noqa: ANN401 - as FaroError's
+        """Make an error; see :class:`FaroError`."""
+        super().__init__(code, expected, found, **more)
+        self.errno = more.get("errno")
+        self.strerror = os.strerror(self.errno) if self.errno else self.found
+        self.filename = self.file
+
+
+class FaroFileNotFoundError(FaroIOError, FileNotFoundError):
+    """A file, or the folder of a new one, is missing."""
+
+
+class FaroFileExistsError(FaroIOError, FileExistsError):
+    """A name exists that must not be replaced (PUB-3)."""
+
+
+class FaroPermissionError(FaroIOError, PermissionError):
+    """The system does not allow it."""
+
+
+_BY_ERRNO: dict[int | None, type[FaroIOError]] = {
+    errno.ENOENT: FaroFileNotFoundError,
+    errno.EEXIST: FaroFileExistsError,
+    errno.EACCES: FaroPermissionError,
+    errno.EPERM: FaroPermissionError,
+}
+
+
+def _made(
+    code: Code,
+    expected: str,
+    found: str,
+    file: str | None,
+    role: str | None,
+    offset: int | None,
+    number: int | None,
+) -> FaroError:
+    return FaroError(code, expected, found, file=file, role=role, offset=offset, errno=number)
+
+
+_EXPECTED = 160
+"""Characters of ``expected``, at most."""
+_FOUND = 96
+"""Characters of ``found``, at most."""
+_FILE = 300
+"""Characters of the file's path in a message, at most."""
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most ``most`` characters, its middle left out if it is longer."""
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end - 5]} ... {text[-end:]}"
+
+
+def told(value: object) -> str:
+    """Return what was found as text; an integer that is too long to print by its size."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +167,11 @@ class Place:
     role: str | None
     path: str
 
-    def error(self, code: Code, offset: int | None, expected: str, found: object = "") -> FaroError:
+    def error(
+        self, code: Code, offset: int | None, expected: str, found: object = "", *, errno: int | None = None
+    ) -> FaroError:
         """Return an error of this file at an absolute byte offset."""
-        return FaroError(code, expected, str(found), file=self.path, role=self.role, offset=offset)
+        return FaroError(code, expected, told(found), file=self.path, role=self.role, offset=offset, errno=errno)
 
     def checksum(self, offset: int, stored: int, computed: int) -> FaroError:
         """Return the error for a checksum that does not match (ERR-4)."""
@@ -97,10 +179,13 @@ class Place:
 
     def io(self, fault: OSError, doing: str) -> FaroError:
         """Return the ``io`` error for what the system refused."""
+        if isinstance(fault, FaroError):
+            # It says already which file, and why.
+            return fault.copy()
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
-        return self.error(Code.IO, None, doing, reason)
+        return FaroError(Code.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)
 
 
 def invalid(expected: str, found: object = "") -> FaroError:
     """Return the error for a caller's mistake: neither file nor offset."""
-    return FaroError(Code.INVALID_ARGUMENT, expected, str(found))
+    return FaroError(Code.INVALID_ARGUMENT, expected, told(found))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from faro.arguments import flag
 from faro.delivery import PartitionReader
-from faro.error import invalid
 from faro.index import Region, RegionCache
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import FooterMessage
+from faro.naming import Path, paths_to_read
 from faro.opening import load_region, open_files
-from faro.reader import CACHE, Path, output_paths
+from faro.reader import CACHE, check_cache
 from faro.walk import Walk
 
 
@@ -20,6 +21,7 @@ class Follower(PartitionReader):
 
     def __init__(
         self,
+        name: Path | None = None,
         *,
         data: Path | None = None,
         index: Path | None = None,
@@ -33,9 +35,11 @@ class Follower(PartitionReader):
         Args: as those of :class:`faro.Reader`.
 
         Raises:
-            FaroError: what the headers' checks find; ``unfinished`` if the schema is not there yet.
+            FaroError: what the headers' checks find; ``unfinished`` if the schema is not there yet;
+                ``invalid-argument``.
         """
-        files, header = open_files(*output_paths(data, index, single))
+        limits, verify, cache = Limits.of(limits), flag("verify", verify), check_cache(cache)
+        files, header = open_files(paths_to_read(name, data, index, single))
         try:
             self._walk = Walk(files, header, limits, verify=verify)
         except BaseException:
@@ -78,9 +82,7 @@ class Follower(PartitionReader):
 
     def region(self, number: int) -> Region:
         """Return a committed region by its number."""
-        if not 0 <= number < self.region_count:
-            raise invalid(f"a region below {self.region_count}", number)
-        return self._cache.get(number, self._load)
+        return self._cache.get(self._check_region(number), self._load)
 
     def _load(self, number: int) -> Region:
         return load_region(self._files, self.header, self._limits, self._walk.regions[number])

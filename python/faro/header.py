@@ -19,6 +19,8 @@ KIND_MANIFEST = 4
 FRAMING_OPAQUE = 0
 FRAMING_RECORDS = 1
 FRAMING_ARROW = 2
+FRAMING_NAMES = ("opaque", "records", "arrow")
+"""What the framings are called, by their numbers."""
 
 SELECTIVE = 1
 """The reader feature: sequences may have gaps (VER-3)."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from faro.arguments import instance, integer
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a reader; a file that asks for more is refused with ``limit-exceeded`` before memory is taken."""
+    """The limits of a reader; a file that asks for more is refused with ``limit-exceeded`` before memory is taken.
+
+    Raises:
+        FaroError: ``invalid-argument`` for what is no integer from 0 to 2^64 - 1.
+    """
 
     max_block_size: int = 64 << 20
     """Bytes of a partition block as stored."""
@@ -23,6 +29,16 @@ class Limits:
     """Dictionaries of a file."""
     max_window_size: int = 8 << 20
     """Bytes of the window of a Zstandard frame."""
+
+    def __post_init__(self) -> None:
+        """Check all limits."""
+        for field in fields(self):
+            object.__setattr__(self, field.name, integer(field.name, getattr(self, field.name), 0, 2**64 - 1))
+
+    @staticmethod
+    def of(value: object) -> Limits:
+        """Return the limits that a caller handed over, checked."""
+        return instance("limits", value, Limits, "Limits(max_regions=1000)")
 
 
 DEFAULT_LIMITS = Limits()

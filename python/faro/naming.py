@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from typing import Literal
 
-from faro.error import invalid
+from faro import arguments
+from faro.error import Code, FaroError, invalid
 
 Layout = Literal["paired", "single"]
 Path = str | os.PathLike[str]
@@ -31,10 +33,7 @@ def split_name(name: Path) -> tuple[str, Layout | None]:
     Raises:
         FaroError: ``invalid-argument`` if ``name`` is no path.
     """
-    try:
-        text = os.fsdecode(name)
-    except TypeError as fault:
-        raise invalid("the name of an output: text or a path", type(name).__name__) from fault
+    text = arguments.path("name", name)
     if text.endswith(SINGLE):
         return text.removesuffix(SINGLE), "single"
     for ending in (DATA, INDEX):
@@ -63,7 +62,7 @@ def name_to_write(name: Path, layout: Layout | None) -> tuple[str, Layout]:
     base, by_name = split_name(name)
     if by_name is not None and layout not in (None, by_name):
         expected = f"layout {by_name} of a NAME that ends so, or another NAME"
-        raise invalid(expected, f"layout {layout}, NAME {os.fsdecode(name)!r}")
+        raise invalid(expected, f"layout {layout}, NAME {arguments.shown(os.fspath(name))}")
     return base, by_name or layout or "paired"
 
 
@@ -84,6 +83,38 @@ def name_to_read(name: Path) -> OutputPaths:
         raise invalid(f"one output of this NAME; say {base + SINGLE!r} or {base + DATA!r}", "both layouts")
     if has_single:
         return single
-    if not has_pair and os.path.isfile(base):
-        return OutputPaths(single=base)
-    return pair
+    if has_pair:
+        return pair
+    return OutputPaths(single=base) if os.path.isfile(base) else pair
+
+
+def paths_to_read(
+    name: Path | None, data: Path | None = None, index: Path | None = None, single: Path | None = None
+) -> OutputPaths:
+    """Return the files of an output that a caller names by NAME (PUB-1), or one by one.
+
+    Raises:
+        FaroError: ``invalid-argument`` unless it is NAME, or ``data`` and ``index``, or ``single``; as
+            :func:`name_to_read`.
+    """
+    given = [argument for argument in (name, data, index, single) if argument is not None]
+    if name is not None and len(given) == 1:
+        paths = name_to_read(name)
+        _check_exists(paths)
+        return paths
+    if single is not None and len(given) == 1:
+        return OutputPaths(single=arguments.path("single", single))
+    if data is not None and index is not None and len(given) == 2:
+        return OutputPaths(arguments.path("data", data), arguments.path("index", index))
+    names = zip(("name", "data", "index", "single"), (name, data, index, single), strict=True)
+    found = " and ".join(argument for argument, value in names if value is not None)
+    raise invalid("name, or data and index, or single", found or "none of them")
+
+
+def _check_exists(paths: OutputPaths) -> None:
+    """Raise ``io`` if neither file of a pair exists: opening one would name that one alone."""
+    if paths.data is None or paths.index is None or os.path.lexists(paths.data) or os.path.lexists(paths.index):
+        return
+    base = paths.data.removesuffix(DATA)
+    wanted = f"an output {os.path.basename(base)!r}: NAME.faro, or NAME.data and NAME.index"
+    raise FaroError(Code.IO, wanted, "none of these files", file=paths.index, role="index", errno=errno.ENOENT)

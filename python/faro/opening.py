@@ -25,7 +25,7 @@ from faro.block import (
 )
 from faro.checksum import crc32c
 from faro.dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, DictionaryPlace
-from faro.error import Code, FaroError, Place
+from faro.error import Code, Place
 from faro.header import (
     FRAMING_ARROW,
     HEADER_SIZE,
@@ -39,6 +39,7 @@ from faro.header import (
 from faro.index import MAX_REGION, MIN_REGION, Entry, Region, check_region
 from faro.limits import Limits
 from faro.message import FooterMessage, Ints, Records, parse_footer, parse_region, parse_schema
+from faro.naming import OutputPaths
 from faro.source import SourceFile, Window, check_kind
 
 TAIL_SIZE = 24
@@ -83,13 +84,11 @@ def parse_tail(raw: bytes) -> tuple[int, int, int, int]:
     return footer_offset, footer_size, checksum, crc32c(magic, crc32c(raw[:12]))
 
 
-def open_files(data: str | None, index: str | None, single: str | None) -> tuple[Files, FileHeader]:
+def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
     """Open an output's files and check their headers (OPN-1, checks 1 to 5).
 
     Args:
-        data: the path of the data file, with ``index``.
-        index: the path of the index file.
-        single: the path of the single file, instead of the two others.
+        paths: of the pair or the single file.
 
     Returns:
         The files, and the header of the index or single file.
@@ -99,13 +98,13 @@ def open_files(data: str | None, index: str | None, single: str | None) -> tuple
     """
     opened: list[SourceFile] = []
     try:
-        if single is not None:
-            opened.append(SourceFile(single, "single"))
+        if paths.single is not None:
+            opened.append(SourceFile(paths.single, "single"))
             header = check_kind(opened[0].header(), KIND_SINGLE, opened[0].place)
             return Files(opened[0], opened[0]), header
-        opened.append(SourceFile(index or "", "index"))
+        opened.append(SourceFile(paths.index or "", "index"))
         header = check_kind(opened[0].header(), KIND_INDEX, opened[0].place)
-        opened.append(SourceFile(data or "", "data"))
+        opened.append(SourceFile(paths.data or "", "data"))
         place = opened[1].place
         other = check_kind(opened[1].header(), KIND_DATA, place)
         for name, offset in PAIR_FIELDS:
@@ -113,7 +112,7 @@ def open_files(data: str | None, index: str | None, single: str | None) -> tuple
             if mine != its:
                 raise place.error(Code.MISMATCHED_PAIR, offset, f"{name} {_shown(mine)} of the index file", _shown(its))
         return Files(opened[0], opened[1]), header
-    except FaroError:
+    except BaseException:
         for file in opened:
             file.close()
         raise

@@ -6,6 +6,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Literal
 
+from faro.arguments import choice, flag, integer, shown, text
+from faro.buffers import as_bytes
 from faro.error import invalid
 from faro.header import DICTIONARIES, FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
 from faro.naming import Layout
@@ -61,31 +63,39 @@ class WriterOptions:
 
     def __post_init__(self) -> None:
         """Check all options."""
-        _among("layout", self.layout, (None, "paired", "single"))
-        _among("framing", self.framing, tuple(FRAMINGS))
-        _among("codec", self.codec, tuple(CODECS))
-        _among("durability", self.durability, ("none", "commit"))
-        _between("partition_count", self.partition_count, 1, MAX_PARTITIONS)
-        _between("first_partition", self.first_partition, 0, MAX_PARTITIONS - self.partition_count)
-        _between("producer", self.producer, 0, 2**64 - 1)
-        _between("attempt", self.attempt, 0, 2**32 - 1)
-        _between("block_size", self.block_size, 1, 2**26)
-        _between("buffer_size", self.buffer_size, 1, 2**33)
-        _between("level", self.level, 1, 19)
-        _between("rotation", self.rotation, 0, self.partition_count - 1)
-        _between("max_plain_size", self.max_plain_size, 1, 2**32 - 1)
+        choice("layout", self.layout, (None, "paired", "single"))
+        choice("framing", self.framing, tuple(FRAMINGS))
+        choice("codec", self.codec, tuple(CODECS))
+        choice("durability", self.durability, ("none", "commit"))
+        self._integer("partition_count", 1, MAX_PARTITIONS)
+        self._integer("first_partition", 0, MAX_PARTITIONS - self.partition_count)
+        self._integer("producer", 0, 2**64 - 1)
+        self._integer("attempt", 0, 2**32 - 1)
+        self._integer("block_size", 1, 2**26)
+        self._integer("buffer_size", 1, 2**33)
+        self._integer("level", 1, 19)
+        self._integer("rotation", 0, self.partition_count - 1)
+        self._integer("max_plain_size", 1, 2**32 - 1)
+        for name in ("dictionaries", "ordered", "statistics", "follow", "overwrite"):
+            self._set(name, flag(name, getattr(self, name)))
         if not isinstance(self.file_id, bytes) or len(self.file_id) != 16:
-            raise invalid("file_id of 16 bytes", repr(self.file_id))
-        if not isinstance(self.dictionaries, bool):
-            raise invalid("dictionaries: yes or no", repr(self.dictionaries))
+            raise invalid("file_id: 16 bytes, for example uuid.uuid4().bytes", shown(self.file_id))
         if self.created_by is not None:
-            check_text("created_by", self.created_by)
+            text("created_by", self.created_by)
         if (self.schema is not None) != (self.framing == "arrow"):
-            raise invalid("a schema with framing arrow, and only then")
+            raise invalid("schema: with framing arrow, and only then", f"framing {self.framing}")
         if self.schema is not None:
+            self._set("schema", bytes(as_bytes(self.schema, "schema")))
             fault = encapsulation_fault(self.schema)
             if fault is not None:
-                raise invalid("schema: an encapsulated Arrow message", fault)
+                raise invalid("schema: an encapsulated Arrow message, as pyarrow's Schema.serialize() makes", fault)
+
+    def _integer(self, name: str, least: int, most: int) -> None:
+        self._set(name, integer(name, getattr(self, name), least, most))
+
+    def _set(self, name: str, value: object) -> None:
+        # Python's own type for what was NumPy's; the class is frozen for its users.
+        object.__setattr__(self, name, value)
 
     @property
     def header(self) -> FileHeader:
@@ -115,24 +125,3 @@ class WriterOptions:
     def arrow(self) -> bool:
         """Whether the framing is arrow."""
         return FRAMINGS[self.framing] == FRAMING_ARROW
-
-
-def _among(name: str, value: object, allowed: tuple[str | None, ...]) -> None:
-    if value not in allowed:
-        raise invalid(f"{name}: one of {', '.join(map(str, allowed))}", repr(value))
-
-
-def _between(name: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise invalid(f"{name} from {least} to {most}", repr(value))
-
-
-def check_text(name: str, value: object) -> None:
-    """Raise ``invalid-argument`` unless a value is text that UTF-8 can hold."""
-    try:
-        if isinstance(value, str):
-            value.encode()
-            return
-    except UnicodeEncodeError:
-        pass
-    raise invalid(f"{name}: text", repr(value))

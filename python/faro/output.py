@@ -103,7 +103,9 @@ class OutputFile:
             raise self._taken()
 
     def _taken(self) -> FaroError:
-        return self.place.error(Code.IO, None, "no file of this name, or overwrite", "a file")
+        return self.place.error(
+            Code.IO, None, "no file of this name, or the option overwrite", "a file", errno=errno.EEXIST
+        )
 
     def append(self, parts: Sequence[Any]) -> None:
         """Write pieces, each of them bytes or a contiguous array of bytes, one after another."""

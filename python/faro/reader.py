@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Literal
 
+from faro import arguments
 from faro.block import BLOCK_HEADER_SIZE, Block
-from faro.delivery import PartitionReader, Sequences
-from faro.error import Code, invalid
+from faro.delivery import PartitionReader, Sequences, check_from_region
+from faro.error import Code
 from faro.index import Extent, Region, RegionCache
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.lookup import look_up
 from faro.message import FooterMessage, Statistics
+from faro.naming import Path, paths_to_read
 from faro.opening import Files, Opened, directory_entry, load_region, open_files, open_finished
 
-Path = str | os.PathLike[str]
 Lookup = Literal["full", "direct"]
 
 CACHE = 64 << 20
 """Bytes of region messages that a reader keeps by default."""
 
 
-def output_paths(
-    data: Path | None, index: Path | None, single: Path | None
-) -> tuple[str | None, str | None, str | None]:
-    """Return the paths as text, once it is sure that they are a pair or a single file."""
-    if (data is None) != (index is None) or (single is None) == (data is None):
-        raise invalid("either data and index, or single")
-    paths = [None if path is None else os.fspath(path) for path in (data, index, single)]
-    return paths[0], paths[1], paths[2]
+def check_cache(cache: object) -> int:
+    """Return the argument ``cache`` of a reader, checked."""
+    return arguments.integer("cache", cache, 0, 2**63 - 1)
 
 
 class Reader(PartitionReader):
@@ -37,6 +32,7 @@ class Reader(PartitionReader):
 
     def __init__(
         self,
+        name: Path | None = None,
         *,
         data: Path | None = None,
         index: Path | None = None,
@@ -46,9 +42,11 @@ class Reader(PartitionReader):
         cache: int = CACHE,
         lookup: Lookup = "full",
     ) -> None:
-        """Open ``data`` and ``index``, or ``single``.
+        """Open an output by its NAME, or by its files: ``data`` and ``index``, or ``single``.
 
         Args:
+            name: its NAME, with or without an ending (PUB-1): ``out`` is ``out.faro``, or ``out.data`` and
+                ``out.index``, whichever exists.
             data: the path of the data file.
             index: the path of the index file.
             single: the path of a single file.
@@ -60,11 +58,12 @@ class Reader(PartitionReader):
                 memory. What guards such a reading is said in spec/reading.md.
 
         Raises:
-            FaroError: the first check of OPN-1 that fails; ``invalid-argument``.
+            FaroError: the first check of OPN-1 that fails; ``io``, as a FileNotFoundError, if there is no such file;
+                ``invalid-argument``.
         """
-        if lookup not in ("full", "direct"):
-            raise invalid("lookup full or direct", repr(lookup))
-        files, header = open_files(*output_paths(data, index, single))
+        arguments.choice("lookup", lookup, ("full", "direct"))
+        limits, verify, cache = Limits.of(limits), arguments.flag("verify", verify), check_cache(cache)
+        files, header = open_files(paths_to_read(name, data, index, single))
         try:
             opened = open_finished(files, header, limits)
         except BaseException:
@@ -117,16 +116,13 @@ class Reader(PartitionReader):
 
     def region(self, number: int) -> Region:
         """Return a region by its number, its message checked (REG-10)."""
-        if not 0 <= number < self.region_count:
-            raise invalid(f"a region below {self.region_count}", number)
-        return self._cache.get(number, self._load)
+        return self._cache.get(self._check_region(number), self._load)
 
     def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
         """Yield the blocks that a partition reads; see :meth:`PartitionReader.blocks`."""
         if not self._direct:
             return super().blocks(partition, from_region=from_region)
-        self._check_partition(partition)
-        return self._found_blocks(partition, from_region)
+        return self._found_blocks(self._check_partition(partition), check_from_region(from_region))
 
     def _found_blocks(self, partition: int, from_region: int) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)
@@ -157,7 +153,7 @@ class Reader(PartitionReader):
         """Return the bytes of the extents that a partition reads; see :meth:`PartitionReader.stored_bytes`."""
         if not self._direct or self.statistics is not None:
             return super().stored_bytes(partition)
-        self._check_partition(partition)
+        partition = self._check_partition(partition)
         return sum(extent.end - extent.begin for extents in self._look_up(partition) for extent in extents)
 
     def _load(self, number: int) -> Region:
@@ -165,9 +161,5 @@ class Reader(PartitionReader):
 
 
 def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True, lookup: Lookup = "full") -> Reader:
-    """Open ``NAME.faro`` if there is such a file, else ``NAME.data`` and ``NAME.index``; see :class:`Reader`."""
-    base = os.fspath(name)
-    single = base if base.endswith(".faro") else base + ".faro"
-    if os.path.exists(single):
-        return Reader(single=single, limits=limits, verify=verify, lookup=lookup)
-    return Reader(data=base + ".data", index=base + ".index", limits=limits, verify=verify, lookup=lookup)
+    """Open an output by its NAME (PUB-1); the same as ``Reader(name)``."""
+    return Reader(arguments.path("name", name), limits=limits, verify=verify, lookup=lookup)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from faro import arguments
 from faro.block import (
     BLOCK_HEADER_SIZE,
     KIND_DICTIONARY,
@@ -23,15 +23,16 @@ from faro.block import (
     check_sequence,
     encode_metadata,
 )
+from faro.buffers import as_bytes
 from faro.canonical import build_schema
 from faro.dictionaries import DictionaryPlace
 from faro.error import Code, FaroError, Place, invalid
-from faro.header import FRAMING_ARROW, HEADER_SIZE, KIND_DATA, KIND_INDEX, FileHeader
+from faro.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE, KIND_DATA, KIND_INDEX, FileHeader
 from faro.index import MAX_REGION, Entry
 from faro.limits import DEFAULT_LIMITS, Limits
+from faro.naming import Path, paths_to_read
 from faro.opening import encapsulation_fault
 from faro.output import OutputFile, sync_folder
-from faro.reader import Path
 from faro.region_builder import BuiltExtent, region_message
 from faro.repair import RepairReport, ending_of, known_features, rewrite
 from faro.source import SourceFile, Window, check_kind
@@ -123,9 +124,10 @@ class _Rebuild:
 
 
 def rebuild(
+    name: Path | None = None,
     *,
-    data: Path,
-    index: Path,
+    data: Path | None = None,
+    index: Path | None = None,
     shared: Literal["none", "all"] = "none",
     schema: bytes | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -134,6 +136,7 @@ def rebuild(
     """Make the index of a data file anew from its blocks (REP-5 to REP-8); the data file is cut behind the last.
 
     Args:
+        name: the output's NAME (PUB-1), or its files instead:
         data: the path of the data file.
         index: the path of the index file, which is replaced if there is one.
         shared: who reads shared blocks: nobody, or every partition. Who did stood in the lost index.
@@ -145,11 +148,14 @@ def rebuild(
         FaroError: a fault of the header, or one of a block that is no damage; ``invalid-argument`` if framing
             arrow lacks the schema.
     """
-    if shared not in ("none", "all"):
-        raise invalid("shared none or all", repr(shared))
-    file = SourceFile(data, "data")
+    arguments.choice("shared", shared, ("none", "all"))
+    limits, dry_run = Limits.of(limits), arguments.flag("dry_run", dry_run)
+    schema = None if schema is None else bytes(as_bytes(schema, "schema"))
+    paths = paths_to_read(name, data, index)
+    if paths.data is None or paths.index is None:
+        raise invalid("the NAME of a pair; repair() mends a single file", arguments.shown(paths.single))
+    file, final = SourceFile(paths.data, "data"), paths.index
     try:
-        final = os.fspath(index)
         return make_index(file, final, final + TEMPORARY, limits, dry_run=dry_run, shared=shared, schema=schema)
     finally:
         file.close()
@@ -181,9 +187,9 @@ def make_index(
     header = check_kind(file.header(), KIND_DATA, file.place)
     known_features(header, file.place)
     if (schema is not None) != (header.framing == FRAMING_ARROW):
-        raise invalid("the Arrow schema message with framing arrow, and only then")
+        raise invalid("schema: with framing arrow, and only then", f"framing {FRAMING_NAMES[header.framing]}")
     if schema is not None and encapsulation_fault(schema) is not None:
-        raise invalid("an encapsulated Arrow schema message", encapsulation_fault(schema))
+        raise invalid("schema: an encapsulated Arrow message", encapsulation_fault(schema))
     nobody = b"" if shared == "none" else None
     found = _Rebuild(header.with_kind(KIND_INDEX), nobody, limits)
     kept = _scan(file, found, limits)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from faro.arguments import flag, shown
 from faro.error import Code, FaroError, Place, invalid
 from faro.held import HeldFile
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.locks import file_claim
-from faro.naming import Layout, Path, paths_of, split_name
+from faro.naming import Layout, OutputPaths, Path, paths_of, split_name
 from faro.opening import open_files, open_finished
 from faro.output import NO_LINKS, sync_folder
 from faro.publishing import PublishingLock, locked
@@ -62,13 +63,14 @@ def recover(
             :func:`faro.rebuild` raise. The files stay as they were then.
     """
     if file_id is not None and not (isinstance(file_id, str) and re.fullmatch("[0-9a-f]{8}", file_id)):
-        raise invalid("file_id of 8 hexadecimal digits, lower case", repr(file_id))
+        raise invalid("file_id: its first 8 hexadecimal digits, in lower case", shown(file_id))
+    limits, overwrite, dry_run = Limits.of(limits), flag("overwrite", overwrite), flag("dry_run", dry_run)
     given, layout = split_name(name)
     base = os.path.abspath(given)
     opened = _opens(base, layout, limits)
     if opened is not None:
         return RecoverReport("nothing", None, opened)
-    place = Place(None, os.fsdecode(name))
+    place = Place(None, os.fspath(name))
     taken: list[HeldFile] = []
     try:
         group = choose(collect(base, layout, taken), file_id, place)
@@ -88,7 +90,7 @@ def _opens(base: str, layout: Layout | None, limits: Limits) -> int | None:
         if any(_is_written_here(path) for path in (paths.data, paths.index, paths.single) if path is not None):
             continue
         with contextlib.suppress(FaroError):
-            files, header = open_files(paths.data, paths.index, paths.single)
+            files, header = open_files(paths)
             try:
                 return int(open_finished(files, header, limits).footer.regions.size)
             finally:
@@ -162,7 +164,7 @@ class _Recovery:
         held = {file.path: file.descriptor for file in files.values()}
         if not self._rebuilds():
             paths = {role: file.path for role, file in files.items()}
-            opened, header = open_files(paths.get("data"), paths.get("index"), paths.get("single"))
+            opened, header = open_files(OutputPaths(**paths))
             self._opened += [opened.data, opened.index] if opened.paired else [opened.index]
             return mend(opened, header, limits, dry_run=dry_run, held=held)
         data = SourceFile(files["data"].path, "data")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from faro.arguments import integers, shown
 from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
 from faro.canonical import build_region
 from faro.codec import CODEC_NONE, compress
@@ -286,15 +287,15 @@ def member_bits(partitions: Any, options: WriterOptions) -> bytes | None:  # noq
     Raises:
         FaroError: ``invalid-argument`` if the set is empty or leaves the file (WRT-1).
     """
-    try:
-        numbers = np.asarray(list(partitions) if not isinstance(partitions, np.ndarray) else partitions)
-    except (TypeError, ValueError, OverflowError) as fault:
-        raise invalid("a set of partitions", repr(partitions)) from fault
-    if not numbers.size or numbers.dtype.kind not in "iu":
-        raise invalid("a set of partitions that is not empty", repr(partitions))
-    if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
-        raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}", repr(partitions))
-    index = np.unique(numbers.astype(np.int64) - options.first_partition)
+    if not isinstance(partitions, np.ndarray):
+        try:
+            partitions = list(partitions)
+        except TypeError as fault:
+            raise invalid("partitions: a sequence of integers", shown(partitions)) from fault
+    numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+    if not numbers.size:
+        raise invalid("partitions: one or more", "none")
+    index = np.unique(numbers - options.first_partition)
     if index.size == options.partition_count:
         return None
     packed = np.zeros((options.partition_count + 7) // 8, np.uint8)

@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from faro.block import KIND_DATA, NO_PARTITION, PARTITION_KINDS
+from faro.arguments import integer, shown
+from faro.batch import check_kind
+from faro.block import KIND_DATA, NO_PARTITION
+from faro.buffers import as_bytes
 from faro.calls import Calls, CallsOfRegion
 from faro.codec import CODEC_ZSTD
 from faro.error import invalid
@@ -68,8 +71,9 @@ class RegionWriter:
         """
         with self._calls:
             self._usable()
-            plain = _payload(payload)
-            self._check(kind, 0, len(plain), len(plain), records)
+            plain = _payload("payload", payload)
+            kind, records = check_kind(kind), integer("records", records, 0, 2**63 - 1)
+            self._check(kind, 0, len(plain), len(plain))
             self._place(partition)
             self._builder.plain(kind, plain, records)
 
@@ -99,9 +103,14 @@ class RegionWriter:
         """
         with self._calls:
             self._usable()
-            payload = _payload(stored)
-            self._check(kind, codec, plain_size, len(payload), records)
-            self._check_dictionary(codec, dictionary)
+            payload = _payload("stored", stored)
+            kind, codec = check_kind(kind), integer("codec", codec, 0, 2)
+            plain_size = integer("plain_size", plain_size, 0, self._options.max_plain_size)
+            records = integer("records", records, 0, 2**63 - 1)
+            # Refused as a reader would (BLK-7, checks 5, 7c and 10b).
+            known = self._builder.dictionary_count if codec == CODEC_ZSTD else 0
+            dictionary = integer("dictionary", dictionary, 0, known)
+            self._check(kind, codec, plain_size, len(payload))
             self._place(partition)
             self._builder.stored(kind, codec, plain_size, payload, records, dictionary)
 
@@ -121,47 +130,36 @@ class RegionWriter:
 
     def _usable(self) -> None:
         if not self._open:
-            raise invalid("a region that has not ended")
+            raise invalid("a region that is open", "one that has ended; region() begins another")
 
-    def _check(self, kind: int, codec: int, plain_size: int, stored_size: int, records: int) -> None:
+    def _check(self, kind: int, codec: int, plain_size: int, stored_size: int) -> None:
         """Refuse what a reader would refuse (BLK-7, checks 6 to 8)."""
-        if kind not in PARTITION_KINDS:
-            raise invalid("kind 0, 1 or 64 to 127", kind)
-        if codec not in (0, 1, 2):
-            raise invalid("codec 0, 1 or 2", codec)
         if codec and kind != KIND_DATA:
-            raise invalid("codec none of an event", codec)
-        if stored_size >= plain_size if codec else stored_size != plain_size:
-            raise invalid("a plain_size above that of a compressed payload, or equal", f"{plain_size}, {stored_size}")
+            raise invalid("codec: 0, as events are not compressed", codec)
+        if codec and stored_size >= plain_size:
+            raise invalid(f"stored: fewer bytes than plain_size, {plain_size}", stored_size)
+        if not codec and stored_size != plain_size:
+            raise invalid(f"plain_size: {stored_size}, as without a codec the payload is stored plain", plain_size)
         if kind == KIND_DATA and not plain_size:
-            raise invalid("a data block with bytes")
+            raise invalid("a data block with one byte or more", "none")
         if plain_size > self._options.max_plain_size:
-            raise invalid(f"plain_size of at most {self._options.max_plain_size}", plain_size)
-        if not 0 <= records < 2**63:
-            raise invalid("a count of records", records)
-
-    def _check_dictionary(self, codec: int, dictionary: int) -> None:
-        """Refuse a dictionary that a reader would refuse (BLK-7, checks 5, 7c and 10b)."""
-        most = self._builder.dictionary_count if codec == CODEC_ZSTD else 0
-        if not isinstance(dictionary, (int, np.integer)) or not 0 <= dictionary <= most:
-            raise invalid(f"a dictionary of the file, at most {most}, of codec 2", repr(dictionary))
+            raise invalid(f"a payload of at most max_plain_size, {self._options.max_plain_size} bytes", plain_size)
 
     def _place(self, partition: int | None) -> None:
         """Begin the own extent of a partition if it is not the one that is open (WRT-8)."""
         options = self._options
         if self._shared:
             if partition is not None:
-                raise invalid("no partition in a shared extent", partition)
+                raise invalid("partition: None in a shared extent, for all its readers", shown(partition))
             return
-        if partition is None or not options.first_partition <= partition < options.end_partition:
-            raise invalid(f"a partition from {options.first_partition} to {options.end_partition - 1}", partition)
+        partition = integer("partition", partition, options.first_partition, options.end_partition - 1)
         extents = self._builder.extents
         if extents and extents[-1].partition == partition:
             return
         index = partition - options.first_partition
         slot = (index - options.rotation) % options.partition_count
         if slot <= self._slot:
-            raise invalid("own blocks in slot order", f"partition {partition}")
+            raise invalid("partition: one after those before it, in slot order", partition)
         if extents and partition < extents[-1].partition != NO_PARTITION:
             self._wrapped = True
         self._slot = slot
@@ -182,11 +180,6 @@ class RegionWriter:
             self.end()
 
 
-def _payload(payload: Any) -> Any:  # noqa: ANN401
+def _payload(name: str, payload: Any) -> Any:  # noqa: ANN401
     """Return a payload that stays as it is: bytes, or a copy as an array of bytes."""
-    if isinstance(payload, bytes):
-        return payload
-    try:
-        return np.frombuffer(memoryview(payload), np.uint8).copy() if memoryview(payload).nbytes else b""
-    except (TypeError, ValueError) as fault:
-        raise invalid("a contiguous buffer of bytes", type(payload).__name__) from fault
+    return payload if isinstance(payload, bytes) else np.frombuffer(as_bytes(payload, name), np.uint8).copy()

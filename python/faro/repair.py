@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from faro import arguments
 from faro.block import KIND_FOOTER, encode_metadata
 from faro.canonical import build_footer
 from faro.dictionaries import DictionaryPlace
@@ -19,8 +20,8 @@ from faro.header import KNOWN_WRITER_FEATURES, FileHeader
 from faro.index import Entry
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import DICTIONARY, ENTRY
+from faro.naming import Path, paths_to_read
 from faro.opening import TAIL_SIZE, Files, encode_tail, open_files, open_finished
-from faro.reader import Path, output_paths
 from faro.source import SourceFile
 from faro.walk import Walk
 
@@ -47,6 +48,7 @@ class RepairReport:
 
 
 def repair(
+    name: Path | None = None,
     *,
     data: Path | None = None,
     index: Path | None = None,
@@ -57,6 +59,7 @@ def repair(
     """Make a finished output of an unfinished one: exactly its committed regions (REP-1 to REP-4).
 
     Args:
+        name: its NAME (PUB-1), or its files instead:
         data: the path of the data file.
         index: the path of the index file.
         single: the path of a single file, instead.
@@ -66,7 +69,8 @@ def repair(
     Raises:
         FaroError: a fault that is no torn end; the files stay as they are.
     """
-    files, header = open_files(*output_paths(data, index, single))
+    limits, dry_run = Limits.of(limits), arguments.flag("dry_run", dry_run)
+    files, header = open_files(paths_to_read(name, data, index, single))
     try:
         return mend(files, header, limits, dry_run=dry_run)
     finally:

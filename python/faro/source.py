@@ -53,11 +53,9 @@ class SourceFile:
         except OSError as fault:
             self.close()
             raise self.place.io(fault, "to open the file") from fault
-        except ValueError as fault:  # A path with a zero character.
-            raise invalid("a path", repr(name)) from fault
         if not stat.S_ISREG(status.st_mode):
             self.close()
-            raise self.place.error(Code.IO, None, "a regular file", f"a file of mode {status.st_mode:o}")
+            raise self.place.error(Code.IO, None, "a regular file", _kind(status.st_mode))
         self.size = status.st_size
 
     def refresh(self) -> int:
@@ -150,6 +148,12 @@ class SourceFile:
         """Close the descriptor of a file that was dropped."""
         if getattr(self, "_descriptor", -1) >= 0:
             self._end()
+
+
+def _kind(mode: int) -> str:
+    """Return what something is that is no regular file."""
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    return next((name for matches, name in kinds if matches(mode)), "a device")
 
 
 class Window:

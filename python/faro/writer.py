@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from faro.batch import as_bytes, check_batch
+from faro.arguments import instance, integer, shown, text
+from faro.batch import check_batch, check_kind
 from faro.block import KIND_DATA, PARTITION_KINDS
+from faro.buffers import as_bytes
 from faro.calls import Calls
 from faro.error import Code, FaroError, invalid
 from faro.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro.naming import Path, name_to_write
 from faro.opening import encapsulation_fault
-from faro.options import FRAMINGS, WriterOptions, check_text
+from faro.options import FRAMINGS, WriterOptions
 from faro.output_files import OutputFiles
 from faro.region_builder import RegionBuilder, Streams, member_bits
 from faro.region_log import RegionLog
@@ -45,6 +47,7 @@ class Writer:
         Raises:
             FaroError: ``io``; ``invalid-argument`` if the layout contradicts the NAME's ending.
         """
+        instance("options", options, WriterOptions, "Writer(name, WriterOptions(partition_count=8))")
         base, layout = name_to_write(name, options.layout)
         options = replace(options, layout=layout)
         self.options = options
@@ -93,13 +96,11 @@ class Writer:
 
     def _write(self, partition: int, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         options = self.options
-        try:
-            inside = options.first_partition <= partition < options.end_partition
-            stream = int(partition) - options.first_partition
-        except (TypeError, ValueError):
-            inside = False
-        if not inside or isinstance(partition, float):
-            raise invalid(f"a partition from {options.first_partition} to {options.end_partition - 1}", partition)
+        # As integer() does; what it is for most callers is seen here in less time.
+        stream = partition - options.first_partition if type(partition) is int else -1
+        if not 0 <= stream < options.partition_count:
+            first = options.first_partition
+            stream = integer("partition", partition, first, options.end_partition - 1) - first
         record, length = self._record(record, kind)
         rows = self._rows(rows)
         buffer = self._buffer
@@ -124,8 +125,11 @@ class Writer:
         rows: int = 1,
     ) -> None:
         """Write a record, or an event, once for a set of partitions, in any order; see :meth:`write`."""
+        # What the caller's own iterator raises is not a fault of the writer.
+        self._calls.check()
+        members = member_bits(partitions, self.options)
         with self._calls:
-            self._share(member_bits(partitions, self.options), record, kind, rows)
+            self._share(members, record, kind, rows)
 
     def _share(self, members: bytes | None, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         record, length = self._record(record, kind)
@@ -165,7 +169,7 @@ class Writer:
 
     def _write_batch(self, partitions: npt.NDArray[Any], offsets: npt.NDArray[Any], data: Any) -> None:  # noqa: ANN401
         if self._framing == FRAMING_ARROW:
-            raise invalid("framing opaque or records", "framing arrow")
+            raise invalid("framing opaque or records; faro.arrow.ArrowWriter takes tables", "framing arrow")
         streams, ends, raw = check_batch(self.options, partitions, offsets, data)
         if not streams.size:
             return
@@ -234,7 +238,7 @@ class Writer:
             FaroError: ``invalid-argument`` (DIC-8), without the option ``dictionaries`` too.
         """
         with self._calls:
-            known, raw = self._streams.dictionaries, bytes(as_bytes(content))
+            known, raw = self._streams.dictionaries, bytes(as_bytes(content, "content"))
             known.check(raw)
             self._close_region()
             return known.give(raw)
@@ -242,10 +246,10 @@ class Writer:
     def property(self, key: str, value: str) -> None:
         """Add a property to the footer; each key once."""
         with self._calls:
-            check_text("key", key)
-            check_text("value", value)
+            text("key", key)
+            text("value", value)
             if key in self._properties:
-                raise invalid("a key that was not used before", repr(key))
+                raise invalid("key: one that was not used before", shown(key))
             self._properties[key] = value
 
     def finish(self) -> None:
@@ -268,9 +272,7 @@ class Writer:
     def _rows(self, rows: int) -> int:
         if self._framing != FRAMING_ARROW:
             return 1
-        if not isinstance(rows, (int, np.integer)) or not 0 <= rows < 2**63:
-            raise invalid("a count of rows", repr(rows))
-        return int(rows)
+        return integer("rows", rows, 0, 2**63 - 1)
 
     def _fits(self, size: int) -> None:
         if size > self.options.max_plain_size:
@@ -278,10 +280,10 @@ class Writer:
 
     def _record(self, record: Any, kind: int) -> tuple[Any, int]:  # noqa: ANN401
         """Check a record and its kind; return it as bytes-like with its length in bytes."""
-        if not isinstance(kind, (int, np.integer)) or kind not in PARTITION_KINDS:
-            raise invalid("kind 0, 1 or 64 to 127", kind)
+        if type(kind) is not int or kind not in PARTITION_KINDS:
+            kind = check_kind(kind)
         if not isinstance(record, (bytes, bytearray)):
-            record = as_bytes(record)
+            record = as_bytes(record, "record")
         length = len(record)
         if kind != KIND_DATA:
             self._fits(length)
@@ -290,7 +292,7 @@ class Writer:
         elif self._framing == FRAMING_ARROW:
             fault = encapsulation_fault(record)
             if fault is not None:
-                raise invalid("an encapsulated Arrow message", fault)
+                raise invalid("record: an encapsulated Arrow message", fault)
             self._fits(length)
         return record, length
 

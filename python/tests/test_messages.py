@@ -79,5 +79,5 @@ def test_a_file_id_is_shown_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 @pytest.mark.parametrize("level", [-5, 0, 20])
 def test_a_level_is_reported_as_it_was_given(codec: Any, level: int) -> None:
-    with pytest.raises(FaroError, match=f"invalid-argument: .*level from 1 to 19, found {level}$"):
+    with pytest.raises(FaroError, match=f"invalid-argument: .*level: an integer from 1 to 19, found {level}$"):
         WriterOptions(2, codec=codec, level=level)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from support import fault_of
 
-from faro import Code, Writer, WriterOptions
+from faro import Code, Follower, Reader, Writer, WriterOptions, check, open_reader, rebuild, recover, repair
+from faro.delivery import PartitionReader
 from faro.naming import OutputPaths, name_to_read
 
 CASES: list[tuple[str, Any, list[str]]] = [
@@ -74,4 +75,60 @@ def test_what_a_reader_opens(tmp_path: Path, files: list[str], name: str, opened
 
 def test_a_folder_is_no_single_file(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert name_to_read(os.fsencode(tmp_path / "a")).single is None  # type: ignore[arg-type]
+    assert name_to_read(tmp_path / "a").single is None
+
+
+ASK: list[Any] = [open_reader, Reader, Follower, check, repair, recover]
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize(
+    ("layout", "names"), [("single", ["out", "out.faro"]), ("paired", ["out", "out.data", "out.index"])]
+)
+def test_all_that_read_take_the_same_names(tmp_path: Path, layout: Any, names: list[str], ask: Any, kind: Any) -> None:
+    Writer(tmp_path / "out", WriterOptions(2, layout=layout)).finish()
+    for name in names:
+        found = ask(kind(tmp_path / name))
+        if isinstance(found, PartitionReader):
+            assert found.partitions == range(2)
+            found.close()
+        else:
+            assert found.regions == 0
+
+
+def test_rebuild_takes_the_names_of_a_pair(tmp_path: Path) -> None:
+    for name in ("out", "out.data", "out.index"):
+        Writer(tmp_path / "out", WriterOptions(2, overwrite=True)).finish()
+        os.unlink(tmp_path / "out.index")
+        assert rebuild(tmp_path / name).action == "rebuilt"
+        assert check(tmp_path / name).regions == 0
+    Writer(tmp_path / "one.faro", WriterOptions(2)).finish()
+    fault = fault_of(rebuild, tmp_path / "one.faro")
+    assert fault is not None
+    assert fault.code == Code.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"name": "a", "single": "a.faro"},
+        {"data": "a.data"},
+        {"index": "a.index"},
+        {"data": "a.data", "index": "a.index", "single": "a.faro"},
+    ],
+)
+@pytest.mark.parametrize("ask", [Reader, Follower, check, repair])
+def test_names_that_contradict_each_other(ask: Any, given: dict[str, str]) -> None:
+    fault = fault_of(ask, **given)
+    assert fault is not None
+    assert fault.code == Code.INVALID_ARGUMENT
+    assert fault.expected == "name, or data and index, or single"
+
+
+def test_a_name_of_no_output_says_what_was_looked_for(tmp_path: Path) -> None:
+    fault = fault_of(open_reader, tmp_path / "nosuch")
+    assert fault is not None
+    assert (fault.code, fault.found) == (Code.IO, "none of these files")
+    assert "'nosuch'" in fault.expected
