@@ -15,7 +15,7 @@ def recover(judge: Judge, reference: Reference, folder: Path, names: dict[str, s
     made: dict[str, bytes] | None = None
     for member in judge.crew:
         copy = judge.crew.new_folder()
-        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        _copy(folder, copy)
         before = _contents(copy)
         outcome = member.ask("recover", {"path": str(copy / "out")})
         text = error_text(outcome) if outcome.kind != "ok" else f"{outcome.value['action']} {outcome.value['file_id']}"
@@ -53,6 +53,8 @@ def expected_action(reference: Reference, names: dict[str, str] | None) -> str:
         return "error io null@null"
     if sizes[roles[0]] < HEADER:
         return "nothing-saved None"
+    if taken := _taken(names):
+        return f"error io {taken}@null"
     log = sizes[roles[-1]]
     if log < HEADER:
         if "schema" in reference.script.options:
@@ -62,6 +64,26 @@ def expected_action(reference: Reference, names: dict[str, str] | None) -> str:
         return f"error unfinished {roles[-1]}@{log}"
     whole = log == len(reference.log) and sizes[roles[0]] == len(reference.files[roles[0]])
     return f"{'published' if whole else 'last-commit'} {FILE_ID[:8]}"
+
+
+def _taken(names: dict[str, str]) -> str | None:
+    """The role of a file whose final name another has; the index's may be taken from it once the data has its own."""
+    for role, name in names.items():
+        final = Path(name.removesuffix(f".{FILE_ID[:8]}.tmp"))
+        if final != Path(name) and final.exists() and (role == "data" or names.get("data", "").endswith(".tmp")):
+            return role
+    return None
+
+
+def _copy(folder: Path, to: Path) -> None:
+    """Copy a folder's files; two names of one file stay that (PUB-7)."""
+    copied: dict[int, Path] = {}
+    for name in left_in(folder):
+        number = (folder / name).stat().st_ino
+        if number in copied:
+            (to / name).hardlink_to(copied[number])
+        else:
+            copied[number] = Path(shutil.copy2(folder / name, to / name))
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -65,9 +65,9 @@ def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
             if kind in ("write", "sync", "rename", "link") and not replaces:
                 fault = Fault("errno", kind, number, error=errno.EIO, keep=True)
                 yield Trial(fault, f"{kind} EIO, no unlink", "io")
-    for number in range(counts["link"]):
+    if counts["link"]:
         # PUB-3: a file system without hard links.
-        yield Trial(Fault("errno", "link", number, error=errno.EPERM), "link EPERM", "same")
+        yield Trial(Fault("errno", "link", 0, 1, error=errno.EPERM), "every link EPERM", "same")
     for number in range(counts["lock"]):
         # PUB-5 and PUB-6: a file system without record locks.
         yield Trial(Fault("errno", "lock", number, error=errno.ENOLCK), "lock ENOLCK", "same")

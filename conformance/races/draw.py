@@ -72,5 +72,5 @@ def draw(rng: random.Random, children: int, kills: float) -> Round:
         writers.append(Writing(order[at], numbers[at], overwrite, follow, ending, rng.random() < 0.05))
     readers = tuple(order[count : count + rng.randint(0, 2)])
     older = numbers[-1] if rng.random() < 0.4 else None
-    killed = (rng.randrange(count), rng.random() * 0.004) if kill else None
+    killed = (rng.randrange(count), rng.random() * 0.0015) if kill else None
     return Round(layout, tuple(writers), readers, older, killed)
