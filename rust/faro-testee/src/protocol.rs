@@ -175,6 +175,43 @@ pub struct Repair {
     pub dry_run: bool,
 }
 
+/// The request `recover`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recover {
+    /// The NAME of the output.
+    pub path: PathBuf,
+    /// The first digits of the file_id of the output that is meant.
+    pub file_id: Option<String>,
+    /// Whether another output may be replaced.
+    #[serde(default)]
+    pub overwrite: bool,
+    /// Whether only the report is wanted.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the files may ask for.
+    #[serde(default)]
+    pub limits: LimitFields,
+}
+
+/// The request `clean`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clean {
+    /// Where to look.
+    pub folder: PathBuf,
+    /// Seconds since a file that is removed was changed last.
+    #[serde(default = "an_hour")]
+    pub older_than: f64,
+    /// Whether only the report is wanted.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+fn an_hour() -> f64 {
+    3600.0
+}
+
 /// The request `follow`.
 #[derive(Debug, Deserialize)]
 pub struct Follow {

@@ -1,10 +1,14 @@
 //! The ops by name, and the followers that live from one request to the next.
 
-use crate::protocol::{Answer, Check, Failure, Follow, Repair, fields, invalid_argument};
+use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
 use crate::{read, write};
-use faro::{CheckReport, Follower, Level, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy};
+use faro::{
+    CheckReport, CleanOptions, Follower, Level, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
+    SharedPolicy,
+};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// What outlives a request.
 #[derive(Default)]
@@ -21,6 +25,8 @@ impl Session {
             "write" => write::write(fields(rest)?),
             "check" => check(fields(rest)?),
             "repair" => repair(fields(rest)?),
+            "recover" => recover(fields(rest)?),
+            "clean" => clean(fields(rest)?),
             "follow" => self.follow(fields(rest)?),
             "stop" => Ok(json!({})),
             other => Err(Failure::Unsupported(format!("the op {other:?}"))),
@@ -70,7 +76,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
             "spec": "1.0-draft",
             "protocol": 1,
             "features": ["lz4", "zstd", "selective", "arrow", "dictionaries", "by-partition", "direct-lookup"],
-            "operations": ["hello", "read", "write", "check", "repair", "follow", "stop"],
+            "operations": ["hello", "read", "write", "check", "repair", "recover", "clean", "follow", "stop"],
         })),
         other => Err(Failure::Unsupported(format!("protocol {other:?}"))),
     }
@@ -114,4 +120,27 @@ fn repair(request: Repair) -> Answer {
         "index_cut": report.index_cut,
         "orphaned": report.orphaned,
     }))
+}
+
+fn recover(request: Recover) -> Answer {
+    let mut options = RecoverOptions::default()
+        .overwrite(request.overwrite)
+        .dry_run(request.dry_run);
+    options.file_id = request.file_id;
+    let report = faro::recover(&request.path, &request.limits.limits(), &options)?;
+    Ok(json!({ "action": report.action.as_str(), "file_id": report.file_id, "regions": report.regions }))
+}
+
+fn clean(request: Clean) -> Answer {
+    let older_than = Duration::try_from_secs_f64(request.older_than)
+        .map_err(|_| invalid_argument("older_than in seconds", request.older_than))?;
+    let options = CleanOptions::default().older_than(older_than).dry_run(request.dry_run);
+    let report = faro::clean(&request.folder, &options)?;
+    let removed: Vec<_> = report.removed.iter().map(|file| &file.name).collect();
+    let kept: Vec<_> = report
+        .kept
+        .iter()
+        .map(|(file, reason)| json!({ "name": file.name, "reason": reason.as_str() }))
+        .collect();
+    Ok(json!({ "removed": removed, "kept": kept }))
 }

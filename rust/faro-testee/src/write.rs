@@ -51,11 +51,8 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
         .ok_or_else(|| Failure::Unsupported("no partition_count".into()))?;
     let mut options = WriterOptions::new(number("a partition_count of 32 bits", count)?);
     if let Some(layout) = from.layout {
-        options.layout = word(
-            "layout",
-            &layout,
-            &[("paired", Layout::Paired), ("single", Layout::Single)],
-        )?;
+        let known = [("paired", Layout::Paired), ("single", Layout::Single)];
+        options.layout = Some(word("layout", &layout, &known)?);
     }
     if let Some(framing) = from.framing {
         let known = [Framing::Opaque, Framing::Records, Framing::Arrow].map(|framing| (framing.as_str(), framing));

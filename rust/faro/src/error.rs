@@ -173,6 +173,12 @@ impl Error {
         }
     }
 
+    /// A checksum that does not match (ERR-4).
+    pub(crate) fn checksum(offset: u64, stored: u32, computed: u32) -> Self {
+        let (stored, computed) = (format!("stored {stored:08x}"), format!("computed {computed:08x}"));
+        Error::at(Code::Checksum, offset, stored, computed)
+    }
+
     /// The caller's mistake.
     pub(crate) fn argument(expected: impl Into<String>, found: impl Into<String>) -> Self {
         Error::bare(Code::InvalidArgument, expected, found)

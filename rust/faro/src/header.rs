@@ -106,6 +106,11 @@ impl FileHeader {
         bytes
     }
 
+    /// Whether bytes begin as a header does whose file_id begins with these digits, sound or not.
+    pub(crate) fn looks_like(start: &[u8; Self::SIZE], file_id: Option<[u8; 4]>) -> bool {
+        start[..8] == MAGIC && file_id.is_none_or(|wanted| start[40..44] == wanted)
+    }
+
     /// Checks and reads a header (HDR-1). `start` is what the file has of its first 64 bytes.
     pub fn parse(start: &[u8]) -> Result<Self> {
         let of_magic = &start[..start.len().min(MAGIC.len())];
@@ -127,12 +132,7 @@ impl FileHeader {
         };
         let (stored, computed) = (u32_at(bytes, 60), crc32c(&[&bytes[..60]]));
         if stored != computed {
-            return Err(Error::at(
-                Code::Checksum,
-                0,
-                format!("the file header's checksum {stored:08X}"),
-                format!("bytes whose checksum is {computed:08X}"),
-            ));
+            return Err(Error::checksum(0, stored, computed));
         }
         check(
             bytes[9] == VERSION_MAJOR,
@@ -280,12 +280,16 @@ impl FileHeader {
             ),
         ];
         for (name, offset, expected, found) in fields {
+            let show = |value: u128| match name {
+                "file_id" => format!("{value:032x}"),
+                _ => value.to_string(),
+            };
             check(
                 expected == found,
                 Code::MismatchedPair,
                 offset,
-                &format!("the index file's {name}, {expected:X}"),
-                || format!("{found:X}: the two files are not of one output"),
+                &format!("the index file's {name}, {}", show(expected)),
+                || format!("{}: the two files are not of one output", show(found)),
             )?;
         }
         Ok(())

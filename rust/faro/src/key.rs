@@ -249,7 +249,10 @@ mod tests {
         // Scales so far apart that 128 bits hold no power of ten between them.
         for (other, order) in [(-5, Ordering::Greater), (0, Ordering::Equal), (5, Ordering::Less)] {
             assert_eq!(KeyValue::Decimal(0, -100).compare(&KeyValue::Decimal(other, 0)), order);
-            assert_eq!(KeyValue::Decimal(other, 0).compare(&KeyValue::Decimal(0, -100)), order.reverse());
+            assert_eq!(
+                KeyValue::Decimal(other, 0).compare(&KeyValue::Decimal(0, -100)),
+                order.reverse()
+            );
         }
         assert_eq!(
             KeyValue::Decimal(15, 1).compare(&KeyValue::Decimal(1500, 3)),

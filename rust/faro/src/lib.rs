@@ -4,7 +4,7 @@
 //! A [`Writer`] takes records in any order of partitions and gives each partition its contiguous extents; a [`Reader`]
 //! delivers what a partition, a range of partitions or everything holds, and checks every byte on the way. A
 //! [`Follower`] reads while the writer is still at work. [`check`] looks at a whole output, [`repair`] and [`rebuild`]
-//! mend one whose writer died or whose index was lost, and [`Reader::layout`] tells what each byte is.
+//! mend one whose writer died or whose index was lost, [`recover`] finds what a dead writer left and [`clean`] sweeps it, and [`Reader::layout`] tells what each byte is.
 //!
 //! Any number of threads may read from one [`Reader`] at once; each iterator belongs to one of them, but may go to another
 //! with what it gave. An iterator that is dropped, or that ended with an error, leaves its reader as it was. A [`Writer`]
@@ -64,6 +64,7 @@ pub mod plan;
 #[cfg(test)]
 mod plan_tests;
 mod presence;
+mod publishing;
 mod reader;
 mod repair;
 pub mod scheduler;
@@ -86,7 +87,10 @@ pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
 pub use layout::{BlockSums, Piece, PieceKind};
 pub use limits::Limits;
 pub use reader::{Block, Blocks, BorrowedBlock, ByPartition, Files, Lookup, Reader, ReaderOptions, Records};
-pub use repair::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild, repair};
+pub use repair::{
+    Action, CleanOptions, CleanReport, KeptReason, Leftover, RebuildOptions, RecoverOptions, RecoverReport,
+    RepairReport, SharedPolicy, clean, rebuild, recover, repair,
+};
 pub use writer::{Durability, Layout, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};
 
 /// The major version of the format that this library reads and writes.

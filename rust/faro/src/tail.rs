@@ -1,7 +1,7 @@
 //! The last 24 bytes of a finished index or single file (spec, TAIL).
 
 use crate::checksum::crc32c;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::header::MAGIC;
 
 /// The file magic with every byte complemented: the last bytes of a finished file.
@@ -43,17 +43,12 @@ impl Tail {
         bytes[16..24] == TAIL_MAGIC
     }
 
-    /// Reads a tail at `offset` whose magic was checked: `checksum` when it is damaged.
+    /// Reads a tail at `offset`: `checksum` when it is damaged, also its magic.
     pub(crate) fn parse(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self> {
         let stored = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
         let computed = crc32c(&[&bytes[0..12], &bytes[16..24]]);
-        if stored != computed {
-            return Err(Error::at(
-                Code::Checksum,
-                offset,
-                format!("the tail's checksum {stored:08X}"),
-                format!("bytes whose checksum is {computed:08X}"),
-            ));
+        if stored != computed || !Self::has_magic(bytes) {
+            return Err(Error::checksum(offset, stored, computed));
         }
         let mut footer_offset = [0; 8];
         footer_offset.copy_from_slice(&bytes[0..8]);
@@ -67,6 +62,7 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     #[test]
     fn a_tail_is_read_back_and_damage_is_seen() {

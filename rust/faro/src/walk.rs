@@ -295,10 +295,6 @@ impl Walk {
         let source = &files.index;
         let mut bytes = [0; Tail::SIZE];
         source.read_exact(at, &mut bytes)?;
-        if !Tail::has_magic(&bytes) {
-            let found = format!("{:02X?}", &bytes[16..]);
-            return Err(source.blame(Error::at(Code::Checksum, at, "a tail with its magic", found)));
-        }
         let found = Tail::parse(&bytes, at).map_err(|error| source.blame(error))?;
         if found != *tail || size > at + Tail::SIZE as u64 {
             return Err(source.blame(Error::at(

@@ -54,8 +54,8 @@ fn blocks_are_synced_before_their_message_and_files_before_their_names() {
         "write out.index.tmp",
         "sync out.data.tmp",
         "sync out.index.tmp",
-        "rename to out.data",
-        "rename to out.index",
+        "link to out.data",
+        "link to out.index",
         "sync FOLDER",
     ];
     assert_eq!(calls_of(durable(Layout::Paired)), [&region[..], &region, &end].concat());
@@ -63,13 +63,17 @@ fn blocks_are_synced_before_their_message_and_files_before_their_names() {
     let end = [
         "write out.faro.tmp",
         "sync out.faro.tmp",
-        "rename to out.faro",
+        "link to out.faro",
         "sync FOLDER",
     ];
     assert_eq!(calls_of(durable(Layout::Single)), [&region[..], &region, &end].concat());
     // Followed files have their names already.
     let calls = calls_of(durable(Layout::Paired).follow(true));
-    assert!(!calls.iter().any(|call| call.starts_with("rename")));
+    assert!(
+        !calls
+            .iter()
+            .any(|call| call.starts_with("rename") || call.starts_with("link"))
+    );
     assert_eq!(
         calls[calls.len() - 3..],
         ["sync out.data", "sync out.index", "sync FOLDER"]
@@ -82,14 +86,16 @@ fn without_durability_nothing_is_synced_and_data_gets_its_name_first() {
     let expected = [
         "write out.data.tmp",
         "write out.index.tmp",
-        "rename to out.data",
-        "rename to out.index",
+        "link to out.data",
+        "link to out.index",
     ];
     assert_eq!(calls, expected);
     assert_eq!(
         calls_of(options(Layout::Single, 2)),
-        ["write out.faro.tmp", "rename to out.faro"]
+        ["write out.faro.tmp", "link to out.faro"]
     );
+    let replacing = calls_of(options(Layout::Paired, 2).overwrite(true));
+    assert_eq!(replacing[2..], ["rename to out.data", "rename to out.index"]);
 }
 
 /// Writes with some calls refused. None if there are not so many calls.

@@ -126,6 +126,8 @@ fn print(args: &RepairArgs, report: &RepairReport, out: &mut Out) -> Outcome {
         Action::Nothing => return out.line(&style.green("nothing to do: the output is finished")),
         Action::LastCommit => format!("the output {done} cut at its last commit and finished"),
         Action::Rebuilt => format!("the index {done} made anew"),
+        Action::Published => format!("the output, which is whole, {done} given its names"),
+        Action::NothingSaved => return out.line("nothing can be saved"),
     };
     out.line(&style.bold(&what))?;
     let mut kept = units::plural(report.regions, "region");

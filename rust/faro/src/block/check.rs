@@ -193,12 +193,7 @@ pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Place<'_>) 
 /// Check 4 of BLK-7, for a checksum that was computed.
 pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -> Result<()> {
     if header.checksum != computed {
-        return Err(Error::at(
-            Code::Checksum,
-            offset,
-            format!("the block's checksum {:08X}", header.checksum),
-            format!("bytes whose checksum is {computed:08X}"),
-        ));
+        return Err(Error::checksum(offset, header.checksum, computed));
     }
     Ok(())
 }

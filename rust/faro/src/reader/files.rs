@@ -1,6 +1,7 @@
 //! The files of an output (spec, FIL).
 
 use crate::error::{Code, Error, Result, Role};
+use crate::writer::Layout;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,42 @@ impl Files {
         }
     }
 
+    /// The files of an output that is to be written (PUB-1): without a layout the name says which.
+    pub(crate) fn to_write(name: &Path, layout: Option<Layout>) -> Result<Files> {
+        let (stem, said) = Files::split(name)?;
+        match (layout, said) {
+            (Some(wanted), Some(said)) if wanted != said => Err(Error::argument(
+                format!("a NAME that fits the layout {wanted:?}"),
+                name.display().to_string(),
+            )),
+            (wanted, said) => Ok(match wanted.or(said) {
+                Some(Layout::Single) => Files::single(stem),
+                _ => Files::paired(stem),
+            }),
+        }
+    }
+
+    /// A NAME without its ending, and the layout that the ending says (PUB-1).
+    pub(crate) fn split(name: &Path) -> Result<(PathBuf, Option<Layout>)> {
+        let (stem, layout) = match name.extension().and_then(|extension| extension.to_str()) {
+            Some("faro") => (name.with_extension(""), Some(Layout::Single)),
+            Some("data" | "index") => (name.with_extension(""), Some(Layout::Paired)),
+            _ => (name.to_path_buf(), None),
+        };
+        match stem.file_name() {
+            Some(_) => Ok((stem, layout)),
+            None => Err(Error::argument("the NAME of an output", name.display().to_string())),
+        }
+    }
+
+    /// The data or single file.
+    pub(crate) fn first(&self) -> (Role, &Path) {
+        match self {
+            Files::Single(path) => (Role::Single, path),
+            Files::Paired { data, .. } => (Role::Data, data),
+        }
+    }
+
     /// Finds the files that a path means: `NAME.faro`, `NAME.data` and `NAME.index` (each means both), the name of an
     /// existing file, or `NAME` of either. What the files are, their headers say (FIL-4).
     ///
@@ -62,14 +99,14 @@ impl Files {
             (true, false) => Ok(Files::Single(single)),
             (false, true) => Ok(paired),
             (false, false) if path.is_file() => Ok(Files::Single(path.to_path_buf())),
-            (false, false) => Err(Error {
-                file: Some(path.to_path_buf()),
-                ..Error::bare(
-                    Code::Io,
-                    "a file, or .faro, .data or .index behind the name",
-                    "none of them",
-                )
-            }),
+            (false, false) => {
+                let name = path.display();
+                let expected = format!("{name}.faro, or {name}.data and {name}.index");
+                Err(Error {
+                    file: Some(path.to_path_buf()),
+                    ..Error::bare(Code::Io, expected, "none of them")
+                })
+            }
         }
     }
 }

@@ -1,10 +1,17 @@
-//! Recovery to the last commit, and rebuilding a lost index (spec, REP).
+//! Recovery to the last commit, rebuilding a lost index (spec, REP), and what dead writers leave (spec, PUB-7 to PUB-9).
 
+mod clean;
 mod last_commit;
 mod rebuild;
+mod recover;
+mod remains;
 
+pub use clean::{CleanOptions, CleanReport, KeptReason, Leftover, clean};
 pub use last_commit::repair;
 pub use rebuild::{RebuildOptions, SharedPolicy, rebuild};
+pub use recover::{RecoverOptions, RecoverReport, recover};
+
+use rebuild::rebuild_as;
 
 use crate::error::{Error, Result, Role};
 use crate::message::{DictionaryEntry, Footer, Property, RegionEntry};
@@ -21,6 +28,10 @@ pub enum Action {
     LastCommit,
     /// The index was made anew.
     Rebuilt,
+    /// The output was whole, and was given its final names; by [`recover`] only.
+    Published,
+    /// There are files without the header that it would take to save something; by [`recover`] only.
+    NothingSaved,
 }
 
 impl Action {
@@ -30,6 +41,8 @@ impl Action {
             Action::Nothing => "nothing",
             Action::LastCommit => "last-commit",
             Action::Rebuilt => "rebuilt",
+            Action::Published => "published",
+            Action::NothingSaved => "nothing-saved",
         }
     }
 }

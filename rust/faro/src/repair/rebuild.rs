@@ -14,6 +14,7 @@ use crate::source::Source;
 use crate::tail::Tail;
 use crate::writer::{AppendFile, OpenRegion, Owner, Shape, append_metadata, sync_folder};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Who reads shared blocks, whose members stood in the lost index only (REP-6).
@@ -55,6 +56,19 @@ const LOST: &[&str] = &[
 /// know; `limit-exceeded` and `unsupported-codec` when a block asks for more than the caller or this library can do,
 /// since that is no damage; `io`. Nothing is changed then, but for `io` on writing.
 pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Result<RepairReport> {
+    let temporary = match files {
+        Files::Paired { index, .. } | Files::Single(index) => with_extension(index, "rebuild.tmp"),
+    };
+    rebuild_as(files, &temporary, limits, options)
+}
+
+/// As [`rebuild`]; the index has the name `temporary` until it is whole (REP-10).
+pub(super) fn rebuild_as(
+    files: &Files,
+    temporary: &Path,
+    limits: &Limits,
+    options: RebuildOptions,
+) -> Result<RepairReport> {
     let Files::Paired {
         data: data_path,
         index: index_path,
@@ -93,16 +107,15 @@ pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Resul
         return Ok(report);
     }
     let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
-    let temporary = with_extension(index_path, "rebuild.tmp");
-    // What an interrupted rebuild left: nobody else writes under this name.
-    let _ = std::fs::remove_file(&temporary);
-    let mut file = AppendFile::create(temporary, Role::Index)?;
+    // What an interrupted rebuild left: nothing else writes under this name.
+    let _ = std::fs::remove_file(temporary);
+    let mut file = AppendFile::create(temporary.to_path_buf(), Role::Index)?;
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;
     mend(data_path, Role::Data, data_end, &[])?;
     file.rename(index_path)?;
-    file.keep(true);
+    file.finish();
     sync_folder(index_path)?;
     Ok(report)
 }

@@ -3,6 +3,7 @@
 use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
 use crate::fast;
+use crate::publishing::{Birth, Living, Locked, lock_file, unlock_file};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ const AHEAD: u64 = 16 << 20;
 /// A new file with a buffer before it. Unless it was told to keep the file, dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct AppendFile {
+    /// While it is written (PUB-6). Before the file, which is closed after it.
+    living: Option<Living>,
+    born: Birth,
     file: File,
     path: PathBuf,
     role: Role,
@@ -40,7 +44,10 @@ impl AppendFile {
             .create_new(true)
             .open(&path)
             .map_err(|error| Error::io("create the file", &path, Some(role), error))?;
-        Ok(AppendFile {
+        let living = file.metadata().ok().as_ref().and_then(Living::new);
+        let made = AppendFile {
+            living,
+            born: Birth::here(),
             file,
             path,
             role,
@@ -51,7 +58,22 @@ impl AppendFile {
             discarded: false,
             asks: false,
             room: 0,
-        })
+        };
+        match lock_file(&made.file) {
+            Ok(Locked::Here | Locked::Unsupported) => Ok(made),
+            Ok(Locked::Elsewhere) => {
+                let error = std::io::Error::new(ErrorKind::WouldBlock, "another process has locked it");
+                Err(made.io("lock the file", error))
+            }
+            Err(error) => Err(made.io("lock the file", error)),
+        }
+    }
+
+    /// The file is whole, or given up: it is no living writer's any more.
+    fn release(&mut self) {
+        if self.living.take().is_some() {
+            unlock_file(&self.file);
+        }
     }
 
     /// From now on room on the device is asked for ahead of what is written. That is a hint: where it is refused,
@@ -160,16 +182,39 @@ impl AppendFile {
         self.keep = keep;
     }
 
+    /// Whether the file outlives this.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keep
+    }
+
+    /// The file is finished: it stays, and is no living writer's any more.
+    pub(crate) fn finish(&mut self) {
+        self.keep = true;
+        self.buffer = Vec::new();
+        self.release();
+    }
+
+    /// The name that the file has now.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file was given another name.
+    pub(crate) fn is_now(&mut self, path: &Path) {
+        self.path = path.to_path_buf();
+    }
+
     /// Removes the file, if that is possible; nothing more is written.
     pub(crate) fn discard(&mut self) {
         self.buffer = Vec::new();
-        if !self.discarded {
+        if !self.discarded && self.born.is_here() {
             // Not when somebody gave the name to another file, or this file another name.
             if self.has_its_name() {
                 // Where that is refused, it stays as it is (WRT-6).
                 let _ = std::fs::remove_file(&self.path);
             }
             self.discarded = true;
+            self.release();
         }
     }
 

@@ -29,6 +29,7 @@ use crate::error::{Code, Error, Result};
 use crate::framing;
 use crate::header::Framing;
 use crate::message::Property;
+use crate::publishing::Birth;
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use options::check_kind;
 use region::MemberBits;
@@ -47,6 +48,10 @@ pub struct Writer {
     core: Core,
     buffer: SortBuffer<MemberBits>,
     state: State,
+    /// A region writer was made and neither ended nor dropped (WRT-10).
+    region_open: bool,
+    /// The process that made it (WRT-11).
+    born: Birth,
     /// Lengths of data records for one partition of which [`Writer::put`] checks no more than their room: none unless
     /// the writer is open, and none while such a record would close the region for order's sake.
     plain: Range<usize>,
@@ -74,14 +79,11 @@ impl Writer {
     /// not asked for.
     pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let core = Core::create(base.as_ref(), &options)?;
-        let counted = options.framing == Framing::Arrow;
-        let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);
-        if options.compress_threads > 1 {
-            buffer.sort_whole_partitions();
-        }
         Ok(Writer {
             core,
-            buffer,
+            buffer: new_buffer(&options),
+            region_open: false,
+            born: Birth::here(),
             plain: options.plain_lengths(),
             plain_shared: options.plain_lengths(),
             options,
@@ -100,6 +102,7 @@ impl Writer {
     pub fn write(&mut self, partition: u32, record: &[u8]) -> Result<()> {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain.contains(&record.len())
+            && self.born.is_here()
             && let Some(at) = self.core.shape.place(partition)
             && self.buffer.has_room(charge)
         {
@@ -126,6 +129,7 @@ impl Writer {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain_shared.contains(&record.len())
             && self.last_is_for_all
+            && self.born.is_here()
             && let Some(group) = self.buffer.last_group()
             && self.buffer.has_room(charge)
         {
@@ -161,7 +165,7 @@ impl Writer {
 
     fn event(&mut self, to: To<'_>, kind: u8, bytes: &[u8]) -> Result<()> {
         if kind == DATA {
-            return Err(self.check_open().err().unwrap_or_else(|| {
+            return Err(self.check_idle().err().unwrap_or_else(|| {
                 Error::argument(format!("an event's kind, {EVENT} or 64 to 127"), kind.to_string())
             }));
         }
@@ -177,7 +181,7 @@ impl Writer {
     /// WRT-2); `limit-exceeded` for a record of which a block larger than `max_plain_size` would have to be made
     /// (WRT-3): after these the writer is as it was. `io` and the rest are final (WRT-6).
     pub fn put(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
-        self.check_open()?;
+        self.check_idle()?;
         check_kind(kind)?;
         let owner = self.owner(to)?;
         self.check_record(kind, bytes)?;
@@ -269,13 +273,21 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region now. Without records this does nothing (SRT-3).
+    /// Closes the region now, and gives the sort buffer's memory back. Without records nothing is closed (SRT-3).
     ///
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
     pub fn flush(&mut self) -> Result<()> {
-        self.check_open()?;
-        self.close_region()
+        self.check_idle()?;
+        let closed = self.close_region();
+        self.release_buffer();
+        closed
+    }
+
+    /// A region that is closed because the buffer is full keeps its memory for the next.
+    fn release_buffer(&mut self) {
+        self.buffer = new_buffer(&self.options);
+        self.know_plain();
     }
 
     fn close_region(&mut self) -> Result<()> {
@@ -296,7 +308,7 @@ impl Writer {
     /// `invalid-argument` without the option `dictionaries`, for bytes that are no Zstandard dictionary or more than
     /// 1,048,576, beyond 65,535 dictionaries, and after `finish` or `abort`; `io`, which is final.
     pub fn dictionary(&mut self, bytes: &[u8]) -> Result<u16> {
-        self.check_open()?;
+        self.check_idle()?;
         if !self.options.dictionaries {
             return Err(Error::argument(
                 "the option dictionaries",
@@ -318,6 +330,8 @@ impl Writer {
         self.flush()?;
         self.core.output().hold_region(true);
         self.guarded(|core| core.begin_region(true))?;
+        self.region_open = true;
+        self.know_plain();
         Ok(RegionWriter::new(self))
     }
 
@@ -326,7 +340,7 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` for a key that was used before, and after `finish` or `abort`.
     pub fn property(&mut self, key: impl Into<String>, value: impl Into<String>) -> Result<()> {
-        self.check_open()?;
+        self.check_idle()?;
         let key = key.into();
         if self.properties.contains_key(&key) {
             return Err(Error::argument(
@@ -343,7 +357,8 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final, and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
-        self.flush()?;
+        self.check_idle()?;
+        self.close_region()?;
         self.buffer.forget_order();
         let properties = std::mem::take(&mut self.properties);
         let properties = properties
@@ -353,6 +368,7 @@ impl Writer {
         let created_by = self.options.created_by.take();
         self.guarded(|core| core.finish(properties, created_by))?;
         self.set_state(State::Finished);
+        self.release_buffer();
         let (data_bytes, index_bytes) = match self.core.output().sizes() {
             (0, all) => (self.core.data_length(), all - self.core.data_length()),
             sizes => sizes,
@@ -369,23 +385,57 @@ impl Writer {
     /// Gives up: removes the files, also those that were followed. After `finish`, or a second time, it does nothing.
     ///
     /// # Errors
-    /// None: files that cannot be removed stay, under temporary names or empty (WRT-6).
+    /// `invalid-argument` in a process that was forked from the writer's (WRT-11). Files that cannot be removed stay,
+    /// under temporary names or empty (WRT-6), without an error.
     pub fn abort(&mut self) -> Result<()> {
+        self.check_process()?;
+        self.region_open = false;
         if !matches!(self.state, State::Finished) {
             self.set_state(State::Aborted);
             self.core.output().discard();
+            self.release_buffer();
         }
         Ok(())
     }
 
     /// WRT-1 and WRT-6: whether calls are taken.
     pub(crate) fn check_open(&self) -> Result<()> {
+        self.check_process()?;
         match &self.state {
             State::Open => Ok(()),
             State::Failed(error) => Err(error.clone()),
             State::Finished => Err(Error::argument("a writer that is not finished", "one that is")),
             State::Aborted => Err(Error::argument("a writer that was not aborted", "one that was")),
         }
+    }
+
+    /// As [`Writer::check_open`]; and WRT-10: no region writer is at work, or was lost.
+    fn check_idle(&self) -> Result<()> {
+        self.check_open()?;
+        match self.region_open {
+            false => Ok(()),
+            true => Err(Error::argument(
+                "no other call until the region writer has ended its region",
+                "a region that is open; abort the writer if its region writer was lost",
+            )),
+        }
+    }
+
+    /// WRT-11.
+    fn check_process(&self) -> Result<()> {
+        match self.born.is_here() {
+            true => Ok(()),
+            false => Err(Error::argument(
+                "a call in the process that made the writer",
+                "one in a process that was forked from it",
+            )),
+        }
+    }
+
+    /// The region writer has done its work.
+    pub(super) fn region_ended(&mut self) {
+        self.region_open = false;
+        self.know_plain();
     }
 
     fn set_state(&mut self, state: State) {
@@ -397,7 +447,7 @@ impl Writer {
     fn know_plain(&mut self) {
         let out_of_order = self.options.ordered && self.buffer.holds_shared();
         self.plain_shared = match self.state {
-            State::Open => self.options.plain_lengths(),
+            State::Open if !self.region_open => self.options.plain_lengths(),
             _ => 0..0,
         };
         self.plain = if out_of_order { 0..0 } else { self.plain_shared.clone() };
@@ -412,4 +462,14 @@ impl Writer {
             }
         })
     }
+}
+
+/// An empty buffer, which has no memory yet.
+fn new_buffer(options: &WriterOptions) -> SortBuffer<MemberBits> {
+    let counted = options.framing == Framing::Arrow;
+    let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);
+    if options.compress_threads > 1 {
+        buffer.sort_whole_partitions();
+    }
+    buffer
 }

@@ -9,10 +9,9 @@ use std::ops::Range;
 use uuid::Uuid;
 
 /// Which files a writer makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// `NAME.data` and `NAME.index`.
-    #[default]
     Paired,
     /// `NAME.faro`.
     Single,
@@ -37,8 +36,8 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
-    /// Paired or single files.
-    pub layout: Layout,
+    /// Paired or single files. When absent, the NAME says it: single if it ends with `.faro`, else paired (PUB-1).
+    pub layout: Option<Layout>,
     /// P, the count of partitions, 1 to 2^28.
     pub partition_count: u32,
     /// Number of the first partition.
@@ -80,7 +79,9 @@ pub struct WriterOptions {
     pub follow: bool,
     /// Whether existing files of the final names may be replaced.
     pub overwrite: bool,
-    /// Largest plain size in bytes of a block that the writer makes.
+    /// Largest plain size in bytes of a block that the writer makes, 1 to 2^32 − 1. A reader refuses larger blocks than
+    /// its own limit `max_plain_size` ([`crate::Limits`]), which is 64 MiB like this option: whoever raises one has to
+    /// raise the other.
     pub max_plain_size: u32,
     /// With framing arrow: the encapsulated Arrow IPC schema message.
     pub schema: Option<Vec<u8>>,
@@ -96,7 +97,7 @@ impl WriterOptions {
     /// The defaults, for so many partitions.
     pub fn new(partition_count: u32) -> Self {
         WriterOptions {
-            layout: Layout::Paired,
+            layout: None,
             partition_count,
             first_partition: 0,
             framing: Framing::Records,
@@ -121,9 +122,14 @@ impl WriterOptions {
         }
     }
 
+    /// Sets `layout`.
+    #[must_use]
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
     setters! {
-        /// Sets `layout`.
-        layout: Layout;
         /// Sets `first_partition`.
         first_partition: u32;
         /// Sets `framing`.
@@ -187,8 +193,9 @@ impl WriterOptions {
             "a buffer_size of 1 to 2^33",
             self.buffer_size,
         )?;
-        let level = u64::try_from(self.level).unwrap_or(0);
-        check((1..=19).contains(&level), "a level of 1 to 19", level)?;
+        if !(1..=19).contains(&self.level) {
+            return Err(Error::argument("a level of 1 to 19", self.level.to_string()));
+        }
         let threads = self.compress_threads;
         check(
             (1..=64).contains(&threads),

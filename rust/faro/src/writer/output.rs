@@ -1,9 +1,10 @@
-//! The files of a writer: names, publication, removal (spec, WRT-4 to WRT-6).
+//! The files of a writer: names, publication, removal (spec, WRT-4 to WRT-6, PUB-2 to PUB-4).
 
 use super::append::AppendFile;
-use super::options::{Durability, Layout, WriterOptions};
+use super::options::{Durability, WriterOptions};
 use crate::error::{Error, Result, Role};
 use crate::header::FileKind;
+use crate::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
 use crate::reader::{Files, with_extension};
 use std::fs::File;
 use std::io;
@@ -20,19 +21,25 @@ pub(crate) struct Output {
     overwrite: bool,
     /// Others may read what was written.
     follow: bool,
+    /// Up to where blocks were written together with their regions' messages, for `recover`.
+    shown: u64,
+    /// The files were given their final names by `finish`.
+    named: bool,
 }
 
 impl Output {
     /// Creates the files, their headers waiting in the buffers.
     pub(crate) fn create(base: &Path, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
-        let files = match options.layout {
-            Layout::Paired => Files::paired(base),
-            Layout::Single => Files::single(base),
-        };
+        let files = Files::to_write(base, options.layout)?;
+        let replaces = options.follow && options.overwrite;
+        let last = files.first();
+        let lock = || PublishingLock::take(&lock_path(last.1)).map_err(|error| refused(last.1, last.0, error));
+        // PUB-4: two that replace the same pair would mix their files.
+        let _lock = if replaces { Some(lock()?) } else { None };
         let create = |path: &Path, role, kind| -> Result<AppendFile> {
             check_free(path, role, options.overwrite)?;
             let path = if options.follow {
-                if options.overwrite {
+                if replaces {
                     remove_existing(path, role)?;
                 }
                 path.to_path_buf()
@@ -50,8 +57,15 @@ impl Output {
             Files::Single(path) => (create(path, Role::Single, FileKind::Single)?, None),
             Files::Paired { data, index } => {
                 check_free(index, Role::Index, options.overwrite)?;
-                let data = create(data, Role::Data, FileKind::Data)?;
-                (create(index, Role::Index, FileKind::Index)?, Some(data))
+                let mut data = create(data, Role::Data, FileKind::Data)?;
+                match create(index, Role::Index, FileKind::Index) {
+                    Ok(index) => (index, Some(data)),
+                    Err(error) => {
+                        let _lock = if options.follow && !replaces { lock().ok() } else { None };
+                        data.discard();
+                        return Err(error);
+                    }
+                }
             }
         };
         let (durability, overwrite, follow) = (options.durability, options.overwrite, options.follow);
@@ -62,6 +76,8 @@ impl Output {
             durability,
             overwrite,
             follow,
+            shown: 0,
+            named: false,
         })
     }
 
@@ -116,8 +132,16 @@ impl Output {
 
     /// A region's message is complete.
     pub(crate) fn message_is_complete(&mut self) -> Result<()> {
+        let end = self.blocks().offset();
         if self.follow || self.durability == Durability::Commit || self.index.is_full() {
             self.flush()?;
+        } else if end - self.shown >= SHOWN_EVERY {
+            // WRT-12.
+            if let Some(data) = &mut self.data {
+                data.flush()?;
+            }
+            self.index.flush()?;
+            self.shown = end;
         }
         if self.durability == Durability::Commit {
             self.index.sync()?;
@@ -139,6 +163,7 @@ impl Output {
     pub(crate) fn publish(&mut self, tail: u64) -> Result<()> {
         self.try_to_publish().inspect_err(|_| {
             if self.follow {
+                let _lock = self.lock_to_remove();
                 self.index.take_back(tail);
             }
         })
@@ -155,35 +180,51 @@ impl Output {
             self.index.sync()?;
         }
         if !self.follow {
-            self.rename()?;
+            self.give_names()?;
         }
         if durable {
             sync_folder(self.final_path())?;
         }
-        self.keep(true);
+        self.index.finish();
+        if let Some(data) = &mut self.data {
+            data.finish();
+        }
         Ok(())
     }
 
-    fn rename(&mut self) -> Result<()> {
-        match (&self.files, &mut self.data) {
-            (
-                Files::Paired {
-                    data: data_path,
-                    index: index_path,
-                },
-                Some(data),
-            ) => {
-                check_free(data_path, Role::Data, self.overwrite)?;
-                check_free(index_path, Role::Index, self.overwrite)?;
-                data.rename(data_path)?;
-                self.index.rename(index_path)
-            }
-            (Files::Single(path), _) => {
-                check_free(path, Role::Single, self.overwrite)?;
-                self.index.rename(path)
-            }
-            (Files::Paired { index, .. }, None) => self.index.rename(index),
+    fn give_names(&mut self) -> Result<()> {
+        let paths = self.files.paths();
+        let mut own: Vec<&mut AppendFile> = self.data.iter_mut().chain([&mut self.index]).collect();
+        for (role, path) in &paths {
+            check_free(path, *role, self.overwrite)?;
         }
+        let names: Vec<_> = std::iter::zip(&own, &paths)
+            .map(|(file, (_, last))| Naming {
+                temporary: file.path(),
+                last,
+            })
+            .collect();
+        let replace = match (self.overwrite, &self.files) {
+            (false, _) => Replace::Nothing,
+            (true, Files::Single(_)) => Replace::Single,
+            (true, Files::Paired { .. }) => Replace::Pair,
+        };
+        give_names(&names, &lock_path(paths[0].1), replace).map_err(|(at, error)| {
+            let (role, path) = paths[at];
+            refused(path, role, error)
+        })?;
+        for (file, (_, last)) in std::iter::zip(&mut own, &paths) {
+            file.is_now(last);
+        }
+        self.named = true;
+        Ok(())
+    }
+
+    /// PUB-4: what removes a file of its final name waits until others have given theirs. Where that takes too long, the
+    /// files are removed all the same: each is looked at before.
+    fn lock_to_remove(&self) -> Option<PublishingLock> {
+        let lock = || PublishingLock::take(&lock_path(self.final_path())).ok();
+        if self.follow || self.named { lock() } else { None }
     }
 
     fn final_path(&self) -> &Path {
@@ -195,6 +236,7 @@ impl Output {
 
     /// Removes the files, under whatever names they have. Those that cannot be removed stay.
     pub(crate) fn discard(&mut self) {
+        let _lock = self.lock_to_remove();
         self.index.discard();
         if let Some(data) = &mut self.data {
             data.discard();
@@ -210,7 +252,16 @@ impl Output {
     }
 }
 
-/// WRT-4: the final name, a dot, the first 8 hexadecimal digits of the file id, `.tmp`.
+impl Drop for Output {
+    fn drop(&mut self) {
+        // Of a followed output with the lock, before its files do the same without.
+        if !self.index.is_kept() {
+            self.discard();
+        }
+    }
+}
+
+/// PUB-2: the final name, a dot, the first 8 hexadecimal digits of the file id, `.tmp`.
 fn temporary(path: &Path, file_id: &[u8; 16]) -> PathBuf {
     let [a, b, c, d, ..] = file_id;
     with_extension(path, &format!("{a:02x}{b:02x}{c:02x}{d:02x}.tmp"))
@@ -220,11 +271,23 @@ fn check_free(path: &Path, role: Role, overwrite: bool) -> Result<()> {
     if overwrite || path.symlink_metadata().is_err() {
         return Ok(());
     }
+    Err(exists(path, role))
+}
+
+/// Why a file did not get its final name.
+fn refused(path: &Path, role: Role, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => exists(path, role),
+        _ => Error::io("give the file its name", path, Some(role), error),
+    }
+}
+
+fn exists(path: &Path, role: Role) -> Error {
     let error = io::Error::new(
         io::ErrorKind::AlreadyExists,
         "it exists already, and overwrite was not asked for",
     );
-    Err(Error::io("create the file", path, Some(role), error))
+    Error::io("create the file", path, Some(role), error)
 }
 
 fn remove_existing(path: &Path, role: Role) -> Result<()> {
@@ -235,6 +298,9 @@ fn remove_existing(path: &Path, role: Role) -> Result<()> {
         _ => Ok(()),
     }
 }
+
+/// Region messages are written, and the blocks before them, after so many bytes of blocks (WRT-12).
+const SHOWN_EVERY: u64 = 1 << 20;
 
 /// Makes the names of new files durable.
 pub(crate) fn sync_folder(file: &Path) -> Result<()> {

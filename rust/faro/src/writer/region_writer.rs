@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
 ///
 /// A region that is given up, by dropping this before [`RegionWriter::end`], leaves nothing in the files. A call that is
-/// refused with `invalid-argument` changes nothing.
+/// refused with `invalid-argument` changes nothing. Until one of both has happened the writer takes no other call than
+/// [`Writer::abort`], also when this was forgotten (WRT-10).
 pub struct RegionWriter<'a> {
     writer: &'a mut Writer,
     extent: Extent,
@@ -123,6 +124,7 @@ impl<'a> RegionWriter<'a> {
     pub fn end(mut self) -> Result<()> {
         self.writer.check_open()?;
         self.ended = true;
+        self.writer.region_ended();
         let wrapped = self.wrapped;
         self.writer.guarded(|core| {
             core.output().hold_region(false);
@@ -197,7 +199,11 @@ impl<'a> RegionWriter<'a> {
 
 impl Drop for RegionWriter<'_> {
     fn drop(&mut self) {
-        if !self.ended && self.writer.check_open().is_ok() {
+        if self.ended {
+            return;
+        }
+        self.writer.region_ended();
+        if self.writer.check_open().is_ok() {
             // An error makes the writer a failed one: its next call reports it.
             let _ = self.writer.guarded(|core| {
                 let given_up = core.give_up_region();

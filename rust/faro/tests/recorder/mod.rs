@@ -103,6 +103,18 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
     unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0) as c_int }
 }
 
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn linkat(a: c_int, from: *const c_char, b: c_int, to: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: see above.
+    let path = unsafe { CStr::from_ptr(to) };
+    if !admit("link to", Path::new(OsStr::from_bytes(path.to_bytes()))) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_linkat, a, from, b, to, flags) as c_int }
+}
+
 /// Does something while this thread's calls are noted.
 pub fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
     let recorder = Recorder {

@@ -1,0 +1,161 @@
+//! The publishing lock (spec, PUB-5).
+
+use super::living::{key_of, key_of_metadata};
+use super::record_lock::{Locked, lock_file};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a writer waits for the lock before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// The locks that threads of this process hold. Record locks belong to the process, and closing any descriptor of the
+/// file gives them up: only one thread at a time may have the file open.
+static TURNS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static TURN_ENDED: Condvar = Condvar::new();
+
+fn turns() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock of one output, held until this is dropped.
+#[derive(Debug)]
+pub(crate) struct PublishingLock {
+    path: PathBuf,
+    /// Closed after the name is removed, and before the next thread has its turn.
+    file: Option<File>,
+    turn: Turn,
+}
+
+impl PublishingLock {
+    /// Takes the lock that is called `path`.
+    pub(crate) fn take(path: &Path) -> io::Result<Self> {
+        Self::take_within(path, PATIENCE)
+    }
+
+    /// As [`PublishingLock::take`]; when it takes longer than this, it fails.
+    pub(crate) fn take_within(path: &Path, patience: Duration) -> io::Result<Self> {
+        let end = Instant::now() + patience;
+        let turn = Turn::take(path, end)?;
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            let file = open(path)?;
+            // Step 4: whoever had the lock before removed the name with it.
+            let locked = lock_file(&file)?;
+            if locked != Locked::Elsewhere && is_named(&file, path) {
+                return Ok(PublishingLock {
+                    path: path.to_path_buf(),
+                    file: Some(file),
+                    turn,
+                });
+            }
+            drop(file);
+            if Instant::now() >= end {
+                return Err(too_long(path));
+            }
+            if locked == Locked::Elsewhere {
+                std::thread::sleep(pause);
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Gives the lock up and leaves its file where it is.
+    pub(crate) fn leave(mut self) {
+        self.file = None;
+    }
+}
+
+impl Drop for PublishingLock {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            // A file that stays is taken over by the next writer.
+            let _ = std::fs::remove_file(&self.path);
+            drop(file);
+        }
+        self.turn.end();
+    }
+}
+
+/// The right of one thread to have the lock's file open.
+#[derive(Debug)]
+struct Turn(Option<PathBuf>);
+
+impl Turn {
+    fn take(path: &Path, end: Instant) -> io::Result<Turn> {
+        let key = key(path);
+        let mut taken = turns();
+        while taken.contains(&key) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(too_long(path));
+            }
+            taken = TURN_ENDED
+                .wait_timeout(taken, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        taken.insert(key.clone());
+        Ok(Turn(Some(key)))
+    }
+
+    fn end(&mut self) {
+        if let Some(key) = self.0.take() {
+            turns().remove(&key);
+            TURN_ENDED.notify_all();
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// One name for one file, whatever way leads to its folder.
+fn key(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+fn too_long(path: &Path) -> io::Error {
+    let text = format!(
+        "another writer has held the publishing lock {} for too long",
+        path.display()
+    );
+    io::Error::new(ErrorKind::TimedOut, text)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Nor is a pipe waited for that has the name.
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|own| key_of(path) == key_of_metadata(&own))
+}
+
+#[cfg(not(unix))]
+fn is_named(_: &File, _: &Path) -> bool {
+    true
+}

@@ -1,0 +1,123 @@
+//! Final names, given in steps that no other writer can undo by accident (spec, PUB).
+
+mod fork;
+mod living;
+mod lock;
+mod record_lock;
+
+pub(crate) use fork::Birth;
+pub(crate) use living::{Living, is_living, key_of, key_of_metadata};
+pub(crate) use lock::PublishingLock;
+pub(crate) use record_lock::{Locked, lock_file, unlock_file};
+
+use living::FileKey;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// A file that is about to get its final name.
+pub(crate) struct Naming<'a> {
+    pub temporary: &'a Path,
+    pub last: &'a Path,
+}
+
+/// Whether final names may be taken from other files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replace {
+    Nothing,
+    /// A single file, in one step.
+    Single,
+    /// Files of a pair, in a moment that others wait for.
+    Pair,
+}
+
+/// Gives files their final names in this order (PUB-2 to PUB-4), or none of them. A failure says which of them it was.
+pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) -> Result<(), (usize, io::Error)> {
+    if replace == Replace::Single {
+        return rename_all(names);
+    }
+    if replace == Replace::Pair {
+        let _lock = PublishingLock::take(lock).map_err(|error| (0, error))?;
+        return rename_all(names);
+    }
+    let mut given: Vec<(usize, Option<FileKey>)> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let key = key_of(name.temporary);
+        match std::fs::hard_link(name.temporary, name.last) {
+            Ok(()) => given.push((at, key)),
+            Err(error) if at == 0 && has_no_links(&error) => return rename_free(names, lock),
+            Err(error) => {
+                take_back(names, &given, lock);
+                return Err((at, error));
+            }
+        }
+        // Where this is refused, the temporary name stays as a second one (PUB-7).
+        let _ = std::fs::remove_file(name.temporary);
+    }
+    Ok(())
+}
+
+/// Whether a file system refuses hard links as such.
+fn has_no_links(error: &io::Error) -> bool {
+    if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::TooManyLinks) {
+        return true;
+    }
+    #[cfg(unix)]
+    return matches!(
+        error.raw_os_error(),
+        Some(libc::EPERM | libc::EOPNOTSUPP | libc::ENOSYS)
+    );
+    #[cfg(not(unix))]
+    false
+}
+
+/// PUB-3, where there are no hard links: looks and renames, which others that do so wait for.
+fn rename_free(names: &[Naming<'_>], lock: &Path) -> Result<(), (usize, io::Error)> {
+    let _lock = PublishingLock::take(lock).map_err(|error| (0, error))?;
+    for (at, name) in names.iter().enumerate() {
+        if name.last.symlink_metadata().is_ok() {
+            return Err((at, ErrorKind::AlreadyExists.into()));
+        }
+    }
+    rename_all(names)
+}
+
+/// Renames one after another; the ones before a failure get their temporary names back.
+fn rename_all(names: &[Naming<'_>]) -> Result<(), (usize, io::Error)> {
+    for (at, name) in names.iter().enumerate() {
+        if let Err(error) = std::fs::rename(name.temporary, name.last) {
+            for before in &names[..at] {
+                let _ = std::fs::rename(before.last, before.temporary);
+            }
+            return Err((at, error));
+        }
+    }
+    Ok(())
+}
+
+/// Takes final names back that are still those of the files that were given them.
+fn take_back(names: &[Naming<'_>], given: &[(usize, Option<FileKey>)], lock: &Path) {
+    if given.is_empty() {
+        return;
+    }
+    let Ok(_lock) = PublishingLock::take(lock) else { return };
+    for (at, key) in given {
+        let name = &names[*at];
+        if key.is_some() && key_of(name.last) == *key {
+            let _ = std::fs::rename(name.last, name.temporary);
+        }
+    }
+}
+
+/// The publishing lock of an output whose data or single file this is: `NAME.faro-lock` (PUB-5).
+pub(crate) fn lock_path(last: &Path) -> PathBuf {
+    let stem = match last.extension().and_then(|extension| extension.to_str()) {
+        Some("data" | "index" | "faro") => last.with_extension(""),
+        _ => last.to_path_buf(),
+    };
+    let mut text = stem.into_os_string();
+    text.push(".faro-lock");
+    text.into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Recovery of what a dead writer left (spec, PUB-8).
+
+use super::remains::{Group, Remain, choose, collect, is_x};
+use super::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild_as, repair};
+use crate::error::{Error, Result, Role};
+use crate::limits::Limits;
+use crate::publishing::{Naming, Replace, give_names, lock_path};
+use crate::reader::{Files, Reader, ReaderOptions, with_extension};
+use crate::writer::{Layout, sync_folder};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// How [`recover`] goes about it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RecoverOptions {
+    /// The first 8 hexadecimal digits of the file_id of the output to recover, if several are there.
+    pub file_id: Option<String>,
+    /// Whether another output that has the final names may be replaced.
+    pub overwrite: bool,
+    /// Only tell what would be done.
+    pub dry_run: bool,
+    /// Who reads shared blocks, if the index has to be made anew.
+    pub shared: SharedPolicy,
+    /// With framing arrow: the schema message, if the index has to be made anew.
+    pub schema: Option<Vec<u8>>,
+}
+
+impl RecoverOptions {
+    /// Sets `file_id`.
+    #[must_use]
+    pub fn file_id(mut self, file_id: impl Into<String>) -> Self {
+        self.file_id = Some(file_id.into());
+        self
+    }
+
+    /// Sets `overwrite`.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Sets `dry_run`.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
+    /// Sets `shared`.
+    #[must_use]
+    pub fn shared(mut self, shared: SharedPolicy) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    /// Sets `schema`.
+    #[must_use]
+    pub fn schema(mut self, schema: Option<Vec<u8>>) -> Self {
+        self.schema = schema;
+        self
+    }
+}
+
+/// What [`recover`] did, or with `dry_run` would have done.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RecoverReport {
+    /// What was done.
+    pub action: Action,
+    /// The first 8 hexadecimal digits of the output's file_id; none with [`Action::Nothing`] and
+    /// [`Action::NothingSaved`].
+    pub file_id: Option<String>,
+    /// Regions of the output now.
+    pub regions: u64,
+    /// What the repair kept and cut; none if there was none.
+    pub repair: Option<RepairReport>,
+    /// The files that were found and gone by, under the names that they had.
+    pub found: Vec<PathBuf>,
+}
+
+impl RecoverReport {
+    fn without(action: Action, regions: u64) -> RecoverReport {
+        RecoverReport {
+            action,
+            file_id: None,
+            regions,
+            repair: None,
+            found: Vec::new(),
+        }
+    }
+}
+
+/// Makes a finished output of what a writer left that died, under the final names (PUB-8). `name` is the output's NAME
+/// (PUB-1); without one of the endings, files of both layouts are looked for.
+///
+/// # Errors
+/// `io` when nothing is there, its writer lives, or another output has the final names; `invalid-argument` when several
+/// writers left something: the error names the file_id of each; what [`repair`] and [`crate::rebuild`] refuse. The files
+/// are left as they are then, but for `io` on writing.
+///
+/// ```no_run
+/// use faro::{Limits, RecoverOptions, recover};
+/// let report = recover("shuffle/map-7", &Limits::default(), &RecoverOptions::default())?;
+/// println!("{}: {} regions", report.action.as_str(), report.regions);
+/// # Ok::<(), faro::Error>(())
+/// ```
+pub fn recover(name: impl AsRef<Path>, limits: &Limits, options: &RecoverOptions) -> Result<RecoverReport> {
+    let name = name.as_ref();
+    if let Some(x) = options.file_id.as_ref().filter(|x| !is_x(x)) {
+        return Err(Error::argument(
+            "a file_id of 8 hexadecimal digits in lower case",
+            format!("{x:?}"),
+        ));
+    }
+    let (stem, layout) = Files::split(name)?;
+    let layouts = match &layout {
+        Some(layout) => std::slice::from_ref(layout),
+        None => &[Layout::Single, Layout::Paired],
+    };
+    for layout in layouts {
+        if let Some(regions) = opens(&stem, *layout, limits) {
+            return Ok(RecoverReport::without(Action::Nothing, regions));
+        }
+    }
+    match choose(collect(&stem, layouts)?, options.file_id.as_deref(), name)? {
+        Some(group) => Recovery::new(group, &stem).run(limits, options),
+        None => Ok(RecoverReport::without(Action::NothingSaved, 0)),
+    }
+}
+
+/// How many regions the output of the final names has, if it opens (step 1).
+fn opens(stem: &Path, layout: Layout, limits: &Limits) -> Option<u64> {
+    let files = match layout {
+        Layout::Paired => Files::paired(stem),
+        Layout::Single => Files::single(stem),
+    };
+    if files
+        .paths()
+        .iter()
+        .any(|(_, path)| super::remains::is_written_to(path))
+    {
+        return None;
+    }
+    let options = ReaderOptions {
+        limits: limits.clone(),
+        ..ReaderOptions::default()
+    };
+    Some(Reader::open(&files, options).ok()?.region_count() as u64)
+}
+
+/// Steps 6 to 8, of one group.
+struct Recovery {
+    group: Group,
+    /// Data and index, or the single file; the index may have to be made anew.
+    files: Vec<Remain>,
+    rebuilds: bool,
+}
+
+impl Recovery {
+    fn new(group: Group, stem: &Path) -> Recovery {
+        let roles: &[Role] = match group.layout {
+            Layout::Paired => &[Role::Data, Role::Index],
+            Layout::Single => &[Role::Single],
+        };
+        let mut files: Vec<_> = roles.iter().filter_map(|role| group.file(*role).cloned()).collect();
+        let headed = |file: &&Remain| file.header.is_some();
+        let rebuilds = group.layout == Layout::Paired && group.file(Role::Index).filter(headed).is_none();
+        if rebuilds {
+            let last = with_extension(stem, "index");
+            let x = group.x.as_deref().unwrap_or_default();
+            files.truncate(1);
+            files.push(Remain {
+                role: Role::Index,
+                path: with_extension(&last, &format!("{x}.tmp")),
+                last,
+                second: None,
+                header: None,
+            });
+        }
+        Recovery { group, files, rebuilds }
+    }
+
+    fn run(&self, limits: &Limits, options: &RecoverOptions) -> Result<RecoverReport> {
+        self.check_free(options.overwrite)?;
+        let repaired = self.repair(limits, options)?;
+        let unnamed: Vec<_> = self.files.iter().filter(|file| !file.is_last()).collect();
+        if !options.dry_run {
+            self.publish(&unnamed, options.overwrite)?;
+        }
+        let action = match repaired.action {
+            Action::Nothing if !unnamed.is_empty() => Action::Published,
+            action => action,
+        };
+        Ok(RecoverReport {
+            action,
+            file_id: self.group.x.clone(),
+            regions: repaired.regions,
+            repair: Some(repaired),
+            found: self.group.files.iter().map(|file| file.path.clone()).collect(),
+        })
+    }
+
+    /// Whether the final name of a file may be given to it though another has it (step 6).
+    fn may_replace(&self, file: &Remain, overwrite: bool) -> bool {
+        overwrite || (file.role == Role::Index && self.files[0].is_last())
+    }
+
+    fn check_free(&self, overwrite: bool) -> Result<()> {
+        for file in self.files.iter().filter(|file| !file.is_last()) {
+            if file.last.symlink_metadata().is_ok() && !self.may_replace(file, overwrite) {
+                let error = std::io::Error::new(ErrorKind::AlreadyExists, "another file has this name");
+                return Err(Error::io("give the file its name", &file.last, Some(file.role), error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Mends the files under the names that they have (step 7).
+    fn repair(&self, limits: &Limits, options: &RecoverOptions) -> Result<RepairReport> {
+        let files = match &self.files[..] {
+            [data, index] => Files::Paired {
+                data: data.path.clone(),
+                index: index.path.clone(),
+            },
+            [single, ..] => Files::Single(single.path.clone()),
+            [] => return Err(Error::argument("files to mend", "none")),
+        };
+        if !self.rebuilds {
+            return repair(&files, limits, options.dry_run);
+        }
+        let rebuild = RebuildOptions {
+            shared: options.shared,
+            dry_run: options.dry_run,
+            schema: options.schema.clone(),
+        };
+        rebuild_as(
+            &files,
+            &with_extension(&self.files[1].last, "rebuild.tmp"),
+            limits,
+            rebuild,
+        )
+    }
+
+    /// Brings the files to the device and gives them their names (step 8).
+    fn publish(&self, unnamed: &[&Remain], overwrite: bool) -> Result<()> {
+        for file in unnamed {
+            let synced = File::open(&file.path).and_then(|open| open.sync_all());
+            synced.map_err(|error| Error::io("sync the file", &file.path, Some(file.role), error))?;
+        }
+        let names: Vec<_> = unnamed
+            .iter()
+            .map(|file| Naming {
+                temporary: &file.path,
+                last: &file.last,
+            })
+            .collect();
+        let replace = match self.group.layout {
+            Layout::Single if overwrite => Replace::Single,
+            Layout::Paired if overwrite || self.files[0].is_last() => Replace::Pair,
+            _ => Replace::Nothing,
+        };
+        if !names.is_empty() {
+            give_names(&names, &lock_path(&self.files[0].last), replace).map_err(|(at, error)| {
+                let file = unnamed[at];
+                Error::io("give the file its name", &file.last, Some(file.role), error)
+            })?;
+        }
+        for second in self.files.iter().filter_map(|file| file.second.as_ref()) {
+            // A second name that cannot be removed is swept by `clean`.
+            let _ = std::fs::remove_file(second);
+        }
+        sync_folder(&self.files[0].last)
+    }
+}
