@@ -13,7 +13,7 @@ from typing import Literal
 from faro.arguments import flag, path, shown
 from faro.error import FaroError, Place, invalid
 from faro.header import HEADER_SIZE, MAGIC
-from faro.held import HeldFile
+from faro.held import HeldFile, holding
 from faro.naming import Path
 from faro.publishing import LOCK, name_claim
 from faro.rebuilding import TEMPORARY
@@ -101,7 +101,8 @@ def _role(name: str) -> str | None:
 def _clean_file(path: str, older_than: float, *, dry_run: bool) -> Literal["removed", "living", "young"] | None:
     """Remove a file if the rules 2 to 4 say so; None: it is no dead writer's by its content, or gone."""
     file = HeldFile(path, _role(os.path.basename(path)))
-    try:
+
+    def work() -> Literal["removed", "living", "young"] | None:
         # A lock is claimed as writers do that wait for it.
         if not file.take(name_claim(path) if path.endswith(LOCK) else None) or not _fits(file):
             return None
@@ -115,8 +116,8 @@ def _clean_file(path: str, older_than: float, *, dry_run: bool) -> Literal["remo
             except OSError as fault:
                 raise file.place.io(fault, "to remove the file") from fault
         return "removed"
-    finally:
-        file.give_back()
+
+    return holding([file], work)
 
 
 def _fits(file: HeldFile) -> bool:

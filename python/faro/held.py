@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Callable
+from typing import TypeVar
 
 from faro.error import FaroError, Place
 from faro.header import HEADER_SIZE, FileHeader, parse_header
@@ -24,6 +26,7 @@ class HeldFile:
         """Its first 64 bytes; none of a living writer's of this process, whose lock opening the file would lose."""
         self._descriptors: list[int] = []
         self._claim: Claim | None = None
+        self._first: HeldFile | None = None
         self.status: os.stat_result
 
     def take(self, claim: Claim | None = None) -> bool:
@@ -70,7 +73,7 @@ class HeldFile:
     def share(self, other: HeldFile) -> None:
         """Take what another has taken: this is a second name of the same file."""
         self.status, self.living, self.start = other.status, other.living, other.start
-        self._descriptors = other._descriptors
+        self._descriptors, self._first = other._descriptors, other
 
     @property
     def descriptor(self) -> int:
@@ -91,7 +94,30 @@ class HeldFile:
 
     def give_back(self) -> None:
         """Close the file."""
-        with contextlib.suppress(OSError):
-            close_all(self._descriptors)
+        if self._first is None:
+            with contextlib.suppress(OSError):
+                close_all(self._descriptors)
         if self._claim is not None:
             self._claim.give_back()
+
+    def __del__(self) -> None:
+        """Close a file that was dropped."""
+        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+            self.give_back()
+
+
+Result = TypeVar("Result")
+
+
+def holding(files: list[HeldFile], work: Callable[[], Result]) -> Result:
+    """Do what needs files that are held, and give them back, whatever it ends with."""
+    # Not "finally": an interruption there would leave them held.
+    try:
+        result = work()
+        for file in files:
+            file.give_back()
+        return result
+    except BaseException:
+        for file in files:
+            file.give_back()
+        raise

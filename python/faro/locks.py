@@ -7,6 +7,7 @@ import errno
 import os
 import random
 import time
+import weakref
 from collections.abc import Hashable
 
 try:
@@ -19,7 +20,7 @@ PATIENCE = 60.0
 _LONGEST = 0.02
 """Seconds between two attempts, at most."""
 
-_held: dict[Hashable, Claim] = {}
+_held: dict[Hashable, weakref.ref[Claim]] = {}
 """What threads of this process hold, by process, so that a fork has none of its parent's."""
 
 
@@ -44,34 +45,47 @@ class Patience:
 class Claim:
     """What one thread of this process holds at a time, called by a key; not to be had by a fork.
 
-    It is taken and given back by one operation of a dictionary each, so that no interruption leaves it half taken.
+    It is taken and given back by one operation of a dictionary each, so that no interruption leaves it half taken. One
+    that is dropped is given back.
     """
 
     def __init__(self, *key: Hashable) -> None:
         """Say what; :meth:`take` takes it."""
         self._key = (os.getpid(), *key)
         self._late: list[int] = []
+        self._self = weakref.ref(self)
 
     def take(self) -> bool:
         """Take it; return False if another has it. Taking it again is allowed."""
-        return _held.setdefault(self._key, self) is self
+        return _held.setdefault(self._key, self._self) is self._self
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held, by this or another."""
+        return self._key in _held
 
     def give_back(self) -> None:
         """Give it back, if this has it."""
-        if _held.get(self._key) is self:
+        if _held.get(self._key) is self._self:
             del _held[self._key]
         with contextlib.suppress(OSError):
             close_all(self._late)
 
     def close_with(self, descriptor: int) -> None:
         """Close a descriptor now, or if this is held, when it is given back."""
-        owner = _held.get(self._key)
+        known = _held.get(self._key)
+        owner = known() if known is not None else None
         if owner is not None:
             owner._late.append(descriptor)
-            if _held.get(self._key) is not owner:
+            if _held.get(self._key) is not known:
                 owner.give_back()
         else:
             os.close(descriptor)
+
+    def __del__(self) -> None:
+        """Give back what was dropped."""
+        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+            self.give_back()
 
 
 def file_claim(status: os.stat_result) -> Claim:

@@ -57,6 +57,11 @@ class PublishingLock:
         if self._claim is not None:
             self._claim.give_back()
 
+    def __del__(self) -> None:
+        """Give back a lock that was dropped."""
+        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+            self.give_back()
+
     def _lock(self) -> bool:
         """Take the record lock of the file; return False if another process has it or has removed the file."""
         flags = os.O_WRONLY | os.O_CREAT

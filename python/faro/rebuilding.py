@@ -275,9 +275,10 @@ def _write_index(
         cut_data()
         output.replace()
         sync_folder(output.place)
-    except BaseException:
-        output.remove_temporary()
-        raise
-    finally:
         with contextlib.suppress(OSError):
             output.close()
+    except BaseException:
+        output.remove_temporary()
+        with contextlib.suppress(OSError):
+            output.close()
+        raise

@@ -11,7 +11,7 @@ from typing import Literal
 
 from faro.arguments import flag, shown
 from faro.error import Code, FaroError, Place, invalid
-from faro.held import HeldFile
+from faro.held import HeldFile, holding
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.locks import file_claim
 from faro.naming import Layout, OutputPaths, Path, paths_of, split_name
@@ -70,16 +70,15 @@ def recover(
     opened = _opens(base, layout, limits)
     if opened is not None:
         return RecoverReport("nothing", None, opened)
-    place = Place(None, os.fspath(name))
     taken: list[HeldFile] = []
-    try:
-        group = choose(collect(base, layout, taken), file_id, place)
+
+    def work() -> RecoverReport:
+        group = choose(collect(base, layout, taken), file_id, Place(None, os.fspath(name)))
         if group is None:
             return RecoverReport("nothing-saved", None, 0)
         return _Recovery(group, limits, overwrite=overwrite, dry_run=dry_run).report()
-    finally:
-        for file in taken:
-            file.give_back()
+
+    return holding(taken, work)
 
 
 def _opens(base: str, layout: Layout | None, limits: Limits) -> int | None:
@@ -101,10 +100,7 @@ def _opens(base: str, layout: Layout | None, limits: Limits) -> int | None:
 def _is_written_here(path: str) -> bool:
     """Whether a writer of this process has a file, which to open and close would lose its lock (PUB-6)."""
     with contextlib.suppress(OSError):
-        claim = file_claim(os.stat(path))
-        free = claim.take()
-        claim.give_back()
-        return not free
+        return file_claim(os.stat(path)).held
     return False
 
 
@@ -129,10 +125,13 @@ class _Recovery:
                     locked(PublishingLock(group.base, self._place(unnamed[0])), lambda: self._name(unnamed))
                 self._remove_second_names()
                 sync_folder(self._place(group.roles[-1]))
-        finally:
             # Not before: with a descriptor of a file, its lock goes.
             for file in self._opened:
                 file.close()
+        except BaseException:
+            # Not closed, as an interruption may have come while a file was being read: they go when they are dropped.
+            self._opened.clear()
+            raise
         action: Action = "published" if unnamed and repaired.action == "nothing" else repaired.action
         return RecoverReport(action, group.x, repaired.regions, repaired)
 

@@ -14,10 +14,11 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import pytest
+from killed import finish_and_die, write_and_die
 from support import FILE_ID, Call, Output, events_of, fault_of, model, output
 
 import faro
-from faro import Code, FaroError, Writer, WriterOptions, check
+from faro import Code, FaroError, Writer, WriterOptions, check, clean, recover
 from faro.calls import Calls
 from faro.region_writer import RegionWriter
 
@@ -327,3 +328,64 @@ def test_a_call_while_another_thread_makes_one(tmp_path: Path) -> None:
     writer.write(2, b"z")
     writer.finish()
     assert check(**made.files).blocks == 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "left"),
+    [
+        ("paired", "committed"),
+        ("paired", "between"),
+        ("paired", "no index"),
+        ("single", "committed"),
+        ("single", "between"),
+    ],
+)
+def test_an_interrupted_recovery_can_be_made_again(tmp_path: Path, layout: Any, left: str) -> None:
+    """Nothing is lost, and nothing stays locked."""
+
+    def leave(folder: Path) -> None:
+        folder.mkdir()
+        if left == "between":
+            finish_and_die(folder, ".index" if layout == "paired" else ".faro", layout=layout, file_id=FILE_ID)
+        else:
+            write_and_die(folder, layout=layout, file_id=FILE_ID)
+        if left == "no index":
+            (folder / f"out.index.{FILE_ID[:4].hex()}.tmp").write_bytes(b"")
+
+    def recover_and_read(folder: Path) -> dict[str, bytes]:
+        recover(folder / "out")
+        assert clean(folder, older_than=0).kept == ()
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    leave(tmp_path / "whole")
+    leave(tmp_path / "steps")
+    whole = recover_and_read(tmp_path / "whole")
+    assert len(whole) == (2 if layout == "paired" else 1)
+    with Interruption() as all_steps:
+        recover(tmp_path / "steps" / "out")
+    stride = all_steps.steps // 40 | 1
+    for step in range(stride // 2, all_steps.steps, stride):
+        folder = tmp_path / str(step)
+        leave(folder)
+        with Interruption(step), contextlib.suppress(KeyboardInterrupt):
+            recover(folder / "out")
+        assert recover_and_read(folder) == whole
+
+
+def test_an_interrupted_cleaning_can_be_made_again(tmp_path: Path) -> None:
+    def leave(folder: Path) -> None:
+        folder.mkdir()
+        write_and_die(folder, file_id=FILE_ID)
+        (folder / "out.faro-lock").touch()
+
+    leave(tmp_path / "steps")
+    with Interruption() as all_steps:
+        clean(tmp_path / "steps", older_than=0)
+    stride = all_steps.steps // 40 | 1
+    for step in range(stride // 2, all_steps.steps, stride):
+        folder = tmp_path / str(step)
+        leave(folder)
+        with Interruption(step), contextlib.suppress(KeyboardInterrupt):
+            clean(folder, older_than=0)
+        assert clean(folder, older_than=0).kept == ()
+        assert list(folder.iterdir()) == []
