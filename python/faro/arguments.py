@@ -9,14 +9,11 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from faro.error import invalid, shortened, told
-
-T = TypeVar("T")
 
 _SHOWN = 48
 """Characters of a text or of bytes that are shown."""
@@ -93,11 +90,10 @@ def path(name: str, value: object) -> str:
     return found
 
 
-def instance(name: str, value: object, kind: type[T], example: str) -> T:
-    """Return an object of a class of this package; ``example`` says how to make one."""
+def instance(name: str, value: object, kind: type[object], example: str) -> None:
+    """Refuse what is not an object of a class of this package; ``example`` says how to make one."""
     if not isinstance(value, kind):
         raise invalid(f"{name}: a {kind.__name__}, for example {example}", shown(value))
-    return value
 
 
 def integers(name: str, value: object, least: int, most: int) -> npt.NDArray[np.int64]:

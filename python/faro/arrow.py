@@ -1,4 +1,8 @@
-"""Arrow tables in and out (framing arrow). Needs pyarrow: ``pip install faro[arrow]``."""
+"""Arrow tables in and out (framing arrow).
+
+Needs pyarrow, which the extra ``arrow`` of this library installs: ``pip install './python[arrow]'`` in a copy of its
+source.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from faro.arguments import flag, integers, shown
 from faro.arrow_columns import binary_array
+from faro.arrow_input import as_schema, as_table
 from faro.arrow_rows import Rows, check_rows, cut, messages, one_batch
 from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
+from faro.calls import Calls
 from faro.delivery import PartitionReader
 from faro.error import Code, invalid
 from faro.framing import check_framing
-from faro.header import FRAMING_ARROW, HEADER_SIZE
+from faro.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE
+from faro.naming import Path
+from faro.needs_pyarrow import pa
 from faro.options import WriterOptions
 from faro.region_builder import RegionBuilder, member_bits
 from faro.writer import Writer
@@ -35,6 +43,7 @@ BLOCK = 256 << 10
 
 def unpacked(schema: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
     """Return a schema without dictionary-encoded columns (FRM-3), and without views, of which pyarrow takes no rows."""
+    schema = as_schema(schema)
     return pa.schema([_unpacked_field(field) for field in schema], schema.metadata)
 
 
@@ -66,12 +75,13 @@ class ArrowWriter:
     of its columns again.
     """
 
-    def __init__(self, name: str, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, name: Path, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
         """Create an output for tables of a schema.
 
         Args:
-            name: the output's name without extension.
-            schema: a pyarrow Schema; dictionary-encoded columns are unpacked, views become text or binary.
+            name: the output's NAME, as that of :class:`faro.Writer`.
+            schema: a pyarrow Schema, or what has ``__arrow_c_schema__``; dictionary-encoded columns are unpacked,
+                views become text or binary.
             partition_count: how many partitions there are.
             options: those of :class:`faro.WriterOptions`.
 
@@ -79,52 +89,63 @@ class ArrowWriter:
             FaroError: ``invalid-argument`` for a column of a type that pyarrow takes no rows of, or an option.
         """
         self.schema = unpacked(schema)
+        """What tables are cast to."""
         try:
             self.schema.empty_table().take(pa.array([], pa.uint32()))
         except pa.ArrowException as fault:
-            raise invalid("columns of types that pyarrow takes rows of", fault) from fault
+            raise invalid("schema: columns of types that pyarrow takes rows of", fault) from fault
         message = self.schema.serialize().to_pybytes()
         options.setdefault("block_size", BLOCK)
         chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
         self.writer = Writer(name, chosen)
         """The writer underneath."""
         self._rows = Rows(chosen)
+        self._calls = Calls()
 
-    def write(self, table: Any, partitions: npt.NDArray[Any]) -> None:  # noqa: ANN401
+    def _call(self) -> Calls:
+        """Begin a call, in a ``with`` statement: the rows that are kept are part of what WRT-6 guards."""
+        self.writer.check_open()
+        return self._calls
+
+    def write(self, table: Any, partitions: npt.ArrayLike) -> None:  # noqa: ANN401
         """Write rows.
 
         Args:
-            table: a pyarrow Table or RecordBatch of the schema.
-            partitions: shape (rows,), the absolute partition of each.
+            table: rows of the schema: a pyarrow Table or RecordBatch, a DataFrame of pandas or Polars, a relation of
+                DuckDB, or whatever else has ``__arrow_c_stream__``, ``__arrow_c_array__`` or ``__dataframe__``.
+                The index of a pandas DataFrame is left out unless the schema names it.
+            partitions: shape (rows,), the absolute partition of each; any sequence or array of integers.
 
         Raises:
             FaroError: ``invalid-argument`` if they do not fit; whatever writing a region raises.
         """
-        rows = self._table(table)
-        numbers = np.asarray(partitions)
+        self.writer.check_open()
+        rows = as_table(table, self.schema)
         options = self.writer.options
-        if numbers.shape != (rows.num_rows,) or (numbers.size and numbers.dtype.kind not in "iu"):
-            raise invalid(f"{rows.num_rows} partitions", numbers.shape)
+        numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+        if numbers.size != rows.num_rows:
+            raise invalid(f"partitions: {rows.num_rows} of them, one for each row", numbers.size)
         if not numbers.size:
             return
-        if int(numbers.min()) < options.first_partition or int(numbers.max()) >= options.end_partition:
-            raise invalid(f"partitions from {options.first_partition} to {options.end_partition - 1}")
         check_rows(rows, options.max_plain_size)
         first = options.first_partition + options.rotation
-        self._rows.push(rows, (numbers.astype(np.int64) - first) % options.partition_count)
-        if self._rows.bytes >= options.buffer_size:
-            self.flush()
+        with self._call():
+            self._rows.push(rows, (numbers - first) % options.partition_count)
+            if self._rows.bytes >= options.buffer_size:
+                self._flush()
 
     def broadcast(self, table: Any) -> None:  # noqa: ANN401
-        """Write rows once for every partition."""
-        self._share(self._table(table), None)
+        """Write rows once for every partition; see :meth:`write`."""
+        self._share(table, None)
 
     def multicast(self, partitions: Sequence[int] | npt.NDArray[Any], table: Any) -> None:  # noqa: ANN401
-        """Write rows once for a set of partitions."""
-        self._share(self._table(table), partitions)
+        """Write rows once for a set of partitions; see :meth:`write`."""
+        self._share(table, partitions)
 
-    def _share(self, rows: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
+    def _share(self, table: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
+        self.writer.check_open()
         options = self.writer.options
+        rows = as_table(table, self.schema)
         members = None if partitions is None else member_bits(partitions, options)
         check_rows(rows, options.max_plain_size)
         self.flush()
@@ -136,17 +157,15 @@ class ArrowWriter:
             region.shared(members)
             self._blocks(region, [one_batch(rows)], per_block)
 
-        self.writer.stream(fill)
-
-    def _table(self, table: Any) -> Any:  # noqa: ANN401
-        try:
-            rows = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-            return rows if rows.schema.equals(self.schema) else rows.cast(self.schema)
-        except (pa.ArrowException, AttributeError, TypeError, ValueError) as fault:
-            raise invalid("a table of the writer's schema", fault) from fault
+        with self._call():
+            self.writer.stream(fill)
 
     def flush(self) -> None:
         """Write the rows that are kept as a region."""
+        with self._call():
+            self._flush()
+
+    def _flush(self) -> None:
         rows, options = self._rows, self.writer.options
         rows.sort()
         slots = rows.present()
@@ -181,8 +200,8 @@ class ArrowWriter:
 
     def abort(self) -> None:
         """Give up and leave nothing."""
-        self._rows.clear()
         self.writer.abort()
+        self._rows.clear()
 
     def __enter__(self: Self) -> Self:
         """Return the writer itself."""
@@ -202,6 +221,11 @@ class ArrowWriter:
                 raise
 
 
+def _check_reader(reader: object) -> None:
+    if not isinstance(reader, PartitionReader):
+        raise invalid("reader: a Reader or a Follower, for example open_reader(name)", shown(reader))
+
+
 def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
     """Return the Arrow schema of an output with framing arrow.
 
@@ -209,11 +233,15 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
         FaroError: ``invalid-argument`` for another framing; ``malformed-message`` at 88 if pyarrow refuses the
             schema (SCH-3).
     """
+    _check_reader(reader)
     message = reader.schema_message
     if reader.header.framing != FRAMING_ARROW or message is None:
-        raise invalid("framing arrow", reader.header.framing)
+        name = FRAMING_NAMES[reader.header.framing]
+        raise invalid("an output with framing arrow; reader.records() reads framing records", f"framing {name}")
     try:
         return pa.ipc.read_schema(pa.py_buffer(message))
+    except MemoryError:
+        raise
     except Exception as fault:
         offset = HEADER_SIZE + BLOCK_HEADER_SIZE
         raise reader.index_place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
@@ -230,7 +258,8 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
     Raises:
         FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
     """
-    return _batches(reader, reader.blocks(partition), read_schema(reader), validate=validate)
+    schema, validate = read_schema(reader), flag("validate", validate)
+    return _batches(reader, reader.blocks(partition), schema, validate=validate)
 
 
 def read_partitions(
@@ -240,9 +269,9 @@ def read_partitions(
 
     Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
     """
-    schema = read_schema(reader)
-    for number, blocks in reader.by_partitions(low, high):
-        yield number, _batches(reader, blocks, schema, validate=validate)
+    schema, validate = read_schema(reader), flag("validate", validate)
+    found = reader.by_partitions(low, high)
+    return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
 
 
 def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, validate: bool) -> Iterator[Any]:  # noqa: ANN401
@@ -256,6 +285,9 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
                 raise ValueError("buffers that Arrow compressed")
             batch = pa.ipc.read_record_batch(message, schema)
             batch.validate(full=validate)
+        except MemoryError:
+            # No fault of the file.
+            raise
         except Exception as fault:
             offset = block.offset + BLOCK_HEADER_SIZE
             raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
@@ -288,4 +320,5 @@ def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
 
 def read_records(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
     """Return all records of a partition, with framing records, as a pyarrow LargeBinaryArray."""
+    _check_reader(reader)
     return binary_array(*reader.record_arrays(partition))

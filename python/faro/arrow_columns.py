@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from faro.error import invalid
 from faro.gather import Bytes, Ints
+from faro.needs_pyarrow import pa
 
 
 def binary_buffers(column: Any) -> tuple[Ints, Bytes]:  # noqa: ANN401 - pyarrow ships no types

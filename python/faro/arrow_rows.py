@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from faro.error import Code, FaroError
 from faro.gather import Ints
+from faro.needs_pyarrow import pa
 from faro.options import WriterOptions
 
 RUN = 4 << 20

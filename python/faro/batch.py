@@ -17,8 +17,8 @@ from faro.options import WriterOptions
 
 def check_batch(
     options: WriterOptions,
-    partitions: npt.NDArray[Any],
-    offsets: npt.NDArray[Any],
+    partitions: npt.ArrayLike,
+    offsets: npt.ArrayLike,
     data: Any,  # noqa: ANN401
 ) -> tuple[Ints, Ints, Bytes]:
     """Check a batch of records (WRT-1).

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from faro.arrow_columns import binary_buffers
 from faro.error import invalid
 from faro.key import Encoded, encode_numbers, encode_sized, encode_value, joined, with_nulls
+from faro.needs_pyarrow import pa
 
 
 def encode_arrow(column: Any) -> Encoded:  # noqa: ANN401 - pyarrow ships no types

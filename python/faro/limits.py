@@ -36,9 +36,10 @@ class Limits:
             object.__setattr__(self, field.name, integer(field.name, getattr(self, field.name), 0, 2**64 - 1))
 
     @staticmethod
-    def of(value: object) -> Limits:
-        """Return the limits that a caller handed over, checked."""
-        return instance("limits", value, Limits, "Limits(max_regions=1000)")
+    def of(value: Limits) -> Limits:
+        """Return the limits that a caller handed over, once it is sure that they are some."""
+        instance("limits", value, Limits, "Limits(max_regions=1000)")
+        return value
 
 
 DEFAULT_LIMITS = Limits()

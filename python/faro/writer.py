@@ -150,8 +150,8 @@ class Writer:
 
     def write_batch(
         self,
-        partitions: npt.NDArray[Any],
-        offsets: npt.NDArray[Any],
+        partitions: npt.ArrayLike,
+        offsets: npt.ArrayLike,
         data: Any,  # noqa: ANN401 - any contiguous buffer
     ) -> None:
         """Write many data records, as :meth:`write` would one after another, without a Python step for each.
@@ -167,7 +167,7 @@ class Writer:
         with self._calls:
             self._write_batch(partitions, offsets, data)
 
-    def _write_batch(self, partitions: npt.NDArray[Any], offsets: npt.NDArray[Any], data: Any) -> None:  # noqa: ANN401
+    def _write_batch(self, partitions: npt.ArrayLike, offsets: npt.ArrayLike, data: Any) -> None:  # noqa: ANN401
         if self._framing == FRAMING_ARROW:
             raise invalid("framing opaque or records; faro.arrow.ArrowWriter takes tables", "framing arrow")
         streams, ends, raw = check_batch(self.options, partitions, offsets, data)
@@ -195,7 +195,7 @@ class Writer:
                 self._close_region()
             at = to
 
-    def write_arrow_column(self, partitions: npt.NDArray[Any], column: Any) -> None:  # noqa: ANN401
+    def write_arrow_column(self, partitions: npt.ArrayLike, column: Any) -> None:  # noqa: ANN401
         """Write the values of an Arrow binary or string array as records; see :meth:`write_batch`.
 
         Args:
@@ -266,6 +266,10 @@ class Writer:
         if self._calls.ended != "finished":
             self._calls.ended = "aborted"
             self._discard()
+
+    def check_open(self) -> None:
+        """Raise what a call gets when the writer has ended or failed; for the modules of this package."""
+        self._calls.check()
 
     # What the calls have in common.
 

@@ -91,7 +91,7 @@ def test_a_lost_region_lets_nothing_be_published(tmp_path: Path, follow: bool) -
         lambda: writer.write(1, b"x"),
         lambda: writer.broadcast(b"x"),
         lambda: writer.multicast([1], b"x"),
-        lambda: writer.write_batch([1], [0, 1], b"x"),  # type: ignore[arg-type]
+        lambda: writer.write_batch([1], [0, 1], b"x"),
         lambda: writer.property("key", "value"),
         lambda: writer.dictionary(bytes(8)),
         writer.flush,
