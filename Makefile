@@ -79,6 +79,10 @@ test-rust: ## Test the Rust library and programs
 	@cd rust && $(STEP) --progress "Rust: compile the tests" $(CARGO) test --locked --workspace --all-features --no-run
 	@cd rust && $(STEP) "Rust: tests" cargo --quiet test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
 
+.PHONY: interleavings
+interleavings: ## Draw more interleavings of the scheduler's threads than the tests do: RUNS of each (5000; a long run)
+	cd rust && FARO_INTERLEAVINGS=$(or $(RUNS),5000) $(CARGO) test --locked --package faro --lib interleavings
+
 .PHONY: tsan
 tsan: ## Run the Rust tests of many threads under ThreadSanitizer (needs a nightly compiler with its source)
 	scripts/tsan

@@ -1,6 +1,7 @@
 //! Which consumer may have how much of the memory that is set aside for what was read.
 
-use super::state::{Figures, Waiting};
+use super::state::Figures;
+use super::waiting::Waiting;
 use crate::index::Extent;
 use crate::plan::Admitted;
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 use super::guard::caught;
 use super::held::Held;
 use super::shared::Shared;
-use super::state::AHEAD;
 use super::sync::{Arc, Condvar};
+use super::waiting::AHEAD;
 use crate::error::{Error, Result};
 use crate::reader::{Block, Checker, OpenExtent, Step, View};
 use std::collections::VecDeque;

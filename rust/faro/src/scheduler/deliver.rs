@@ -1,7 +1,8 @@
 //! Handing out what a step has done.
 
 use super::job::{Done, Found, Outcome, ReadJob};
-use super::state::{Listener, Piece, State};
+use super::state::State;
+use super::waiting::{Listener, Piece};
 use crate::index::Extent;
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,6 +1,6 @@
 //! The bytes of the open extent that a consumer took.
 
-use super::state::Piece;
+use super::waiting::Piece;
 use crate::error::Result;
 use crate::reader::Supply;
 use crate::source::Source;

@@ -71,7 +71,10 @@ mod options;
 mod shared;
 mod state;
 mod sync;
+mod waiting;
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod tests;
 

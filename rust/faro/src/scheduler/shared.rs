@@ -3,8 +3,9 @@
 use super::SchedulerOptions;
 use super::guard::{Payload, broken, call_all, drop_payload};
 use super::job::Job;
-use super::state::{Listener, State};
+use super::state::State;
 use super::sync::{Condvar, Mutex, MutexGuard};
+use super::waiting::Listener;
 use std::panic::resume_unwind;
 use std::sync::PoisonError;
 

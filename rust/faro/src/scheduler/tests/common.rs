@@ -6,7 +6,7 @@ use crate::scheduler::SchedulerOptions;
 use crate::source::seam::{Call, Hook, Verdict};
 use crate::{Codec, Layout, Result, Writer, WriterOptions};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Blocks with what tells them apart, and the fault behind them.
@@ -90,5 +90,18 @@ pub(crate) fn patience(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(Instant::now() < end, "{what}");
         std::thread::yield_now();
+    }
+}
+
+/// Does what must not wait for ever.
+pub(crate) fn in_time(what: impl FnOnce() + Send + 'static) {
+    let (done, ended) = mpsc::channel();
+    let run = std::thread::spawn(move || {
+        what();
+        done.send(()).unwrap();
+    });
+    match ended.recv_timeout(Duration::from_secs(60)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("it waits for ever"),
+        _ => run.join().unwrap(),
     }
 }

@@ -1,6 +1,6 @@
 //! What docs/scheduler.md promises.
 
-mod common;
+pub(super) mod common;
 mod failures;
 mod promises;
 mod rules;

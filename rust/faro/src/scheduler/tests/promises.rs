@@ -1,7 +1,7 @@
 //! What callers rely on: sizes that make no sense are refused, polls read nothing, `Pending` asks for one step, and the
 //! scheduler can be dropped anywhere.
 
-use super::common::{collect, hook, options, patience, reader, text, write};
+use super::common::{collect, hook, in_time, options, patience, reader, text, write};
 use crate::error::Code;
 use crate::reader::{Lookup, ReaderOptions};
 use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
@@ -151,56 +151,60 @@ fn run_tasks(scheduler: &Scheduler, consumers: Vec<Consumer>, mut leaves: impl F
 
 #[test]
 fn one_step_for_each_pending_is_enough() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(&folder.path().join("out"), 64, 40, Codec::None, Layout::Paired);
-    let reader = reader(&files);
-    for budget in [4_096, 128 << 10, 1 << 20, 64 << 20] {
-        for read in [4_096, 1 << 20] {
-            let open = |scheduler: &Scheduler| (0..64).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
-            let scheduler = Scheduler::new(options(64 << 10, read, budget)).unwrap();
-            assert_eq!(run_tasks(&scheduler, open(&scheduler), |_| false), 0, "of 64, {budget}");
-            // Every third leaves after its first block.
-            assert_eq!(run_tasks(&scheduler, open(&scheduler), |at| at % 3 == 0), 0, "{budget}");
-            assert_eq!(scheduler.figures().held_bytes, 0);
+    in_time(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = write(&folder.path().join("out"), 64, 40, Codec::None, Layout::Paired);
+        let reader = reader(&files);
+        for budget in [4_096, 128 << 10, 1 << 20, 64 << 20] {
+            for read in [4_096, 1 << 20] {
+                let open = |scheduler: &Scheduler| (0..64).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+                let scheduler = Scheduler::new(options(64 << 10, read, budget)).unwrap();
+                assert_eq!(run_tasks(&scheduler, open(&scheduler), |_| false), 0, "of 64, {budget}");
+                // Every third leaves after its first block.
+                assert_eq!(run_tasks(&scheduler, open(&scheduler), |at| at % 3 == 0), 0, "{budget}");
+                assert_eq!(scheduler.figures().held_bytes, 0);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn consumers_that_are_polled_end_without_their_scheduler() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(&folder.path().join("out"), 5, 9, Codec::None, Layout::Single);
-    let reader = reader(&files);
-    for threads in [0, 2] {
-        let scheduler = match threads {
-            0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
-            threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
-        };
-        let mut consumers: Vec<_> = (0..5).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
-        let told = Arc::new(AtomicUsize::new(0));
-        let count = told.clone();
-        consumers[0].on_ready(move || {
-            count.fetch_add(1, Ordering::Relaxed);
-        });
-        let last = loop {
-            match consumers[0].poll() {
-                Poll::Ready(Some(_)) => {}
-                other => break other,
-            }
-        };
-        drop(scheduler);
-        if last.is_pending() {
-            let told = told.load(Ordering::Relaxed);
-            assert!(told > 0, "it waits for a step that no thread makes");
-        }
-        for consumer in &mut consumers[1..] {
-            let found = std::iter::from_fn(|| match consumer.poll() {
-                Poll::Ready(item) => item,
-                Poll::Pending => panic!("no other thread is there"),
+    in_time(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = write(&folder.path().join("out"), 5, 9, Codec::None, Layout::Single);
+        let reader = reader(&files);
+        for threads in [0, 2] {
+            let scheduler = match threads {
+                0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
+                threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
+            };
+            let mut consumers: Vec<_> = (0..5).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+            let told = Arc::new(AtomicUsize::new(0));
+            let count = told.clone();
+            consumers[0].on_ready(move || {
+                count.fetch_add(1, Ordering::Relaxed);
             });
-            assert!(collect(found).1.is_none());
+            let last = loop {
+                match consumers[0].poll() {
+                    Poll::Ready(Some(_)) => {}
+                    other => break other,
+                }
+            };
+            drop(scheduler);
+            if last.is_pending() {
+                let told = told.load(Ordering::Relaxed);
+                assert!(told > 0, "it waits for a step that no thread makes");
+            }
+            for consumer in &mut consumers[1..] {
+                let found = std::iter::from_fn(|| match consumer.poll() {
+                    Poll::Ready(item) => item,
+                    Poll::Pending => panic!("no other thread is there"),
+                });
+                assert!(collect(found).1.is_none());
+            }
         }
-    }
+    });
 }
 
 /// Waits until the threads of a scheduler are gone.
@@ -210,73 +214,77 @@ fn wait_until_gone<T>(shared: &Weak<T>) {
 
 #[test]
 fn the_last_scheduler_may_be_dropped_in_a_listener() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(&folder.path().join("out"), 3, 9, Codec::None, Layout::Single);
-    let reader = reader(&files);
-    for threads in 0..4 {
-        let make = || match threads {
-            0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
-            threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
-        };
-        // Dropped by a call of the listener.
-        let scheduler = Arc::new(make());
-        let shared = Arc::downgrade(&scheduler.shared);
-        let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
-        let slot = Arc::new(Mutex::new(Some(scheduler)));
-        let panicked = Arc::new(AtomicBool::new(false));
-        for consumer in &mut consumers {
-            let (slot, panicked) = (slot.clone(), panicked.clone());
-            consumer.on_ready(move || {
-                let gone = slot.lock().unwrap().take();
-                let drop = std::panic::AssertUnwindSafe(|| drop(gone));
-                if std::panic::catch_unwind(drop).is_err() {
-                    panicked.store(true, Ordering::Relaxed);
-                }
-            });
-        }
-        for (partition, consumer) in (0..3).zip(consumers) {
-            assert_eq!(collect(consumer), collect(reader.partition(partition).unwrap()));
-        }
-        assert!(slot.lock().unwrap().is_none() && !panicked.load(Ordering::Relaxed));
-        wait_until_gone(&shared);
-        // Dropped with the listener, which owns it: when the consumer ends, and when it gets another listener.
-        for replaces in [false, true] {
-            let scheduler = make();
+    in_time(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = write(&folder.path().join("out"), 3, 9, Codec::None, Layout::Single);
+        let reader = reader(&files);
+        for threads in 0..4 {
+            let make = || match threads {
+                0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
+                threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
+            };
+            // Dropped by a call of the listener.
+            let scheduler = Arc::new(make());
             let shared = Arc::downgrade(&scheduler.shared);
-            let mut consumer = scheduler.partition(&reader, 1).unwrap();
-            consumer.on_ready(move || {
-                scheduler.figures();
-            });
-            if replaces {
-                consumer.on_ready(|| ());
+            let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+            let slot = Arc::new(Mutex::new(Some(scheduler)));
+            let panicked = Arc::new(AtomicBool::new(false));
+            for consumer in &mut consumers {
+                let (slot, panicked) = (slot.clone(), panicked.clone());
+                consumer.on_ready(move || {
+                    let gone = slot.lock().unwrap().take();
+                    let drop = std::panic::AssertUnwindSafe(|| drop(gone));
+                    if std::panic::catch_unwind(drop).is_err() {
+                        panicked.store(true, Ordering::Relaxed);
+                    }
+                });
             }
-            assert_eq!(collect(consumer), collect(reader.partition(1).unwrap()));
+            for (partition, consumer) in (0..3).zip(consumers) {
+                assert_eq!(collect(consumer), collect(reader.partition(partition).unwrap()));
+            }
+            assert!(slot.lock().unwrap().is_none() && !panicked.load(Ordering::Relaxed));
             wait_until_gone(&shared);
+            // Dropped with the listener, which owns it: when the consumer ends, and when it gets another listener.
+            for replaces in [false, true] {
+                let scheduler = make();
+                let shared = Arc::downgrade(&scheduler.shared);
+                let mut consumer = scheduler.partition(&reader, 1).unwrap();
+                consumer.on_ready(move || {
+                    scheduler.figures();
+                });
+                if replaces {
+                    consumer.on_ready(|| ());
+                }
+                assert_eq!(collect(consumer), collect(reader.partition(1).unwrap()));
+                wait_until_gone(&shared);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_poisoned_lock_ends_all_with_the_cause() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(&folder.path().join("out"), 3, 60, Codec::None, Layout::Single);
-    let reader = reader(&files);
-    for threads in 0..3 {
-        let scheduler = match threads {
-            0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
-            threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
-        };
-        let consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
-        let poison = std::panic::AssertUnwindSafe(|| {
-            let _state = scheduler.shared.lock();
-            std::panic::resume_unwind(Box::new("in the middle of a change"));
-        });
-        assert!(std::panic::catch_unwind(poison).is_err());
-        for consumer in consumers {
-            assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
+    in_time(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = write(&folder.path().join("out"), 3, 60, Codec::None, Layout::Single);
+        let reader = reader(&files);
+        for threads in 0..3 {
+            let scheduler = match threads {
+                0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
+                threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
+            };
+            let consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+            let poison = std::panic::AssertUnwindSafe(|| {
+                let _state = scheduler.shared.lock();
+                std::panic::resume_unwind(Box::new("in the middle of a change"));
+            });
+            assert!(std::panic::catch_unwind(poison).is_err());
+            for consumer in consumers {
+                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
+            }
+            // Nothing is half there for those who come later either.
+            let fault = collect(scheduler.partition(&reader, 0).unwrap());
+            assert_eq!(fault, (Vec::new(), Some((Code::Io, None, None))));
         }
-        // Nothing is half there for those who come later either.
-        let fault = collect(scheduler.partition(&reader, 0).unwrap());
-        assert_eq!(fault, (Vec::new(), Some((Code::Io, None, None))));
-    }
+    });
 }
