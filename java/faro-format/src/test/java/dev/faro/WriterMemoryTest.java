@@ -39,24 +39,51 @@ class WriterMemoryTest {
         }
     }
 
-    /** Neither for records nor for blocks: a second as large as the first region takes what its message takes. */
+    /** Neither for records nor for blocks: a later region, as large as the first, takes what its message takes. */
     @ParameterizedTest
     @EnumSource(Codec.class)
     void takesNothingForARecord(Codec codec) throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(100);
-        WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(16 << 20).codec(codec);
+        // A region is full with as many records, and the next begins.
+        WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(RECORDS * 112).codec(codec);
         try (Writer writer = Writer.create(folder.resolve("w"), options)) {
-            for (int i = 0; i < 2; i++) {
-                write(writer, record, PARTITIONS, RECORDS);
-                writer.flush();
-            }
+            write(writer, record, PARTITIONS, 2 * RECORDS + 1);
             long before = allocated();
-            write(writer, record, PARTITIONS, RECORDS);
+            write(writer, record, PARTITIONS, RECORDS - 1);
             assertEquals(0, allocated() - before, 1000);
-            writer.flush();
+            write(writer, record, PARTITIONS, 1);
             long forRegion = allocated() - before;
             assertTrue(forRegion < 20_000, forRegion + " bytes for a region");
             writer.finish();
+        }
+    }
+
+    private static long used() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    /** A writer that is kept, but idle or over, has given its sort buffer back. */
+    @ParameterizedTest
+    @ValueSource(strings = {"flush", "abort", "finish"})
+    void givesTheSortBufferBack(String call) throws FaroException {
+        ByteBuffer record = ByteBuffer.allocate(1000);
+        WriterOptions options = new WriterOptions(PARTITIONS);
+        try (Writer writer = Writer.create(folder.resolve("w"), options)) {
+            long before = used();
+            write(writer, record, PARTITIONS, RECORDS);
+            assertTrue(used() - before > 40_000_000, "it is full");
+            switch (call) {
+                case "flush" -> writer.flush();
+                case "abort" -> writer.abort();
+                default -> writer.finish();
+            }
+            long kept = used() - before;
+            assertTrue(kept < 2_000_000, kept + " bytes after " + call);
+            if (call.equals("flush")) {
+                write(writer, record, PARTITIONS, 10);
+                writer.finish();
+            }
         }
     }
 

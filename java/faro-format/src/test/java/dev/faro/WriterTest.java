@@ -175,6 +175,35 @@ class WriterTest {
         }
     }
 
+    /** WRT-10: also when the region writer was lost, which nothing tells from one that is still used. */
+    @Test
+    void whileARegionIsOpenEveryCallButAbortIsRefused() throws Exception {
+        for (Layout layout : Layout.values()) {
+            for (boolean follow : new boolean[] {false, true}) {
+                Path name = folder.resolve("open" + layout + follow);
+                WriterOptions options = new WriterOptions(4).layout(layout).follow(follow).dictionaries(true);
+                Writer writer = Writer.create(name, options);
+                writer.write(1, Outputs.bytes("before"));
+                // Never ended, never closed.
+                writer.region().block(2, 0, ByteBuffer.allocate(7), 1);
+                byte[] dictionary = {0x37, (byte) 0xA4, 0x30, (byte) 0xEC, 0, 0, 0, 0};
+                List<Executable> calls = List.of(
+                        () -> writer.write(1, Outputs.bytes("x")), () -> writer.broadcast(Outputs.bytes("x")),
+                        () -> writer.multicast(new int[] {1}, Outputs.bytes("x")), writer::flush, writer::region,
+                        () -> writer.dictionary(dictionary), () -> writer.property("k", "v"), writer::finish);
+                for (Executable call : calls) {
+                    expect(ErrorCode.INVALID_ARGUMENT, call);
+                }
+                if (follow) {
+                    expect(ErrorCode.UNFINISHED, () -> Outputs.open(name, layout));
+                }
+                writer.close();
+                expect(ErrorCode.INVALID_ARGUMENT, writer::finish);
+                assertEquals(List.of(), Outputs.names(folder));
+            }
+        }
+    }
+
     @Test
     void durableOutputsAndEmptyOnes() throws Exception {
         for (Layout layout : Layout.values()) {

@@ -5,6 +5,7 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.DictionaryDigest;
+import dev.faro.file.Checksum;
 import dev.faro.file.InputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -234,7 +235,7 @@ public final class BlockReader extends BlockFields {
     }
 
     private FaroException checksumFault(int computed) {
-        return fault(ErrorCode.CHECKSUM, 0, String.format("%08x", computed), String.format("%08x", givenChecksum()));
+        return fault(ErrorCode.CHECKSUM, 0, Checksum.stored(givenChecksum()), Checksum.computed(computed));
     }
 
     /** Checks 5 to 8; at once for plain data in an extent, which nearly all blocks are. */

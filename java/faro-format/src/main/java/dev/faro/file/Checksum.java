@@ -40,6 +40,16 @@ public final class Checksum {
         return this;
     }
 
+    /** What an error says of a checksum that a file states (ERR-4). */
+    public static String stored(int checksum) {
+        return String.format("stored %08x", checksum);
+    }
+
+    /** What an error says of a checksum that was computed (ERR-4). */
+    public static String computed(int checksum) {
+        return String.format("computed %08x", checksum);
+    }
+
     /** The checksum of what was taken in, as the 32 bits that a file holds. */
     public int value() {
         return (int) crc.getValue();

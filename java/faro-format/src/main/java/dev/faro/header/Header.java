@@ -63,7 +63,8 @@ public record Header(
         }
         int checksum = new Checksum().add(bytes.clear(), 0, 60).value();
         if (checksum != bytes.getInt(60)) {
-            throw file.fault(ErrorCode.CHECKSUM, 0, hex(checksum), hex(bytes.getInt(60)));
+            throw file.fault(
+                    ErrorCode.CHECKSUM, 0, Checksum.stored(bytes.getInt(60)), Checksum.computed(checksum));
         }
         file.identify(bytes);
         return parse(file, bytes);
@@ -167,19 +168,23 @@ public record Header(
      * @throws FaroException {@code mismatched-pair} in the data file, at the field that differs
      */
     public void checkPair(InputFile dataFile, Header index) throws FaroException {
-        same(dataFile, 40, fileId, index.fileId);
+        same(dataFile, 40, digits(fileId), digits(index.fileId));
         same(dataFile, 12, partitionCount, index.partitionCount);
         same(dataFile, 36, firstPartition, index.firstPartition);
-        same(dataFile, 24, producer, index.producer);
-        same(dataFile, 32, attempt, index.attempt);
+        same(dataFile, 24, Long.toUnsignedString(producer), Long.toUnsignedString(index.producer));
+        same(dataFile, 32, Integer.toUnsignedString(attempt), Integer.toUnsignedString(index.attempt));
         same(dataFile, 11, framing, index.framing);
-        same(dataFile, 16, readerFeatures, index.readerFeatures);
-        same(dataFile, 20, writerFeatures, index.writerFeatures);
+        same(dataFile, 16, hex(readerFeatures), hex(index.readerFeatures));
+        same(dataFile, 20, hex(writerFeatures), hex(index.writerFeatures));
         same(dataFile, 10, versionMinor, index.versionMinor);
     }
 
     private static void same(InputFile file, long offset, Object data, Object index) throws FaroException {
         check(data.equals(index), file, ErrorCode.MISMATCHED_PAIR, offset, index + " as in the index", data);
+    }
+
+    private static String digits(UUID id) {
+        return id.toString().replace("-", "");
     }
 
     private static String hex(int value) {

@@ -45,7 +45,7 @@ public record Tail(long footerOffset, long footerSize) {
     public static Tail readAt(InputFile file, long offset) throws FaroException {
         ByteBuffer bytes = bytes(file, offset);
         if (bytes.getLong(16) != MAGIC) {
-            throw file.fault(ErrorCode.CHECKSUM, offset, "a tail", "other bytes");
+            throw checksumFault(file, offset, bytes);
         }
         return parse(file, offset, bytes);
     }
@@ -57,12 +57,15 @@ public record Tail(long footerOffset, long footerSize) {
     }
 
     private static Tail parse(InputFile file, long offset, ByteBuffer bytes) throws FaroException {
-        int checksum = checksum(bytes);
-        if (checksum != bytes.getInt(12)) {
-            throw file.fault(ErrorCode.CHECKSUM, offset, String.format("%08x", checksum),
-                    String.format("%08x", bytes.getInt(12)));
+        if (checksum(bytes) != bytes.getInt(12)) {
+            throw checksumFault(file, offset, bytes);
         }
         return new Tail(bytes.getLong(0), bytes.getInt(8) & 0xFFFFFFFFL);
+    }
+
+    private static FaroException checksumFault(InputFile file, long offset, ByteBuffer bytes) {
+        return file.fault(ErrorCode.CHECKSUM, offset, Checksum.stored(bytes.getInt(12)),
+                Checksum.computed(checksum(bytes)));
     }
 
     /** Writes the tail into a little-endian buffer. */

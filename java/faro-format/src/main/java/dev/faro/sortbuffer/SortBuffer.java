@@ -13,7 +13,8 @@ import java.util.Map;
 
 /**
  * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
- * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it.
+ * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it until it is
+ * {@link #release}d.
  *
  * <p>With few partitions, records of single partitions are collected by partition from the first on (not with framing
  * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a
@@ -291,6 +292,12 @@ public final class SortBuffer {
         if (piles != null) {
             piles.trim();
         }
+    }
+
+    /** Forgets what it holds, and gives its memory back; it can be filled anew. */
+    public void discard() {
+        clear();
+        release();
     }
 
     private void clear() {

@@ -19,13 +19,15 @@ import java.nio.ByteOrder;
  * place in the file's buffer, or beside it to be compressed.
  */
 final class RegionOutput {
+    private static final ByteBuffer NO_BYTES = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
+
     private final OutputFile file;
     private final Encoder encoder;
     private final BlockSeal seal;
     private final RegionDraft draft;
     private final PartitionCounters ownBlocks = new PartitionCounters();
     private long sharedBlocks;
-    private ByteBuffer plain = ByteBuffer.allocateDirect(0);
+    private ByteBuffer plain = NO_BYTES;
     private boolean compress;
     private long start;
     private int partition;
@@ -143,6 +145,11 @@ final class RegionOutput {
                 ownBlocks.set(number, ownBlocks.get(number) + blocks);
             }
         }
+    }
+
+    /** Gives its memory back. */
+    void release() {
+        plain = NO_BYTES;
     }
 
     /** Takes the region back: its bytes, and with them its sequences. */

@@ -259,10 +259,13 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Closes the region now. */
+    /** Closes the region now, and gives the sort buffer's memory back, which the next records take anew. */
     public void flush() throws FaroException {
         checkOpen();
-        guard(this::closeRegion);
+        guard(() -> {
+            closeRegion();
+            buffer.release();
+        });
     }
 
     /**
@@ -323,7 +326,14 @@ public final class Writer implements AutoCloseable {
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);
         });
         state = State.FINISHED;
+        release();
+    }
+
+    /** Gives back what a writer that ended does not need, since its owner may keep it. */
+    private void release() {
         encoder.close();
+        buffer.discard();
+        output.release();
     }
 
     /**
@@ -335,7 +345,7 @@ public final class Writer implements AutoCloseable {
             return;
         }
         state = State.ABORTED;
-        encoder.close();
+        release();
         try {
             files.discard();
         } catch (FaroException e) {

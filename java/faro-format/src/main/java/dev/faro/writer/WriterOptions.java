@@ -160,7 +160,11 @@ public final class WriterOptions {
         return this;
     }
 
-    /** Largest plain size of a block that the writer makes, in bytes; default 67,108,864. */
+    /**
+     * Largest plain size of a block that the writer makes, in bytes, 1 to 2^32 - 1; default 67,108,864. Readers with
+     * default limits refuse larger blocks ({@code limit-exceeded}): raise {@link dev.faro.Limits#maxPlainSize} and, for
+     * blocks that are not compressed, {@link dev.faro.Limits#maxBlockSize} there too.
+     */
     public WriterOptions maxPlainSize(long value) {
         maxPlainSize = value;
         return this;
