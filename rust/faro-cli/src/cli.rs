@@ -45,6 +45,7 @@ pub enum Command {
     Dump(dump::DumpArgs),
     Diff(diff::DiffArgs),
     Repair(commands::repair::RepairArgs),
+    Clean(commands::clean::CleanArgs),
     Completions(commands::help::CompletionsArgs),
     Man(commands::help::ManArgs),
 }

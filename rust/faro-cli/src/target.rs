@@ -20,6 +20,21 @@ pub struct Target {
 }
 
 impl Target {
+    /// The files, if they are not called as a NAME says: with an index of another name, or a single file without ending.
+    pub fn named_otherwise(&self) -> Option<Files> {
+        let is_plain = || {
+            let ending = self.name.extension().and_then(|extension| extension.to_str());
+            self.name.is_file() && !matches!(ending, Some("faro" | "data" | "index"))
+        };
+        match &self.index {
+            Some(index) => Some(Files::Paired {
+                data: self.name.clone(),
+                index: index.clone(),
+            }),
+            None => is_plain().then(|| Files::Single(self.name.clone())),
+        }
+    }
+
     /// The files, which need not be whole.
     pub fn files(&self) -> Outcome<Files> {
         match &self.index {

@@ -4,6 +4,7 @@
 pub(crate) mod seam;
 
 use crate::error::{Code, Error, Result, Role};
+use crate::publishing::ReadFile;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// An open file of an output. Reads are positioned, so any number of threads may share one.
 #[derive(Debug)]
 pub(crate) struct Source {
-    file: File,
+    file: ReadFile,
     path: PathBuf,
     role: Role,
     /// Bytes that were read, for tests of how many there are.
@@ -32,7 +33,7 @@ impl Source {
             }
         };
         Ok(Source {
-            file: open().map_err(|e| Error::io("open the file", path, Some(role), e))?,
+            file: ReadFile::new(open().map_err(|e| Error::io("open the file", path, Some(role), e))?),
             path: path.to_path_buf(),
             role,
             #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod cat;
 pub mod check;
+pub mod clean;
 pub mod help;
 pub mod info;
 pub mod layout;

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use faro::{Action, Files, Limits, Reader, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy};
+use faro::{
+    Action, Files, Limits, Reader, ReaderOptions, RebuildOptions, RecoverOptions, RecoverReport, RepairReport,
+    SharedPolicy,
+};
 
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
@@ -14,7 +17,8 @@ use crate::units;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Without --rebuild: an output whose writer died becomes one that holds exactly the committed regions; what came after \
-the last commit is cut off. A finished output is left as it is.
+the last commit is cut off. Its files are found under their final names and under the temporary ones that a writer uses \
+until it has finished; an index that was never written is made anew. A finished output is left as it is.
 
 With --rebuild: the index, lost or damaged, is made anew from the blocks of the data file. What stood in the index \
 only cannot come back: statistics, properties, and who reads shared blocks.
@@ -22,6 +26,7 @@ only cannot come back: statistics, properties, and who reads shared blocks.
 Examples:
   faro repair shuffle --dry-run
   faro repair shuffle
+  faro repair shuffle --file-id 1a2b3c4d
   faro repair shuffle --rebuild
   faro repair shuffle.data --rebuild --shared all")]
 pub struct RepairArgs {
@@ -32,13 +37,21 @@ pub struct RepairArgs {
     #[arg(long)]
     rebuild: bool,
 
-    /// With --rebuild: who reads blocks that were shared
-    #[arg(long, value_enum, value_name = "WHO", default_value = "none", requires = "rebuild")]
+    /// Which output, when several writers left one: the first 8 digits of its file id, as temporary names have them
+    #[arg(long, value_name = "DIGITS", conflicts_with = "rebuild")]
+    file_id: Option<String>,
+
+    /// Replace another output that has the final names
+    #[arg(short, long, conflicts_with = "rebuild")]
+    force: bool,
+
+    /// When the index is made anew: who reads blocks that were shared
+    #[arg(long, value_enum, value_name = "WHO", default_value = "none")]
     shared: Shared,
 
-    /// With --rebuild of Arrow batches, whose schema stood in the index: where to take it from, another output of the
-    /// same shuffle or an Arrow IPC stream
-    #[arg(long, value_name = "NAME|FILE", requires = "rebuild")]
+    /// When the index is made anew for Arrow batches, whose schema was in the index: where to take it from, another
+    /// output of the same shuffle or an Arrow IPC stream
+    #[arg(long, value_name = "NAME|FILE")]
     schema: Option<PathBuf>,
 
     /// Say what would be done, and change nothing
@@ -61,41 +74,81 @@ pub enum Shared {
 
 /// Runs the command.
 pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
-    let files = args.target.files()?;
     let limits = Limits::default();
-    let report = if args.rebuild {
-        let shared = match args.shared {
-            Shared::None => SharedPolicy::None,
-            Shared::All => SharedPolicy::All,
+    let shared = match args.shared {
+        Shared::None => SharedPolicy::None,
+        Shared::All => SharedPolicy::All,
+    };
+    let schema = args.schema.as_deref().map(schema_message).transpose()?;
+    let recovered = if args.rebuild {
+        let options = RebuildOptions {
+            shared,
+            dry_run: args.dry_run,
+            schema,
         };
-        let schema = args.schema.as_deref().map(schema_message).transpose()?;
-        faro::rebuild(
-            &files,
-            &limits,
-            RebuildOptions {
-                shared,
-                dry_run: args.dry_run,
-                schema,
-            },
-        )?
+        Recovered::of(faro::rebuild(&args.target.files()?, &limits, options)?)
+    } else if let Some(files) = args.target.named_otherwise() {
+        Recovered::of(faro::repair(&files, &limits, args.dry_run)?)
     } else {
-        faro::repair(&files, &limits, args.dry_run)?
+        let mut options = RecoverOptions::default()
+            .overwrite(args.force)
+            .dry_run(args.dry_run)
+            .shared(shared)
+            .schema(schema);
+        options.file_id = args.file_id.clone();
+        faro::recover(&args.target.name, &limits, &options)?.into()
     };
     if args.json {
+        let repair = recovered.repair.as_ref();
         return out.json(&serde_json::json!({
-            "action": report.action.as_str(),
+            "action": recovered.action.as_str(),
             "dry_run": args.dry_run,
-            "regions": report.regions,
-            "blocks": report.blocks,
-            "data_kept": report.data_kept,
-            "data_cut": report.data_cut,
-            "index_kept": report.index_kept,
-            "index_cut": report.index_cut,
-            "orphaned": report.orphaned,
-            "lost": report.lost,
+            "file_id": recovered.file_id,
+            "found": recovered.found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+            "regions": recovered.regions,
+            "blocks": repair.and_then(|report| report.blocks),
+            "data_kept": repair.map_or(0, |report| report.data_kept),
+            "data_cut": repair.map_or(0, |report| report.data_cut),
+            "index_kept": repair.map_or(0, |report| report.index_kept),
+            "index_cut": repair.map_or(0, |report| report.index_cut),
+            "orphaned": repair.map_or(0, |report| report.orphaned),
+            "lost": repair.map_or(&[][..], |report| report.lost),
         }));
     }
-    print(args, &report, out)
+    print(args, &recovered, out)
+}
+
+/// What was done, whether the files were found or given.
+struct Recovered {
+    action: Action,
+    file_id: Option<String>,
+    regions: u64,
+    found: Vec<PathBuf>,
+    repair: Option<RepairReport>,
+}
+
+impl Recovered {
+    fn of(report: RepairReport) -> Recovered {
+        Recovered {
+            action: report.action,
+            file_id: None,
+            regions: report.regions,
+            found: Vec::new(),
+            repair: Some(report),
+        }
+    }
+}
+
+impl From<RecoverReport> for Recovered {
+    fn from(report: RecoverReport) -> Recovered {
+        Recovered {
+            action: report.action,
+            file_id: report.file_id,
+            regions: report.regions,
+            found: report.found,
+            repair: report.repair,
+        }
+    }
 }
 
 /// The encapsulated schema message of another output, or the one that an Arrow IPC stream begins with.
@@ -115,21 +168,31 @@ fn schema_message(path: &Path) -> Outcome<Vec<u8>> {
     Ok(bytes)
 }
 
-fn print(args: &RepairArgs, report: &RepairReport, out: &mut Out) -> Outcome {
+fn print(args: &RepairArgs, recovered: &Recovered, out: &mut Out) -> Outcome {
     let style = out.style();
     let (done, cut) = if args.dry_run {
         ("would be", "would be cut off")
     } else {
         ("was", "were cut off")
     };
-    let what = match report.action {
+    let what = match recovered.action {
         Action::Nothing => return out.line(&style.green("nothing to do: the output is finished")),
+        Action::NothingSaved => {
+            return out.line("nothing can be saved: no file begins with a header; `faro clean` removes what is left");
+        }
         Action::LastCommit => format!("the output {done} cut at its last commit and finished"),
         Action::Rebuilt => format!("the index {done} made anew"),
-        Action::Published => format!("the output, which is whole, {done} given its names"),
-        Action::NothingSaved => return out.line("nothing can be saved"),
+        Action::Published => format!("the output is whole, and {done} given its names"),
     };
+    for path in &recovered.found {
+        out.line(&format!("found {}", escape(&path.display().to_string())))?;
+    }
     out.line(&style.bold(&what))?;
+    let Some(report) = &recovered.repair else { return Ok(()) };
+    print_report(report, cut, out)
+}
+
+fn print_report(report: &RepairReport, cut: &str, out: &mut Out) -> Outcome {
     let mut kept = units::plural(report.regions, "region");
     if let Some(blocks) = report.blocks {
         kept = format!("{kept}, {}", units::plural(blocks, "block"));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use faro::{Files, Layout};
+
 use super::args::PackArgs;
 use super::compressed::plain_name;
 use super::source::is_stdin;
@@ -18,20 +20,9 @@ pub struct Job {
 
 impl Job {
     /// The files that the output will have.
-    pub fn files(&self, single: bool) -> Vec<PathBuf> {
-        let extensions: &[&str] = if single { &["faro"] } else { &["data", "index"] };
-        extensions
-            .iter()
-            .map(|extension| with_extension(&self.base, extension))
-            .collect()
+    pub fn files(&self, single: bool) -> Outcome<Files> {
+        Ok(Files::to_write(&self.base, single.then_some(Layout::Single))?)
     }
-}
-
-fn with_extension(base: &Path, extension: &str) -> PathBuf {
-    let mut name = base.as_os_str().to_owned();
-    name.push(".");
-    name.push(extension);
-    PathBuf::from(name)
 }
 
 /// Pairs inputs and outputs, and refuses what cannot go well before anything is written.
@@ -62,14 +53,14 @@ pub fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
         .collect();
     let mut seen = BTreeMap::new();
     for job in &jobs {
-        if let Some(other) = seen.insert(&job.base, &job.input) {
-            let (a, b, base) = (other.display(), job.input.display(), job.base.display());
-            return Err(Failure::usage(format!("{a} and {b} would both become {base}")));
-        }
-        for file in job.files(args.single) {
+        for (_, file) in job.files(args.single)?.paths() {
+            if let Some(other) = seen.insert(file.to_path_buf(), &job.input) {
+                let (a, b, base) = (other.display(), job.input.display(), job.base.display());
+                return Err(Failure::usage(format!("{a} and {b} would both become {base}")));
+            }
             if !args.force && file.exists() {
                 let source = std::io::Error::other("exists already; --force replaces it");
-                return Err(Failure::file(&file, source));
+                return Err(Failure::file(file, source));
             }
         }
     }

@@ -1,17 +1,18 @@
 //! The files that writers of this process are writing (spec, PUB-6).
 
 use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What tells a file from any other while it is open: its device and number.
 pub(crate) type FileKey = (u64, u64);
 
-/// How many writers have each file, which is one.
-static LIVING: Mutex<BTreeMap<FileKey, usize>> = Mutex::new(BTreeMap::new());
+/// Each file that is being written, with what was opened of it otherwise and may not be closed before its writer ends.
+static LIVING: Mutex<BTreeMap<FileKey, Vec<File>>> = Mutex::new(BTreeMap::new());
 
-fn living() -> MutexGuard<'static, BTreeMap<FileKey, usize>> {
+fn living() -> MutexGuard<'static, BTreeMap<FileKey, Vec<File>>> {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -24,19 +25,47 @@ impl Living {
     /// Puts a file on the list; not where files have no numbers.
     pub(crate) fn new(metadata: &Metadata) -> Option<Living> {
         let key = key_of_metadata(metadata)?;
-        *living().entry(key).or_insert(0) += 1;
+        living().insert(key, Vec::new());
         Some(Living(key))
     }
 }
 
 impl Drop for Living {
     fn drop(&mut self) {
+        let closed = living().remove(&self.0);
+        drop(closed);
+    }
+}
+
+/// A file that is read. One that a writer of this process is writing is closed when that writer ends: closing any
+/// descriptor of it would give up the writer's record lock.
+#[derive(Debug)]
+pub(crate) struct ReadFile(Option<File>);
+
+impl ReadFile {
+    pub(crate) fn new(file: File) -> ReadFile {
+        ReadFile(Some(file))
+    }
+}
+
+impl Deref for ReadFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        self.0.as_ref().expect("the file is taken when this is dropped")
+    }
+}
+
+impl Drop for ReadFile {
+    fn drop(&mut self) {
+        let Some(file) = self.0.take() else { return };
         let mut list = living();
-        if let Some(count) = list.get_mut(&self.0) {
-            *count -= 1;
-            if *count == 0 {
-                list.remove(&self.0);
-            }
+        if list.is_empty() {
+            return;
+        }
+        let key = file.metadata().ok().as_ref().and_then(key_of_metadata);
+        if let Some(kept) = key.and_then(|key| list.get_mut(&key)) {
+            kept.push(file);
         }
     }
 }

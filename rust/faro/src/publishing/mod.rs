@@ -6,7 +6,7 @@ mod lock;
 mod record_lock;
 
 pub(crate) use fork::Birth;
-pub(crate) use living::{Living, is_living, key_of, key_of_metadata};
+pub(crate) use living::{Living, ReadFile, is_living, key_of, key_of_metadata};
 pub(crate) use lock::PublishingLock;
 pub(crate) use record_lock::{Locked, lock_file, unlock_file};
 

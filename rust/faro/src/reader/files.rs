@@ -42,7 +42,11 @@ impl Files {
     }
 
     /// The files of an output that is to be written (PUB-1): without a layout the name says which.
-    pub(crate) fn to_write(name: &Path, layout: Option<Layout>) -> Result<Files> {
+    ///
+    /// # Errors
+    /// `invalid-argument` for a name that ends otherwise than the layout says, and for one that is no file's.
+    pub fn to_write(name: impl AsRef<Path>, layout: Option<Layout>) -> Result<Files> {
+        let name = name.as_ref();
         let (stem, said) = Files::split(name)?;
         match (layout, said) {
             (Some(wanted), Some(said)) if wanted != said => Err(Error::argument(
@@ -101,10 +105,10 @@ impl Files {
             (false, false) if path.is_file() => Ok(Files::Single(path.to_path_buf())),
             (false, false) => {
                 let name = path.display();
-                let expected = format!("{name}.faro, or {name}.data and {name}.index");
+                let expected = format!("an output: {name}.faro, or {name}.data and {name}.index");
                 Err(Error {
                     file: Some(path.to_path_buf()),
-                    ..Error::bare(Code::Io, expected, "none of them")
+                    ..Error::bare(Code::Io, expected, "none of these files")
                 })
             }
         }
