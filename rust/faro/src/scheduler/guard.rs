@@ -56,6 +56,6 @@ pub(super) fn broken() -> Error {
     Error::bare(
         Code::Io,
         "a scheduler whose state is whole",
-        "one that a panic left in the middle of a change",
+        "one that a panic left in the middle of a change or of a step",
     )
 }

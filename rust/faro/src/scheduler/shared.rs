@@ -81,7 +81,8 @@ impl Shared {
     }
 
     /// Does what was planned, hands it out, and calls the listeners; the first panic of one.
-    fn step(&self, job: Job) -> Option<Payload> {
+    pub(super) fn step(&self, job: Job) -> Option<Payload> {
+        let unfinished = Unfinished(self);
         // A new one each time would be given back to the system and taken again.
         let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = buffers().pop().unwrap_or_default();
@@ -89,6 +90,7 @@ impl Shared {
         buffers().push(buffer);
         let mut state = self.lock();
         let mut listeners = state.deliver(done);
+        std::mem::forget(unfinished);
         if self.is_by_hand(&state) {
             // Another step may be possible, and no thread is there to make it.
             listeners.append(&mut state.tell_sleepers());
@@ -126,6 +128,17 @@ impl Shared {
         let listeners = state.tell_sleepers();
         drop(state);
         self.work.notify_all();
+        tell(listeners);
+    }
+}
+
+/// A step that was planned and whose outcome was not handed out. Everything that can fail in it is caught; if something
+/// else ever does, its file would stay busy.
+struct Unfinished<'a>(&'a Shared);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let listeners = self.0.lock().break_off(broken());
         tell(listeners);
     }
 }

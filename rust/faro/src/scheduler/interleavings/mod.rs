@@ -42,7 +42,7 @@ mod scenarios;
 use consumer::Consumer;
 use handle::Scheduler;
 use options::SchedulerOptions;
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler};
 use shuttle::{Config, Runner};
 
 /// Where the drawing begins: the same runs each time.
@@ -53,14 +53,18 @@ const DEPTHS: [usize; 2] = [2, 5];
 
 /// Runs a scenario in many interleavings, or in the one that is to be replayed.
 fn explore(scenario: fn()) {
-    if let Ok(schedule) = std::env::var("FARO_SCHEDULE") {
-        return shuttle::replay(scenario, &schedule);
-    }
-    let runs = std::env::var("FARO_INTERLEAVINGS").ok();
-    let runs = runs.map_or(200, |runs| runs.parse().expect("FARO_INTERLEAVINGS is a number"));
     let mut config = Config::new();
     // Blocks are checked and decoded on it.
     config.stack_size = 1 << 20;
+    if let Ok(schedule) = std::env::var("FARO_SCHEDULE") {
+        let mut schedule = ReplayScheduler::new_from_encoded(&schedule);
+        // When the fault is mended, a run goes on from where it failed.
+        schedule.set_allow_incomplete();
+        Runner::new(schedule, config).run(scenario);
+        return;
+    }
+    let runs = std::env::var("FARO_INTERLEAVINGS").ok();
+    let runs = runs.map_or(200, |runs| runs.parse().expect("FARO_INTERLEAVINGS is a number"));
     Runner::new(RandomScheduler::new_from_seed(SEED, runs), config.clone()).run(scenario);
     for depth in DEPTHS {
         Runner::new(PctScheduler::new_from_seed(SEED, depth, runs), config.clone()).run(scenario);

@@ -288,3 +288,40 @@ fn a_poisoned_lock_ends_all_with_the_cause() {
         }
     });
 }
+
+// Without checks of overflow the step below does not panic.
+#[cfg(debug_assertions)]
+#[test]
+fn a_step_that_is_not_finished_ends_all_with_the_cause() {
+    use crate::Extent;
+    use crate::plan::{Part, SweepRead};
+    use crate::scheduler::job::{Job, ReadJob};
+    in_time(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = write(&folder.path().join("out"), 3, 60, Codec::None, Layout::Single);
+        let reader = reader(&files);
+        for threads in 0..3 {
+            let scheduler = match threads {
+                0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
+                threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
+            };
+            let consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
+            // No plan is like this: its parts begin before it.
+            let part = Part {
+                consumer: 0,
+                extent: Extent { offset: 64, length: 8 },
+            };
+            let read = SweepRead {
+                extent: Extent { offset: 128, length: 8 },
+                parts: vec![part, part],
+            };
+            let core = reader.view().core.clone();
+            let job = Job::Read(ReadJob { file: 0, core, read });
+            let step = std::panic::AssertUnwindSafe(|| scheduler.shared.step(job));
+            assert!(std::panic::catch_unwind(step).is_err());
+            for consumer in consumers {
+                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
+            }
+        }
+    });
+}
