@@ -9,12 +9,15 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from faro.error import invalid, shortened, told
 
+_PATH = 1 << 15
+"""Characters of a path: no system takes more."""
 _SHOWN = 48
 """Characters of a text or of bytes that are shown."""
 
@@ -81,6 +84,8 @@ def path(name: str, value: object) -> str:
         raise invalid(wanted, shown(value)) from fault
     if not isinstance(found, str) or not found:
         raise invalid(wanted, shown(found))
+    if len(found) > _PATH:
+        raise invalid(f"{name}: a path of at most {_PATH} characters", len(found))
     try:
         usable = b"\0" not in os.fsencode(found)
     except UnicodeEncodeError:
@@ -113,3 +118,15 @@ def integers(name: str, value: object, least: int, most: int) -> npt.NDArray[np.
     if low < least or high > most:
         raise invalid(wanted, f"{low if low < least else high}")
     return numbers.astype(np.int64)
+
+
+def items(name: str, value: object, what: str) -> list[Any]:
+    """Return the items of an iterable; text and bytes, whose items are hardly ever meant, are refused."""
+    if not isinstance(value, (str, bytes, bytearray, memoryview, dict)):
+        try:
+            walk = iter(value)  # type: ignore[call-overload]
+        except TypeError:
+            pass
+        else:
+            return list(walk)
+    raise invalid(f"{name}: {what}", shown(value))

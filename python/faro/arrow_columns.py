@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from faro.arguments import shown
 from faro.error import invalid
 from faro.gather import Bytes, Ints
 from faro.needs_pyarrow import pa
@@ -26,16 +27,16 @@ def binary_buffers(column: Any) -> tuple[Ints, Bytes]:  # noqa: ANN401 - pyarrow
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if not isinstance(column, pa.Array):
-        raise invalid("an Arrow array", type(column).__name__)
+        raise invalid("column: an Arrow array", shown(column))
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_string(kind):
         dtype = "<i4"
     elif pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):
         dtype = "<i8"
     else:
-        raise invalid("an Arrow array of binary or text", kind)
+        raise invalid("column: an Arrow array of binary or text", f"type {kind}")
     if column.null_count:
-        raise invalid("an Arrow array without nulls", f"{column.null_count} nulls")
+        raise invalid("column: an Arrow array without nulls", f"{column.null_count} nulls")
     _, offsets, data = column.buffers()
     raw = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     if not len(column):

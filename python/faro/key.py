@@ -15,11 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from faro.arguments import integer, items, shown
+from faro.buffers import as_bytes
 from faro.error import invalid
 from faro.gather import Bytes, Ints, copy_spans
+from faro.header import MAX_PARTITIONS
 from faro.message import U64s
 from faro.xxh64 import xxh64
 
+KEY = "the values of a key, for example [1, 'text']"
+COLUMN = "a NumPy or Arrow array, or a list of values"
 NAN = b"\0\0\0\0\0\0\xf8\x7f"
 """The one NaN of KEY-1, little-endian."""
 
@@ -30,15 +35,14 @@ def encode_value(value: Any) -> bytes:  # noqa: ANN401 - a value of KEY-1's tabl
     Raises:
         FaroError: ``invalid-argument`` for a value that no tag is for.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = _plain(value)
     if value is None:
         return b"\0"
     if isinstance(value, bool):
         return bytes((1, value))
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise invalid("an integer from -2^63 to 2^64 - 1", value)
+            raise invalid("value: an integer from -2^63 to 2^64 - 1", value)
         return bytes((3 if value >= 2**63 else 2,)) + (value % 2**64).to_bytes(8, "little")
     if isinstance(value, float):
         # Adding zero makes -0 a 0.
@@ -47,32 +51,43 @@ def encode_value(value: Any) -> bytes:  # noqa: ANN401 - a value of KEY-1's tabl
         try:
             raw = value.encode()
         except UnicodeEncodeError as fault:
-            raise invalid("text that UTF-8 can hold", repr(value)) from fault
+            raise invalid("value: text that UTF-8 can hold", shown(value)) from fault
         return b"\x05" + _sized(raw)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return b"\x06" + _sized(bytes(value))
+        return b"\x06" + _sized(bytes(as_bytes(value, "value")))
     if isinstance(value, Decimal):
         return b"\x07" + _decimal(value)
-    raise invalid("a null, boolean, number, text, bytes or decimal", type(value).__name__)
+    raise invalid("value: None, a boolean, number, text, bytes or Decimal", shown(value))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Return a NumPy scalar as Python's own; dates and times as the integer that stores them."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return int(value.view(np.int64))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _sized(raw: bytes) -> bytes:
     if len(raw) >= 2**32:
-        raise invalid("fewer than 2^32 bytes", len(raw))
+        raise invalid("value: fewer than 2^32 bytes", len(raw))
     return len(raw).to_bytes(4, "little") + raw
 
 
 def _decimal(value: Decimal) -> bytes:
     sign, digits, exponent = value.as_tuple()
+    wanted = "value: a finite Decimal of up to 128 bits and a scale from -128 to 127"
+    # No number of 128 bits has more than 39 digits.
+    if not isinstance(exponent, int) or len(digits) > 39:
+        raise invalid(wanted, f"{len(digits)} digits" if isinstance(exponent, int) else value)
     unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
-    if not isinstance(exponent, int) or not -128 <= -exponent <= 127 or not -(2**127) <= unscaled < 2**127:
-        raise invalid("a decimal of up to 128 bits", value)
+    if not -128 <= -exponent <= 127 or not -(2**127) <= unscaled < 2**127:
+        raise invalid(wanted, value)
     return unscaled.to_bytes(16, "little", signed=True) + (-exponent).to_bytes(1, "little", signed=True)
 
 
 def hash_key(values: Iterable[Any]) -> int:
     """Return the hash of one key, of one value or more (KEY-2)."""
-    return xxhash.xxh64_intdigest(b"".join(map(encode_value, values)))
+    return xxhash.xxh64_intdigest(b"".join(map(encode_value, items("values", values, KEY))))
 
 
 @dataclass(frozen=True)
@@ -97,9 +112,9 @@ def encode_column(column: Any) -> Encoded:  # noqa: ANN401
         return encode_arrow(column)
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufmM":
         if column.ndim != 1:
-            raise invalid("a column of one dimension", column.ndim)
+            raise invalid("column: one dimension", f"{column.ndim} dimensions")
         return encode_numbers(column)
-    return joined([encode_value(value) for value in column])
+    return joined([encode_value(value) for value in items("column", column, COLUMN)])
 
 
 def joined(rows: Sequence[bytes]) -> Encoded:
@@ -159,9 +174,10 @@ def hash_columns(columns: Sequence[Any]) -> U64s:
     Args:
         columns: one or more; see :func:`encode_column`.
     """
-    encoded = [encode_column(column) for column in columns]
+    encoded = [encode_column(column) for column in items("columns", columns, "a list of columns")]
     if not encoded or any(column.lengths.size != encoded[0].lengths.size for column in encoded):
-        raise invalid("one column or more, of one length")
+        lengths = ", ".join(str(column.lengths.size) for column in encoded[:8])
+        raise invalid("columns: one or more, all of one length", f"lengths {lengths}" if encoded else "none")
     if len(encoded) == 1:
         return xxh64(encoded[0].data, encoded[0].begins, encoded[0].lengths)
     lengths = np.stack([column.lengths for column in encoded]).sum(axis=0, dtype=np.int64)
@@ -176,17 +192,17 @@ def hash_columns(columns: Sequence[Any]) -> U64s:
 
 def partition_columns(columns: Sequence[Any], partition_count: int, first_partition: int = 0) -> Ints:
     """Return the partition of each key by hash, shape (rows,): first_partition + hash mod P (KEY-2)."""
-    if partition_count < 1:
-        raise invalid("a partition or more", partition_count)
+    partition_count = integer("partition_count", partition_count, 1, MAX_PARTITIONS)
+    first_partition = integer("first_partition", first_partition, 0, MAX_PARTITIONS - partition_count)
     return first_partition + (hash_columns(columns) % np.uint64(partition_count)).astype(np.int64)
 
 
 def order_key(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return what Python compares keys by as KEY-3 has it; a NaN is above every other float."""
     key: list[Any] = []
-    for value in values:
+    for value in items("values", values, KEY):
         tag = encode_value(value)[0]
-        item = value.item() if isinstance(value, np.generic) else value
+        item = _plain(value)
         if isinstance(item, float):
             item = (1, 0.0) if math.isnan(item) else (0, item)
         elif isinstance(item, str):
@@ -205,8 +221,10 @@ def partition_by_range(
         bounds: one fewer than partitions, ascending, each a key.
         first_partition: the partition of keys below the first bound.
     """
-    sorted_bounds = [order_key(bound) for bound in bounds]
+    sorted_bounds = [order_key(bound) for bound in items("bounds", bounds, "a list of keys")]
     if any(a > b for a, b in itertools.pairwise(sorted_bounds)):
-        raise invalid("bounds that ascend")
-    found = [first_partition + bisect.bisect_right(sorted_bounds, order_key(key)) for key in keys]
+        raise invalid("bounds: keys that ascend")
+    first_partition = integer("first_partition", first_partition, 0, MAX_PARTITIONS - 1)
+    wanted = items("keys", keys, "a list of keys")
+    found = [first_partition + bisect.bisect_right(sorted_bounds, order_key(key)) for key in wanted]
     return np.array(found, np.int64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from faro.arguments import shown
 from faro.arrow_columns import binary_buffers
 from faro.error import invalid
 from faro.key import Encoded, encode_numbers, encode_sized, encode_value, joined, with_nulls
@@ -24,7 +25,14 @@ def encode_arrow(column: Any) -> Encoded:  # noqa: ANN401 - pyarrow ships no typ
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if not isinstance(column, pa.Array):
-        raise invalid("an Arrow array", type(column).__name__)
+        raise invalid("column: an Arrow array", shown(column))
+    try:
+        return _encode(column)
+    except pa.ArrowNotImplementedError as fault:
+        raise invalid("column: a type that keys may have", f"type {column.type}") from fault
+
+
+def _encode(column: Any) -> Encoded:  # noqa: ANN401
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from faro.arguments import integers, shown
+from faro.arguments import integers, items
 from faro.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
 from faro.canonical import build_region
 from faro.codec import CODEC_NONE, compress
@@ -287,11 +287,8 @@ def member_bits(partitions: Any, options: WriterOptions) -> bytes | None:  # noq
     Raises:
         FaroError: ``invalid-argument`` if the set is empty or leaves the file (WRT-1).
     """
-    if not isinstance(partitions, np.ndarray):
-        try:
-            partitions = list(partitions)
-        except TypeError as fault:
-            raise invalid("partitions: a sequence of integers", shown(partitions)) from fault
+    if not hasattr(partitions, "__array__"):
+        partitions = items("partitions", partitions, "a sequence or a set of integers")
     numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
     if not numbers.size:
         raise invalid("partitions: one or more", "none")

@@ -141,9 +141,9 @@ class RegionWriter:
         if not codec and stored_size != plain_size:
             raise invalid(f"plain_size: {stored_size}, as without a codec the payload is stored plain", plain_size)
         if kind == KIND_DATA and not plain_size:
-            raise invalid("a data block with one byte or more", "none")
+            raise invalid("payload: one byte or more, as this is a data block", "none")
         if plain_size > self._options.max_plain_size:
-            raise invalid(f"a payload of at most max_plain_size, {self._options.max_plain_size} bytes", plain_size)
+            raise invalid(f"payload: at most max_plain_size, {self._options.max_plain_size}", plain_size)
 
     def _place(self, partition: int | None) -> None:
         """Begin the own extent of a partition if it is not the one that is open (WRT-8)."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faro.arguments import integer
 from faro.block import Block
 from faro.error import FaroError
 from faro.gather import Ints
@@ -50,8 +51,13 @@ def plan(begins: Ints, ends: Ints, *, gap_bytes: int = GAP_BYTES, read_bytes: in
         begins: where extents begin, absolute, ascending, in bytes, shape (n,).
         ends: where they end, shape (n,); none overlaps the next, but may be wanted twice.
         gap_bytes: the largest gap that is read across.
-        read_bytes: the largest read; an extent that is larger is a read alone.
+        read_bytes: the largest read, 1 or more; an extent that is larger is a read alone.
+
+    Raises:
+        FaroError: ``invalid-argument`` for sizes below these.
     """
+    gap_bytes = integer("gap_bytes", gap_bytes, 0, 2**63 - 1)
+    read_bytes = integer("read_bytes", read_bytes, 1, 2**63 - 1)
     reads: list[Read] = []
     first = 0
     begin = end = -1
@@ -72,8 +78,15 @@ def windows(sizes: Ints, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[int
 
     Args:
         sizes: the bytes of each partition, shape (n,).
-        window_bytes: the most that a stretch of two partitions or more holds.
+        window_bytes: the most that a stretch of two partitions or more holds, 1 or more.
+
+    Raises:
+        FaroError: ``invalid-argument`` for less, at once.
     """
+    return _windows(sizes, integer("window_bytes", window_bytes, 1, 2**63 - 1))
+
+
+def _windows(sizes: Ints, window_bytes: int) -> Iterator[tuple[int, int]]:
     ends = np.cumsum(sizes)
     first = 0
     while first < sizes.size:

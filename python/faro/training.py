@@ -52,12 +52,13 @@ class KnownDictionaries:
     def check(self, raw: bytes) -> None:
         """Raise ``invalid-argument`` for bytes that are not taken (DIC-8)."""
         if not self._wanted:
-            raise invalid("the option dictionaries")
+            raise invalid("a writer with the option dictionaries=True", "one without it")
         if not is_dictionary(raw):
-            wanted = f"a dictionary: {DICTIONARY_MAGIC.hex(' ')} and more, {MIN_DICTIONARY} bytes at least"
-            raise invalid(wanted, raw[:MIN_DICTIONARY].hex(" "))
+            magic = DICTIONARY_MAGIC.hex(" ")
+            wanted = f"content: a Zstandard dictionary, {MIN_DICTIONARY} bytes or more that begin with {magic}"
+            raise invalid(wanted, raw[:MIN_DICTIONARY].hex(" ") or "no bytes")
         if len(raw) > MAX_GIVEN:
-            raise invalid(f"a dictionary of at most {MAX_GIVEN} bytes", len(raw))
+            raise invalid(f"content: at most {MAX_GIVEN} bytes", len(raw))
         if self.count >= MAX_DICTIONARIES and _key(raw) not in self._numbers:
             raise invalid(f"at most {MAX_DICTIONARIES} dictionaries", "one more")
 

@@ -274,9 +274,9 @@ class Writer:
     # What the calls have in common.
 
     def _rows(self, rows: int) -> int:
-        if self._framing != FRAMING_ARROW:
-            return 1
-        return integer("rows", rows, 0, 2**63 - 1)
+        if type(rows) is not int or rows != 1:
+            rows = integer("rows", rows, 0, 2**63 - 1)
+        return rows if self._framing == FRAMING_ARROW else 1
 
     def _fits(self, size: int) -> None:
         if size > self.options.max_plain_size:
