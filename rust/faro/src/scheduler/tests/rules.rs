@@ -1,6 +1,6 @@
 //! The rules of docs/scheduler.md, one by one.
 
-use super::common::{Reading, collect, data, options, reader, write};
+use super::common::{Reading, collect, data, options, patience, reader, write};
 use crate::error::{Code, Role};
 use crate::scheduler::job::{Done, Outcome};
 use crate::scheduler::state::State;
@@ -396,11 +396,9 @@ fn many_threads_read_at_once_and_leave_as_they_like() {
             }
         });
         assert!(told.load(Ordering::Relaxed) > 0);
-        let figures = scheduler.figures();
-        assert!(
-            figures.held_bytes == 0 && figures.most_held_bytes <= 50_000,
-            "{figures:?}"
-        );
+        // A read for one that left may be under way.
+        patience("bytes of no consumer are held", || scheduler.figures().held_bytes == 0);
+        assert!(scheduler.figures().most_held_bytes <= 50_000);
         // A consumer outlives its scheduler.
         let left = scheduler.partition(&outputs[1], 4).unwrap();
         drop(scheduler);
