@@ -134,3 +134,30 @@ fn writing_takes_the_sort_buffer_and_no_allocation_for_each_record() {
         assert!(times - first < records / 100, "{length}: {first}, {times} of {records}");
     }
 }
+
+/// A writer that has nothing to keep holds no more than its small buffers; one whose region was closed because it was
+/// full keeps the memory for the next.
+#[test]
+fn flush_finish_and_abort_give_memory_back() {
+    const BUFFER: u64 = 8 << 20;
+    let place = Place::new();
+    let before = TAKEN.get();
+    let held = |bytes: isize| (TAKEN.get() - before) / bytes;
+    let mut writer = Writer::create(place.name(), options(Layout::Paired, 4).buffer_size(BUFFER)).unwrap();
+    let fill = |writer: &mut Writer| {
+        for record in 0..BUFFER / 1000 {
+            writer.write((record % 4) as u32, &[1; 900]).unwrap();
+        }
+    };
+    fill(&mut writer);
+    assert!(held(1 << 20) >= 7);
+    writer.flush().unwrap();
+    assert!(held(1 << 20) < 4, "{} MiB after flush", held(1 << 20));
+    fill(&mut writer);
+    writer.abort().unwrap();
+    assert!(held(1 << 20) < 4, "{} MiB after abort", held(1 << 20));
+    let mut writer = Writer::create(place.name(), options(Layout::Paired, 4).buffer_size(BUFFER)).unwrap();
+    fill(&mut writer);
+    writer.finish().unwrap();
+    assert!(held(1 << 20) < 4, "{} MiB after finish", held(1 << 20));
+}
