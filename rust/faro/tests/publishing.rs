@@ -283,3 +283,36 @@ fn what_is_visible_is_one_whole_output_of_one_writer() {
         assert!(expected, "seed {seed}: {:?}", place.files());
     }
 }
+
+/// Finding 18: all of them are ready to finish at the same moment.
+#[test]
+fn of_writers_that_do_not_overwrite_one_succeeds() {
+    for round in 0..300 {
+        let layout = LAYOUTS[round % 2];
+        let place = Place::new();
+        let start = Barrier::new(3);
+        let succeeded: Vec<u64> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|number| {
+                    let (start, place) = (&start, &place);
+                    scope.spawn(move || {
+                        let options = WriterOptions::new(2).layout(layout).producer(number);
+                        let mut writer = Writer::create(place.name(), options).unwrap();
+                        for partition in 0..2 {
+                            writer.write(partition, &record(number)).unwrap();
+                        }
+                        start.wait();
+                        writer.finish().is_ok().then_some(number)
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .filter_map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        assert_eq!(succeeded.len(), 1, "round {round}: {succeeded:?}");
+        assert_eq!(seen(&place.output(layout), false), Some(succeeded[0]));
+        assert_eq!(place.files().len(), place.output(layout).paths().len());
+    }
+}
