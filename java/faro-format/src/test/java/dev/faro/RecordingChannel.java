@@ -131,7 +131,10 @@ final class RecordingChannel extends FileChannel {
     }
 
     @Override
-    public FileLock tryLock(long position, long size, boolean shared) {
-        throw new UnsupportedOperationException();
+    public FileLock tryLock(long position, long size, boolean shared) throws IOException {
+        if (!system.hasLocks()) {
+            throw new UnsupportedOperationException();
+        }
+        return channel.tryLock(position, size, shared);
     }
 }

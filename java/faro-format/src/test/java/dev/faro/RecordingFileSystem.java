@@ -1,6 +1,7 @@
 package dev.faro;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -41,6 +42,10 @@ final class RecordingFileSystem extends FileSystem {
     private boolean refusedOnwards;
     private int interrupted = -1;
     private boolean removing = true;
+    private boolean links = true;
+    private String awaited;
+    private Step first;
+    private boolean locks = true;
     private int reads;
     private int refusedRead = -1;
     private int interruptedRead = -1;
@@ -117,8 +122,27 @@ final class RecordingFileSystem extends FileSystem {
         }
     }
 
+    /** Has something done once, right before the next call of that text. */
+    void before(String call, Step step) {
+        awaited = call;
+        first = step;
+    }
+
+    /** What {@link #before} does. */
+    interface Step {
+        void run() throws IOException;
+    }
+
     /** Notes a call, and says whether it is to be refused. */
     boolean isAdmitted(String call, Path path) {
+        if ((call + " " + path.getFileName()).equals(awaited)) {
+            awaited = null;
+            try {
+                first.run();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
         calls.add(call + " " + path.getFileName());
         return refusedOnwards ? calls.size() - 1 < refused : calls.size() - 1 != refused;
     }
@@ -136,6 +160,20 @@ final class RecordingFileSystem extends FileSystem {
     /** Whether files can be removed. */
     void removing(boolean can) {
         removing = can;
+    }
+
+    /** Whether files can have second names. */
+    void links(boolean can) {
+        links = can;
+    }
+
+    /** Whether files can be locked. */
+    void locks(boolean can) {
+        locks = can;
+    }
+
+    boolean hasLocks() {
+        return locks;
     }
 
     /** Counts reads from here on, and refuses the one of that number; -1 refuses none. */
@@ -295,6 +333,15 @@ final class RecordingFileSystem extends FileSystem {
         public void move(Path source, Path target, CopyOption... options) throws IOException {
             admit("rename to", target);
             system(source).move(real(source), real(target), options);
+        }
+
+        @Override
+        public void createLink(Path link, Path existing) throws IOException {
+            if (!links) {
+                throw new UnsupportedOperationException();
+            }
+            admit("link to", link);
+            system(existing).createLink(real(link), real(existing));
         }
 
         @Override

@@ -124,7 +124,7 @@ final class LastingChannel implements Closeable {
             throw interrupted(e);
         } finally {
             if (channel != again) {
-                again.close();
+                close(again);
             }
         }
     }
@@ -142,9 +142,14 @@ final class LastingChannel implements Closeable {
         return bytes.flip().equals(beginning.duplicate());
     }
 
+    /** Not before the file is written, if this process does it. */
+    private void close(FileChannel open) throws IOException {
+        Claim.close(Claim.ofFile(path, key), open);
+    }
+
     @Override
     public synchronized void close() throws IOException {
         closed = true;
-        channel.close();
+        close(channel);
     }
 }

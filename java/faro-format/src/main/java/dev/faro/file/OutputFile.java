@@ -8,12 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -38,45 +34,49 @@ public final class OutputFile implements Closeable {
     /** Bytes that are held back at most, see {@link #holdBack}. */
     private static final int MOST_HELD = 1 << 30;
 
+    private static final ByteBuffer NO_BYTES = allocate(0);
+
     private final FileRole role;
     private final Path path;
+    private final OpenFile file;
     private final FileChannel channel;
-    /** What tells the file from another that is given its name, or null. */
-    private final Object key;
     private final int bufferSize;
     private ByteBuffer buffer;
     private int used;
     private long written;
     private boolean held;
 
-    private OutputFile(FileRole role, Path path, FileChannel channel, ByteBuffer buffer, long written)
-            throws IOException {
+    private OutputFile(FileRole role, OpenFile file, ByteBuffer buffer, long written) {
         this.role = role;
-        this.path = path;
-        this.channel = channel;
-        this.key = key(path);
+        this.path = file.path();
+        this.file = file;
+        this.channel = file.channel();
         this.bufferSize = buffer.capacity();
         this.written = written;
         this.buffer = buffer;
     }
 
     /**
-     * Makes a new file, refusing one that exists: names are predictable for who knows the file_id.
+     * Makes a new file, refusing one that exists: names are predictable for who knows the file_id. Others take it for a
+     * living writer's until it is closed (PUB-6).
      *
      * @throws FaroException {@code io}
      */
     public static OutputFile create(FileRole role, Path path) throws FaroException {
+        return create(role, path, false);
+    }
+
+    /**
+     * Makes a new file, as {@link #create(FileRole, Path)}.
+     *
+     * @param replacing whether to remove a file that has the name
+     * @throws FaroException {@code io}
+     */
+    public static OutputFile create(FileRole role, Path path, boolean replacing) throws FaroException {
         // Before the file is made: there may be no memory for it.
         ByteBuffer buffer = allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
         try {
-            Set<StandardOpenOption> options = Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
-            FileChannel channel = FileChannel.open(path, options);
-            try {
-                return new OutputFile(role, path, channel, buffer, 0);
-            } catch (IOException e) {
-                channel.close();
-                throw e;
-            }
+            return new OutputFile(role, OpenFile.create(path, replacing), buffer, 0);
         } catch (IOException e) {
             throw FaroException.io(role, path, "a new file", e);
         }
@@ -91,12 +91,12 @@ public final class OutputFile implements Closeable {
     public static OutputFile cut(FileRole role, Path path, long size) throws FaroException {
         ByteBuffer buffer = allocate(SMALL_BUFFER);
         try {
-            FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE);
+            OpenFile file = OpenFile.existing(path);
             try {
-                channel.truncate(size);
-                return new OutputFile(role, path, channel, buffer, size);
+                file.channel().truncate(size);
+                return new OutputFile(role, file, buffer, size);
             } catch (IOException e) {
-                channel.close();
+                file.close();
                 throw e;
             }
         } catch (IOException e) {
@@ -104,11 +104,7 @@ public final class OutputFile implements Closeable {
         }
     }
 
-    private static Object key(Path path) throws IOException {
-        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
-    }
-
-    /** The name that a file has until it is whole (WRT-4). */
+    /** The name that a file has until it is whole (PUB-2). */
     public static Path temporaryName(Path path, UUID fileId) {
         return path.resolveSibling(path.getFileName() + "." + fileId.toString().substring(0, 8) + ".tmp");
     }
@@ -288,12 +284,13 @@ public final class OutputFile implements Closeable {
         }
     }
 
-    private boolean has(Path name) throws IOException {
-        try {
-            return Objects.equals(key, key(name));
-        } catch (NoSuchFileException e) {
-            return false;
-        }
+    /**
+     * Whether a name is this file's.
+     *
+     * @throws IOException the system's
+     */
+    public boolean has(Path name) throws IOException {
+        return file.has(name);
     }
 
     /**
@@ -323,11 +320,13 @@ public final class OutputFile implements Closeable {
         }
     }
 
-    /** Closes the file; what was not flushed is lost. */
+    /** Closes the file, which nobody writes then; what was not flushed is lost. */
     @Override
     public void close() throws FaroException {
+        buffer = NO_BYTES;
+        used = 0;
         try {
-            channel.close();
+            file.close();
         } catch (IOException e) {
             throw FaroException.io(role, path, "to close", e);
         }

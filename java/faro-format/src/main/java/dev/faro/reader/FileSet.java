@@ -4,10 +4,12 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.file.InputFile;
+import dev.faro.file.OutputName;
 import dev.faro.header.FileKind;
 import dev.faro.header.Header;
 import java.io.Closeable;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The files of one output, with their headers checked: checks 1 to 5 of OPN-1.
@@ -17,6 +19,16 @@ import java.nio.file.Path;
  * @param data the data file, or the single file
  */
 public record FileSet(Header header, InputFile index, InputFile data) implements Closeable {
+    /**
+     * Opens an output by NAME (PUB-1).
+     *
+     * @throws FaroException the first check that fails, {@code io}, or {@code invalid-argument} if there are both layouts
+     */
+    public static FileSet open(Path name) throws FaroException {
+        List<Path> files = OutputName.of(name).toRead();
+        return files.size() == 1 ? openSingle(files.get(0)) : openPair(files.get(0), files.get(1));
+    }
+
     /**
      * Opens a pair.
      *

@@ -26,6 +26,17 @@ public final class Follower extends Dataset {
     }
 
     /**
+     * Opens an output by NAME, before any {@link #poll} without regions (PUB-1): {@code NAME.faro}, or
+     * {@code NAME.data} and {@code NAME.index}, whichever exists; an ending of these says which, and is no part of NAME.
+     *
+     * @throws FaroException the first check of FOL-1 that fails, {@code io}, or {@code invalid-argument} if both layouts
+     *     exist
+     */
+    public static Follower open(Path name, ReaderOptions options) throws FaroException {
+        return open(FileSet.open(name), options);
+    }
+
+    /**
      * Opens a pair, before any {@link #poll} without regions.
      *
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}

@@ -20,6 +20,17 @@ public final class Reader extends Dataset {
     }
 
     /**
+     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever exists; an
+     * ending of these says which, and is no part of NAME.
+     *
+     * @throws FaroException the first check of OPN-1 that fails, {@code io}, or {@code invalid-argument} if both layouts
+     *     exist
+     */
+    public static Reader open(Path name, ReaderOptions options) throws FaroException {
+        return open(FileSet.open(name), options);
+    }
+
+    /**
      * Opens a pair.
      *
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}

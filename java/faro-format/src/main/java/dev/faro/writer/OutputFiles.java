@@ -2,50 +2,32 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.FileRole;
+import dev.faro.file.FinalNames;
 import dev.faro.file.OutputFile;
+import dev.faro.file.OutputName;
+import dev.faro.file.PublishingLock;
 import dev.faro.header.Header;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
-/** The files of an output while they are written: their names, their publication, their removal (WRT-4, WRT-6). */
+/** The files of an output while they are written: their names, their publication, their removal (PUB, WRT-4, WRT-6). */
 final class OutputFiles {
     private final boolean follow;
     private final boolean overwrite;
+    private final PublishingLock lock;
+    private final FinalNames names;
     private final List<Target> targets = new ArrayList<>();
 
-    private static final class Target {
-        final OutputFile file;
-        final Path finalPath;
-        boolean published;
+    private record Target(OutputFile file, Path finalPath) {}
 
-        Target(OutputFile file, Path finalPath) {
-            this.file = file;
-            this.finalPath = finalPath;
-        }
-    }
-
-    private OutputFiles(WriterOptions options) {
+    private OutputFiles(FileRole role, Path lock, WriterOptions options) {
         this.follow = options.follow;
         this.overwrite = options.overwrite;
-    }
-
-    /**
-     * The names of an output.
-     *
-     * @param name path of the output, without extension
-     */
-    static List<Path> named(Path name, Layout layout) throws FaroException {
-        if (name.getFileName() == null) {
-            throw FaroException.invalidArgument("a path with a name", name);
-        }
-        Stream<String> extensions = layout == Layout.SINGLE ? Stream.of(".faro") : Stream.of(".data", ".index");
-        return extensions.map(extension -> name.resolveSibling(name.getFileName() + extension)).toList();
+        this.lock = new PublishingLock(role, lock, options.patience);
+        this.names = new FinalNames(this.lock);
     }
 
     /**
@@ -54,39 +36,57 @@ final class OutputFiles {
      * @param paths the final names: data and index, or the single file
      */
     static OutputFiles create(List<Path> paths, Header header, WriterOptions options) throws FaroException {
-        OutputFiles files = new OutputFiles(options);
-        for (int i = 0; i < paths.size(); i++) {
-            files.refuseExisting(role(paths, i), paths.get(i));
-        }
+        OutputFiles files = new OutputFiles(role(paths, 0), OutputName.of(paths.get(0)).lock(), options);
         try {
-            for (int i = 0; i < paths.size(); i++) {
-                Path path = paths.get(i);
-                Path first = options.follow ? path : OutputFile.temporaryName(path, header.fileId());
-                files.targets.add(new Target(OutputFile.create(role(paths, i), first), path));
+            if (options.follow && options.overwrite) {
+                files.lock.holding(() -> files.createAnew(paths));
+            } else {
+                files.create(paths, header);
             }
-        } catch (FaroException | RuntimeException | Error e) {
+        } catch (IOException e) {
+            FaroException failure = e instanceof FaroException known ? known
+                    : FaroException.io(role(paths, 0), paths.get(0), "a new file", e);
+            files.discardAfter(failure);
+            throw failure;
+        } catch (RuntimeException | Error e) {
             files.discardAfter(e);
             throw e;
         }
         return files;
     }
 
-    private static FileRole role(List<Path> paths, int i) {
-        return paths.size() == 1 ? FileRole.SINGLE : i == 0 ? FileRole.DATA : FileRole.INDEX;
+    private void create(List<Path> paths, Header header) throws FaroException {
+        for (int i = 0; i < paths.size() && !overwrite; i++) {
+            FinalNames.checkFree(role(paths, i), paths.get(i));
+        }
+        for (int i = 0; i < paths.size(); i++) {
+            Path path = paths.get(i);
+            FileRole role = role(paths, i);
+            Path first = follow ? path : OutputFile.temporaryName(path, header.fileId());
+            targets.add(new Target(OutputFile.create(role, first), path));
+            if (!follow) {
+                names.add(role, first, path, overwrite);
+            }
+        }
     }
 
-    private void refuseExisting(FileRole role, Path path) throws FaroException {
-        try {
-            if (!overwrite && Files.exists(path)) {
-                throw new FileAlreadyExistsException(path.toString());
+    /** New files under the final names, so that readers of the older ones keep these; under the lock (PUB-4). */
+    private void createAnew(List<Path> paths) throws FaroException {
+        for (int i = 0; i < paths.size(); i++) {
+            try {
+                Files.deleteIfExists(paths.get(i));
+            } catch (IOException e) {
+                throw FaroException.io(role(paths, i), paths.get(i), "to remove the older file", e);
             }
-            if (overwrite && follow) {
-                // A new file under the name, so that who reads the old one still has it.
-                Files.deleteIfExists(path);
-            }
-        } catch (IOException e) {
-            throw FaroException.io(role, path, "no file of that name", e);
         }
+        for (int i = 0; i < paths.size(); i++) {
+            // A writer that does not overwrite may have the name by now.
+            targets.add(new Target(OutputFile.create(role(paths, i), paths.get(i), true), paths.get(i)));
+        }
+    }
+
+    private static FileRole role(List<Path> paths, int i) {
+        return paths.size() == 1 ? FileRole.SINGLE : i == 0 ? FileRole.DATA : FileRole.INDEX;
     }
 
     /** The data or single file. */
@@ -104,7 +104,7 @@ final class OutputFiles {
     }
 
     /**
-     * Writes what is left, closes the files and gives them their names, data first. When that fails nothing is left that
+     * Writes what is left, gives the files their names, data first, and closes them. When that fails nothing is left that
      * looks finished, as far as the system lets us (WRT-6).
      *
      * @param end of the index or single file without its tail
@@ -113,27 +113,29 @@ final class OutputFiles {
         try {
             publish(sync);
         } catch (FaroException | RuntimeException | Error e) {
-            // An interrupt that is pending would close every channel that this needs.
-            boolean interrupted = Thread.interrupted();
-            takeBack(end, e);
+            uninterrupted(() -> takeBack(end, e));
+            throw e;
+        }
+    }
+
+    /** An interrupt that is pending would close every channel that a step needs. */
+    private static void uninterrupted(Runnable step) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            step.run();
+        } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            throw e;
         }
     }
 
     private void takeBack(long end, Throwable error) {
         try {
             if (follow && !tryCut(end, error)) {
-                index().remove(index().path());
+                removeFinal(List.of(targets.get(targets.size() - 1)));
             }
-            for (Target target : targets) {
-                if (target.published) {
-                    Files.move(target.finalPath, target.file.path(), StandardCopyOption.ATOMIC_MOVE);
-                    target.published = false;
-                }
-            }
+            names.takeBack(true);
         } catch (IOException e) {
             error.addSuppressed(e);
         }
@@ -151,44 +153,34 @@ final class OutputFiles {
 
     private void publish(boolean sync) throws FaroException {
         for (Target target : targets) {
-            if (sync) {
-                target.file.sync();
-            } else {
-                target.file.flush();
-            }
+            target.file.complete(sync);
         }
-        if (follow && sync) {
-            // While they are open: to cut off the tail their names are not needed then, which may lead nowhere.
-            syncFolder();
+        if (!follow) {
+            names.give();
         }
+        if (sync) {
+            // While they are open: to cut off a tail their names are not needed then, which may lead nowhere.
+            OutputFile.syncFolder(data().role(), targets.get(0).finalPath);
+        }
+        // Only now: others take files that are closed for a dead writer's (PUB-6).
         for (Target target : targets) {
             target.file.close();
         }
-        if (follow) {
-            return;
-        }
-        for (Target target : targets) {
-            refuseExisting(target.file.role(), target.finalPath);
-        }
-        for (Target target : targets) {
-            rename(target);
-        }
-        if (sync) {
-            syncFolder();
-        }
     }
 
-    private void rename(Target target) throws FaroException {
-        try {
-            Files.move(target.file.path(), target.finalPath, StandardCopyOption.ATOMIC_MOVE);
-            target.published = true;
-        } catch (IOException e) {
-            throw FaroException.io(target.file.role(), target.finalPath, "to give the file its name", e);
+    /** Removes final names that are these files' own, the index first, under the lock (PUB-4). */
+    private void removeFinal(List<Target> files) throws IOException {
+        boolean any = false;
+        for (Target target : files) {
+            any |= target.file.has(target.finalPath);
         }
-    }
-
-    private void syncFolder() throws FaroException {
-        OutputFile.syncFolder(targets.get(0).file.role(), targets.get(0).finalPath);
+        if (any) {
+            lock.holding(() -> {
+                for (int i = files.size() - 1; i >= 0; i--) {
+                    files.get(i).file.remove(files.get(i).finalPath);
+                }
+            });
+        }
     }
 
     /**
@@ -197,20 +189,36 @@ final class OutputFiles {
      * @throws FaroException {@code io} for the last that could not be removed; the others are
      */
     void discard() throws FaroException {
+        FaroException[] failure = {null};
+        uninterrupted(() -> failure[0] = tryDiscard());
+        targets.clear();
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+
+    private FaroException tryDiscard() {
         FaroException failure = null;
         for (Target target : targets) {
-            Path path = target.published ? target.finalPath : target.file.path();
-            try {
-                try (target.file) {
-                    target.file.remove(path);
-                }
-            } catch (IOException e) {
-                failure = FaroException.io(target.file.role(), path, "to remove the file", e);
+            if (!target.file.path().equals(target.finalPath)) {
+                failure = attempt(target, () -> target.file.remove(target.file.path()), failure);
             }
         }
-        targets.clear();
-        if (failure != null) {
-            throw failure;
+        if (!targets.isEmpty() && (follow || names.anyGiven())) {
+            failure = attempt(targets.get(0), () -> removeFinal(targets), failure);
+        }
+        for (Target target : targets) {
+            failure = attempt(target, target.file::close, failure);
+        }
+        return failure;
+    }
+
+    private static FaroException attempt(Target target, PublishingLock.Work work, FaroException before) {
+        try {
+            work.run();
+            return before;
+        } catch (IOException e) {
+            return FaroException.io(target.file.role(), target.file.path(), "to remove the file", e);
         }
     }
 

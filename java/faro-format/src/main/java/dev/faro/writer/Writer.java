@@ -5,6 +5,7 @@ import dev.faro.block.BlockKind;
 import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
+import dev.faro.file.OutputName;
 import dev.faro.header.FileKind;
 import dev.faro.header.Header;
 import dev.faro.index.Members;
@@ -81,13 +82,15 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro}, by the layout of the options.
+     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro}: as the ending of the name says, which is then
+     * no part of NAME, else by the layout of the options, else a pair (PUB-1).
      *
-     * @param name path of the output, without extension
-     * @throws FaroException {@code invalid-argument} or {@code io}
+     * @throws FaroException {@code invalid-argument}, also if name and options contradict each other, or {@code io}
      */
     public static Writer create(Path name, WriterOptions options) throws FaroException {
-        return create(OutputFiles.named(name, options.layout), options);
+        OutputName output = OutputName.of(name);
+        Layout layout = options.layoutOf(output);
+        return create(output.files(layout == Layout.SINGLE), layout, options);
     }
 
     /**
@@ -96,11 +99,11 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code invalid-argument} or {@code io}
      */
     public static Writer createPair(Path data, Path index, WriterOptions options) throws FaroException {
-        return create(List.of(data, index), options.layout(Layout.PAIRED));
+        return create(List.of(data, index), Layout.PAIRED, options);
     }
 
-    private static Writer create(List<Path> paths, WriterOptions options) throws FaroException {
-        Writer writer = new Writer(paths, options.header(), options);
+    private static Writer create(List<Path> paths, Layout layout, WriterOptions options) throws FaroException {
+        Writer writer = new Writer(paths, options.header(layout), options);
         try {
             writer.guard(writer::begin);
             return writer;

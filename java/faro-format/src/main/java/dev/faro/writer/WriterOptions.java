@@ -3,11 +3,14 @@ package dev.faro.writer;
 import dev.faro.FaroException;
 import dev.faro.block.Payloads;
 import dev.faro.codec.Codec;
+import dev.faro.file.OutputName;
+import dev.faro.file.Patience;
 import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
 import dev.faro.header.Header;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.UUID;
 
 /**
@@ -20,7 +23,10 @@ public final class WriterOptions {
     private static final int MOST_LEVEL = 19;
     private static final long U32 = 0xFFFFFFFFL;
 
-    Layout layout = Layout.PAIRED;
+    /** Null: as the NAME says. */
+    Layout layout;
+    /** How long to wait for the publishing lock (PUB-5). */
+    Duration patience = Patience.MOST;
     final long partitionCount;
     long firstPartition;
     Framing framing = Framing.RECORDS;
@@ -49,7 +55,7 @@ public final class WriterOptions {
         this.partitionCount = partitionCount;
     }
 
-    /** Two files or one; default paired. */
+    /** Two files or one; default as the NAME says, else paired (PUB-1). A NAME that says otherwise is refused. */
     public WriterOptions layout(Layout value) {
         layout = value;
         return this;
@@ -176,8 +182,22 @@ public final class WriterOptions {
         return this;
     }
 
+    /** The layout of an output of that NAME. */
+    Layout layoutOf(OutputName name) throws FaroException {
+        Layout named = switch (name.ending()) {
+            case SINGLE -> Layout.SINGLE;
+            case PAIRED -> Layout.PAIRED;
+            case NONE -> layout == null ? Layout.PAIRED : layout;
+        };
+        if (layout != null && layout != named) {
+            throw FaroException.invalidArgument("option layout " + layout + " with another NAME, or the layout of the NAME",
+                    name.path().getFileName());
+        }
+        return named;
+    }
+
     /** The header that these options ask for, after a check of all of them. */
-    Header header() throws FaroException {
+    Header header(Layout files) throws FaroException {
         require(partitionCount >= 1 && partitionCount <= Header.MAX_PARTITIONS, "partition_count", partitionCount);
         require(firstPartition >= 0 && firstPartition + partitionCount <= Header.MAX_PARTITIONS,
                 "first_partition", firstPartition);
@@ -193,7 +213,7 @@ public final class WriterOptions {
             ByteBuffer bytes = ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN);
             require(Payloads.isArrowMessage(bytes), "schema", "no encapsulated Arrow message");
         }
-        return new Header(layout == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
+        return new Header(files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
                 (int) firstPartition, dictionaries ? Header.DICTIONARIES : 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
     }
 
