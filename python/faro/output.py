@@ -185,13 +185,15 @@ class OutputFile:
                 os.rename(self._name, self._final)  # This system's does not replace.
                 return True
             os.link(self._name, self._final)
-            os.unlink(self._name)
         except FileExistsError as fault:
             raise self._taken() from fault
         except OSError as fault:
             if fault.errno in NO_LINKS and not self.published:
                 return False
             raise self.place.io(fault, "to publish the file") from fault
+        # Where this is refused, the temporary name stays as a second one (PUB-3).
+        with contextlib.suppress(OSError):
+            os.unlink(self._name)
         return True
 
     @property

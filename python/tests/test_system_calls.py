@@ -109,8 +109,15 @@ def test_every_refused_call_fails_the_writer_for_good_and_leaves_nothing(
         with pytest.MonkeyPatch.context() as patch:
             recorder = Recorder(patch, tmp_path, refused)
             first = fault_of(write_two_regions, writer)
+        if first is None and refused < len(recorder.calls):
+            # PUB-3: the output is there, and its temporary name a second one.
+            assert recorder.calls[refused].startswith("unlink"), recorder.calls[refused]
+            assert check(**made.files).regions == 2
+            for path in tmp_path.iterdir():
+                path.unlink()
+            continue
         if first is None:
-            assert 4 <= len(recorder.calls) <= refused
+            assert 4 <= len(recorder.calls)
             break
         assert first.code == Code.IO
         calls: list[Callable[[Writer], Any]] = [lambda w: w.write(0, b"x"), Writer.flush, Writer.finish, Writer.region]
