@@ -106,7 +106,17 @@ public final class OutputFile implements Closeable {
 
     /** The name that a file has until it is whole (PUB-2). */
     public static Path temporaryName(Path path, UUID fileId) {
-        return path.resolveSibling(path.getFileName() + "." + fileId.toString().substring(0, 8) + ".tmp");
+        return temporaryName(path, shortId(fileId));
+    }
+
+    /** The same, by the first 8 hexadecimal digits of the file_id. */
+    public static Path temporaryName(Path path, String shortId) {
+        return path.resolveSibling(path.getFileName() + "." + shortId + ".tmp");
+    }
+
+    /** What names show of a file_id: its first 8 hexadecimal digits. */
+    public static String shortId(UUID fileId) {
+        return fileId.toString().substring(0, 8);
     }
 
     /**

@@ -85,6 +85,16 @@ public final class Rebuild {
      *     then nothing was changed
      */
     public static Report rebuild(Path dataPath, Path indexPath, Options options) throws FaroException {
+        return rebuild(dataPath, indexPath, temporaryName(indexPath), options);
+    }
+
+    /** The name of a new index until it is whole (REP-10). */
+    static Path temporaryName(Path index) {
+        return index.resolveSibling(index.getFileName() + ".rebuild.tmp");
+    }
+
+    /** As {@link #rebuild(Path, Path, Options)}, by way of another temporary name. */
+    static Report rebuild(Path dataPath, Path indexPath, Path temporary, Options options) throws FaroException {
         try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
             Header header = FileSet.read(data, FileKind.DATA);
             header.checkRewritable(data);
@@ -94,7 +104,7 @@ public final class Rebuild {
                 rebuild.scan();
                 return rebuild.report();
             }
-            return rebuild(data, header, indexPath, options);
+            return rebuild(data, header, indexPath, temporary, options);
         }
     }
 
@@ -109,9 +119,8 @@ public final class Rebuild {
         }
     }
 
-    private static Report rebuild(InputFile data, Header header, Path indexPath, Options options)
+    private static Report rebuild(InputFile data, Header header, Path indexPath, Path temporary, Options options)
             throws FaroException {
-        Path temporary = indexPath.resolveSibling(indexPath.getFileName() + ".rebuild.tmp");
         OutputFile index = create(temporary);
         try {
             Rebuild rebuild = new Rebuild(data, header, options, index);

@@ -23,8 +23,8 @@ final class Answers {
         answer.put("protocol", 1);
         answer.putArray("features").add("lz4").add("zstd").add("selective").add("arrow").add("dictionaries")
                 .add("by-partition").add("direct-lookup");
-        answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("follow")
-                .add("stop");
+        answer.putArray("operations").add("hello").add("read").add("write").add("check").add("repair").add("recover")
+                .add("clean").add("follow").add("stop");
         return answer;
     }
 

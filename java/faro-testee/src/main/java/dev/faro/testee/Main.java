@@ -66,6 +66,10 @@ public final class Main {
                 return CheckOperation.perform(request);
             case "repair":
                 return RepairOperation.perform(request);
+            case "recover":
+                return RecoverOperation.perform(request);
+            case "clean":
+                return CleanOperation.perform(request);
             case "follow":
                 return follow.perform(request);
             case "stop":

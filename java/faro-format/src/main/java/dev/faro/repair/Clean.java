@@ -1,0 +1,152 @@
+package dev.faro.repair;
+
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.file.HeldFile;
+import dev.faro.file.PublishingLock;
+import dev.faro.header.Header;
+import dev.faro.repair.CleanReport.Kept;
+import dev.faro.repair.CleanReport.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Removes what dead writers left in a folder (PUB-9). */
+public final class Clean {
+    private static final Pattern TEMPORARY =
+            Pattern.compile(".*\\.(data|index|faro)\\.([0-9a-f]{8})\\.tmp", Pattern.DOTALL);
+    private static final String REBUILD = ".index.rebuild.tmp";
+    /** Where a header has the bytes of the file_id that a temporary name shows. */
+    private static final int FILE_ID = 40;
+
+    private final Options options;
+    private final List<String> removed = new ArrayList<>();
+    private final List<Kept> kept = new ArrayList<>();
+
+    /**
+     * What to remove.
+     *
+     * @param olderThan how long ago a file was last changed at least; where the system has no record locks this alone
+     *     guards a living writer's files
+     * @param dryRun whether to remove nothing and report the same
+     */
+    public record Options(Duration olderThan, boolean dryRun) {
+        /** Files that are older than an hour are removed. */
+        public static final Options DEFAULT = new Options(Duration.ofHours(1), false);
+    }
+
+    private Clean(Options options) {
+        this.options = options;
+    }
+
+    /**
+     * Removes temporary files and locks that dead writers left in one folder, not in those inside it. A final name is never
+     * removed: {@link Recover} mends what has one.
+     *
+     * @throws FaroException {@code invalid-argument}: a negative time; {@code io}: of the first file that cannot be looked
+     *     at or removed, when all others were seen to
+     */
+    public static CleanReport clean(Path folder, Options options) throws FaroException {
+        if (options.olderThan.isNegative()) {
+            throw FaroException.invalidArgument("olderThan of 0 or more", options.olderThan);
+        }
+        Clean clean = new Clean(options);
+        FaroException failure = null;
+        for (Path path : list(folder).values()) {
+            try {
+                clean.look(path);
+            } catch (FaroException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return new CleanReport(List.copyOf(clean.removed), List.copyOf(clean.kept));
+    }
+
+    /** Rule 1. */
+    private static TreeMap<String, Path> list(Path folder) throws FaroException {
+        TreeMap<String, Path> paths = new TreeMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                if (TEMPORARY.matcher(name).matches() || name.endsWith(REBUILD)
+                        || name.endsWith(PublishingLock.ENDING)) {
+                    paths.put(name, file);
+                }
+            }
+        } catch (IOException e) {
+            throw FaroException.io(null, folder, "to list the folder", e);
+        } catch (DirectoryIteratorException e) {
+            throw FaroException.io(null, folder, "to list the folder", e.getCause());
+        }
+        return paths;
+    }
+
+    /** Rules 2 to 4. */
+    private void look(Path path) throws FaroException {
+        String name = path.getFileName().toString();
+        boolean lock = name.endsWith(PublishingLock.ENDING);
+        try (HeldFile file = lock ? HeldFile.takeLock(path) : HeldFile.take(role(name), path)) {
+            if (file == null || !(lock ? file.size() == 0 : fits(name, file))) {
+                return;
+            }
+            Duration age = Duration.between(file.changed().toInstant(), Instant.now());
+            if (age.compareTo(options.olderThan) < 0) {
+                kept.add(new Kept(name, Reason.YOUNG));
+            } else if (file.isLiving()) {
+                kept.add(new Kept(name, Reason.LIVING));
+            } else {
+                remove(path);
+                removed.add(name);
+            }
+        }
+    }
+
+    private static FileRole role(String name) {
+        Matcher matcher = TEMPORARY.matcher(name);
+        if (!matcher.matches() || matcher.group(1).equals("index")) {
+            return FileRole.INDEX;
+        }
+        return matcher.group(1).equals("data") ? FileRole.DATA : FileRole.SINGLE;
+    }
+
+    private static boolean fits(String name, HeldFile file) throws FaroException {
+        if (!file.isOpen() || file.size() < Header.SIZE) {
+            // What this process is writing is not opened: to close it would lose its lock.
+            return true;
+        }
+        ByteBuffer start = file.start();
+        if (start.remaining() < Header.SIZE || start.getLong(0) != Header.MAGIC) {
+            return start.remaining() < Header.SIZE;
+        }
+        Matcher matcher = TEMPORARY.matcher(name);
+        return !matcher.matches()
+                || Integer.reverseBytes(start.getInt(FILE_ID)) == Integer.parseUnsignedInt(matcher.group(2), 16);
+    }
+
+    private void remove(Path path) throws FaroException {
+        if (!options.dryRun) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException e) {
+                throw FaroException.io(null, path, "to remove " + path, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package dev.faro.repair;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.file.HeldFile;
+import dev.faro.file.InputFile;
+import dev.faro.file.OutputFile;
+import dev.faro.file.OutputName;
+import dev.faro.header.Header;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What one writer left of an output, under temporary or final names (PUB-8). */
+final class Remains {
+    private final OutputName name;
+    private final boolean single;
+    private final String x;
+    private final Map<FileRole, Found> temporary = new EnumMap<>(FileRole.class);
+    private final Map<FileRole, Found> last = new EnumMap<>(FileRole.class);
+
+    /** A name, and the file that it is of; two may be of one (PUB-7). */
+    private record Found(Path path, HeldFile file, Header header) {}
+
+    private Remains(OutputName name, boolean single, String x) {
+        this.name = name;
+        this.single = single;
+        this.x = x;
+    }
+
+    /**
+     * What there is of a NAME, in groups (step 2).
+     *
+     * @param taken gets each file, for the caller to close
+     * @throws FaroException {@code io}
+     */
+    static List<Remains> collect(OutputName name, List<HeldFile> taken) throws FaroException {
+        List<Remains> groups = new ArrayList<>();
+        List<Path> paths = list(name);
+        for (FileRole role : FileRole.values()) {
+            boolean single = role == FileRole.SINGLE;
+            if (name.ending() != OutputName.Ending.NONE && single != (name.ending() == OutputName.Ending.SINGLE)) {
+                continue;
+            }
+            Pattern pattern = Pattern.compile(
+                    Pattern.quote(name.file(role).getFileName().toString()) + "\\.([0-9a-f]{8})\\.tmp");
+            for (Path path : paths) {
+                Matcher matcher = pattern.matcher(path.getFileName().toString());
+                Found found = matcher.matches() ? find(role, path, taken) : null;
+                if (found != null) {
+                    group(groups, name, single, matcher.group(1)).temporary.put(role, found);
+                }
+            }
+            Found found = find(role, name.file(role), taken);
+            if (found != null) {
+                String x = found.header == null ? null : OutputFile.shortId(found.header.fileId());
+                group(groups, name, single, x).last.put(role, found);
+            }
+        }
+        return groups;
+    }
+
+    private static List<Path> list(OutputName name) throws FaroException {
+        Path folder = name.path().toAbsolutePath().getParent();
+        List<Path> paths = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                paths.add(name.path().resolveSibling(file.getFileName().toString()));
+            }
+        } catch (IOException e) {
+            throw FaroException.io(null, folder, "to list the folder", e);
+        } catch (DirectoryIteratorException e) {
+            throw FaroException.io(null, folder, "to list the folder", e.getCause());
+        }
+        return paths;
+    }
+
+    private static Found find(FileRole role, Path path, List<HeldFile> taken) throws FaroException {
+        for (HeldFile file : taken) {
+            if (file.isNamed(path)) {
+                // It cannot be taken again.
+                return new Found(path, file, header(role, path));
+            }
+        }
+        HeldFile file = HeldFile.take(role, path);
+        if (file == null) {
+            return null;
+        }
+        taken.add(file);
+        return new Found(path, file, header(role, path));
+    }
+
+    /** The header that a file begins with, or null. */
+    private static Header header(FileRole role, Path path) throws FaroException {
+        try (InputFile file = InputFile.open(role, path)) {
+            return Header.read(file);
+        } catch (FaroException e) {
+            if (e.code() == ErrorCode.IO) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    private static Remains group(List<Remains> groups, OutputName name, boolean single, String x) {
+        for (Remains group : groups) {
+            if (group.single == single && Objects.equals(group.x, x)) {
+                return group;
+            }
+        }
+        groups.add(new Remains(name, single, x));
+        return groups.get(groups.size() - 1);
+    }
+
+    /**
+     * The group to mend (steps 3 to 5).
+     *
+     * @param named the X that the caller named, or null
+     * @return null if nothing can be saved
+     * @throws FaroException {@code io} if there is none, or its writer lives; {@code invalid-argument} if there are several
+     */
+    static Remains choose(List<Remains> groups, OutputName name, String named) throws FaroException {
+        List<Remains> all = groups.stream().filter(group -> named == null || named.equals(group.x)).toList();
+        if (all.isEmpty()) {
+            throw failure(name, "files that a writer left unfinished" + (named == null ? "" : ", with file_id " + named),
+                    "none");
+        }
+        List<Remains> counting = all.stream().filter(Remains::counts).toList();
+        if (counting.isEmpty()) {
+            return null;
+        }
+        List<Remains> dead = counting.stream().filter(group -> !group.isLiving()).toList();
+        if (dead.isEmpty()) {
+            throw failure(name, "files of a writer that has ended", "those of a living writer: " + shown(counting));
+        }
+        if (dead.size() > 1) {
+            throw FaroException.invalidArgument(
+                    "what one writer left; name one by its file_id, or by the ending of NAME", shown(dead));
+        }
+        return dead.get(0);
+    }
+
+    private static FaroException failure(OutputName name, String expected, String found) {
+        return new FaroException(
+                ErrorCode.IO, null, name.path(), FaroException.NO_OFFSET, expected + " of " + name.path(), found, null);
+    }
+
+    private static String shown(List<Remains> groups) {
+        return String.join(", ", groups.stream()
+                .map(group -> group.x + (group.single ? " (a single file)" : " (a pair)")).sorted().toList());
+    }
+
+    private boolean counts() {
+        return header(single ? FileRole.SINGLE : FileRole.DATA) != null;
+    }
+
+    private boolean isLiving() {
+        return Stream.concat(temporary.values().stream(), last.values().stream()).anyMatch(found -> found.file.isLiving());
+    }
+
+    boolean isSingle() {
+        return single;
+    }
+
+    /** The first 8 digits of the file_id. */
+    String x() {
+        return x;
+    }
+
+    /** The roles of its files, in the order in which they get their final names. */
+    List<FileRole> roles() {
+        return single ? List.of(FileRole.SINGLE) : List.of(FileRole.DATA, FileRole.INDEX);
+    }
+
+    /** The name of a file: the temporary one, unless that is a second name of the final one. */
+    private Found found(FileRole role) {
+        Found first = temporary.get(role);
+        Found second = last.get(role);
+        return first == null || second != null && first.file == second.file ? second : first;
+    }
+
+    /** Whether a file of a role is there, and has its final name. */
+    boolean isNamed(FileRole role) {
+        return found(role) != null && found(role) == last.get(role);
+    }
+
+    /** The header of a role's file, or null. */
+    Header header(FileRole role) {
+        return found(role) == null ? null : found(role).header;
+    }
+
+    /** The file of a role, or null. */
+    HeldFile file(FileRole role) {
+        return found(role) == null ? null : found(role).file;
+    }
+
+    /** The name that a role's file has. */
+    Path path(FileRole role) {
+        return found(role).path;
+    }
+
+    /** The temporary name of a role (PUB-2). */
+    Path temporaryPath(FileRole role) {
+        return OutputFile.temporaryName(finalPath(role), x);
+    }
+
+    /** The final name of a role. */
+    Path finalPath(FileRole role) {
+        return name.file(role);
+    }
+}
