@@ -31,7 +31,15 @@ final class RecordingChannel extends FileChannel {
             channel.write(piece.limit(piece.position() + piece.remaining() / 2), position);
             throw new IOException("refused");
         }
-        int count = piece.hasRemaining() ? channel.write(piece, position) : 0;
+        int count = 0;
+        if (piece.hasRemaining()) {
+            try {
+                count = channel.write(piece, position);
+            } catch (ClosedByInterruptException e) {
+                close();
+                throw e;
+            }
+        }
         source.position(source.position() + count);
         return count;
     }
@@ -40,7 +48,7 @@ final class RecordingChannel extends FileChannel {
     public void force(boolean metadata) throws IOException {
         boolean interrupted = system.isInterruptedAtNext();
         system.admit("sync", path);
-        if (interrupted) {
+        if (interrupted || Thread.currentThread().isInterrupted()) {
             Thread.currentThread().interrupt();
             try {
                 channel.force(metadata);

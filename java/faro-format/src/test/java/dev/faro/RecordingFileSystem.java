@@ -41,6 +41,7 @@ final class RecordingFileSystem extends FileSystem {
     private int refused = -1;
     private boolean refusedOnwards;
     private int interrupted = -1;
+    private int interruptedBefore = -1;
     private boolean removing = true;
     private boolean links = true;
     private String awaited;
@@ -102,6 +103,7 @@ final class RecordingFileSystem extends FileSystem {
         refused = number;
         refusedOnwards = false;
         interrupted = -1;
+        interruptedBefore = -1;
     }
 
     /** The same with that call and all behind it. */
@@ -143,6 +145,9 @@ final class RecordingFileSystem extends FileSystem {
                 throw new UncheckedIOException(e);
             }
         }
+        if (calls.size() == interruptedBefore) {
+            Thread.currentThread().interrupt();
+        }
         calls.add(call + " " + path.getFileName());
         return refusedOnwards ? calls.size() - 1 < refused : calls.size() - 1 != refused;
     }
@@ -151,6 +156,12 @@ final class RecordingFileSystem extends FileSystem {
     void interrupt(int number) {
         refuse(-1);
         interrupted = number;
+    }
+
+    /** Forgets the calls so far, and interrupts the thread right before the call of that number, whatever it is. */
+    void interruptBefore(int number) {
+        refuse(-1);
+        interruptedBefore = number;
     }
 
     boolean isInterruptedAtNext() {

@@ -303,8 +303,10 @@ public final class Writer implements AutoCloseable {
 
     /** Called by the open region when it was ended or given up. */
     void regionClosed() {
-        files.data().holdBack(false);
         openRegion = null;
+        if (state == State.OPEN) {
+            files.data().holdBack(false);
+        }
     }
 
     /** Notes a property for the footer. */
