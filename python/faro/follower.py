@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from faro.arguments import flag
 from faro.delivery import PartitionReader
+from faro.error import Code, FaroError
 from faro.index import Region, RegionCache
 from faro.limits import DEFAULT_LIMITS, Limits
 from faro.message import FooterMessage
@@ -47,6 +48,7 @@ class Follower(PartitionReader):
             raise
         super().__init__(files, header, limits, verify)
         self._cache = RegionCache(cache)
+        self._polling = False
 
     def poll(self) -> bool:
         """Look for regions committed since the last time.
@@ -55,9 +57,20 @@ class Follower(PartitionReader):
             Whether the file is finished, so that no more will come.
 
         Raises:
-            FaroError: the first fault of what was appended; the regions before it stay valid.
+            FaroError: the first fault of what was appended; the regions before it stay valid. ``io`` if a poll before
+                was interrupted: it is not known how far that one came, and another follower has to be opened.
         """
-        self._walk.go_on()
+        if self._polling:
+            wanted = "the poll before to end; open another follower"
+            raise FaroError(Code.IO, wanted, "one that was interrupted, or that another thread makes")
+        self._polling = True
+        try:
+            self._walk.go_on()
+        except FaroError:
+            # A refusal: the walk stands where it stood.
+            self._polling = False
+            raise
+        self._polling = False
         return self._walk.finished
 
     @property

@@ -5,9 +5,9 @@ Positioned reads share no position, so threads may read one file at the same tim
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-import threading
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,40 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) 
 _READ = 1 << 30  # One system call reads less than 2 GiB.
 
 
+class _Descriptor:
+    """An open descriptor, closed when nothing refers to it any more.
+
+    Whoever reads refers to it meanwhile. So a close waits for no reader, no reader meets a number that is used again,
+    and no interruption, wherever it comes, leaves a count or a lock behind.
+    """
+
+    __slots__ = ("__weakref__", "_numbers", "status")
+
+    def __init__(self, path: str) -> None:
+        """Open a file; what the system refuses is OSError."""
+        self._numbers: list[int] = []
+        self.status: os.stat_result | None = None
+        # In one call, which no interruption parts: what was opened is known.
+        self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
+        self.status = os.fstat(self._numbers[0])
+
+    @property
+    def number(self) -> int:
+        """The descriptor's number."""
+        return self._numbers[0]
+
+    def __del__(self) -> None:
+        """Close it."""
+        with contextlib.suppress(OSError):
+            while self._numbers:
+                if self.status is None:
+                    os.close(self._numbers.pop())
+                else:
+                    # A file that this process is writing keeps its record lock, which closing a descriptor gives up
+                    # (PUB-6).
+                    file_claim(self.status).close_with(self._numbers.pop())
+
+
 class SourceFile:
     """An open file, read by offset. Closing it twice is allowed."""
 
@@ -42,44 +76,36 @@ class SourceFile:
         """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was asked."""
         self.dictionaries: Dictionaries | None = None
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was asked."""
-        self._descriptor = -1
-        self._status: os.stat_result | None = None
-        self._readers = 0
-        self._closed = False
-        self._lock = threading.Lock()
+        self._open: _Descriptor | None = None
         try:
-            self._descriptor = os.open(name, _FLAGS)
-            status = self._status = os.fstat(self._descriptor)
+            self._open = _Descriptor(name)
         except OSError as fault:
-            self.close()
             raise self.place.io(fault, "to open the file") from fault
+        status = self._open.status or os.fstat(self._open.number)
         if not stat.S_ISREG(status.st_mode):
-            self.close()
+            self._open = None
             raise self.place.error(Code.IO, None, "a regular file", _kind(status.st_mode))
         self.size = status.st_size
 
     def refresh(self) -> int:
         """Return the file's size now, in bytes, and keep it as :attr:`size`."""
-        descriptor = self._acquire()
+        used = self._used()
         try:
-            self.size = os.fstat(descriptor).st_size
+            self.size = os.fstat(used.number).st_size
         except OSError as fault:
             raise self.place.io(fault, "the size of the file") from fault
         finally:
-            self._release()
+            del used  # The traceback of an error would keep the file open.
         return self.size
 
     def read(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes from an absolute offset, or fewer at the end of the file."""
-        descriptor = self._acquire()
+        parts: list[bytes] = []
+        done = 0
+        used = self._used()
         try:
-            raw = os.pread(descriptor, min(length, _READ), offset)
-            if len(raw) == length or not raw:
-                return raw
-            parts = [raw]
-            done = len(raw)
             while done < length:
-                raw = os.pread(descriptor, min(length - done, _READ), offset + done)
+                raw = os.pread(used.number, min(length - done, _READ), offset + done)
                 if not raw:
                     break
                 parts.append(raw)
@@ -87,8 +113,8 @@ class SourceFile:
         except OSError as fault:
             raise self.place.io(fault, f"to read {length} bytes at {offset}") from fault
         finally:
-            self._release()
-        return b"".join(parts)
+            del used  # As above.
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_exactly(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes that were there when the file was opened.
@@ -112,42 +138,14 @@ class SourceFile:
         return header
 
     def close(self) -> None:
-        """Close the descriptor once nobody reads; later reads fail with ``invalid-argument``."""
-        with self._lock:
-            self._closed = True
-            unused = not self._readers
-        if unused:
-            self._end()
+        """Close the file for later reads, which fail with ``invalid-argument``; those under way end as they would."""
+        self._open = None
 
-    def _acquire(self) -> int:
-        """Return the descriptor, which stays this file's until it is released: numbers are used again."""
-        with self._lock:
-            if self._closed:
-                raise invalid("an open file", "a closed one")
-            self._readers += 1
-            return self._descriptor
-
-    def _release(self) -> None:
-        with self._lock:
-            self._readers -= 1
-            last = self._closed and not self._readers
-        if last:
-            self._end()
-
-    def _end(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor < 0:
-            return
-        if self._status is None:
-            os.close(descriptor)
-        else:
-            # A file that this process is writing keeps its record lock, which closing a descriptor gives up (PUB-6).
-            file_claim(self._status).close_with(descriptor)
-
-    def __del__(self) -> None:
-        """Close the descriptor of a file that was dropped."""
-        if getattr(self, "_descriptor", -1) >= 0:
-            self._end()
+    def _used(self) -> _Descriptor:
+        used = self._open
+        if used is None:
+            raise invalid("an open file", "a closed one")
+        return used
 
 
 def _kind(mode: int) -> str:

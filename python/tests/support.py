@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,6 +162,11 @@ def read_all(reader: PartitionReader) -> None:
     for partition in reader.partitions:
         for _ in reader.blocks(partition):
             pass
+
+
+def descriptors(reader: PartitionReader) -> list[weakref.ref[Any]]:
+    """What refers to the descriptors of a reader's files as long as they are open."""
+    return [weakref.ref(file._open) for file in (reader._files.data, reader._files.index)]
 
 
 def fault_of(action: Any, *arguments: Any, **named: Any) -> FaroError | None:

@@ -10,19 +10,17 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 import pytest
+from interruption import Interruption
 from killed import finish_and_die, write_and_die
 from support import FILE_ID, Call, Output, events_of, fault_of, model, output
 
-import faro
 from faro import Code, FaroError, Writer, WriterOptions, check, clean, recover
 from faro.calls import Calls
 from faro.region_writer import RegionWriter
 
-PACKAGE = str(Path(faro.__file__).parent)
 CALLS = [
     Call("write", [0], b"first"),
     Call("multicast", [0, 2], b"to two"),
@@ -45,46 +43,6 @@ KINDS = pytest.mark.parametrize(
         ("single", {"follow": True}),
     ],
 )
-
-
-class Interruption:
-    """Raises KeyboardInterrupt before one bytecode of the library, counted from 0; counts them until then."""
-
-    def __init__(self, at: int = -1) -> None:
-        self.steps = 0
-        self.raised = False
-        self._at = at
-
-    def _enter(self, frame: FrameType, event: str, _: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(PACKAGE) or "generated" in frame.f_code.co_filename:
-            return None
-        caller: FrameType | None = frame
-        while caller is not None:
-            if caller.f_code.co_name in ("_drop", "__del__"):
-                # Python itself swallows what is raised there.
-                return None
-            caller = caller.f_back
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        return self._step
-
-    def _step(self, _: FrameType, event: str, __: Any) -> Any:
-        if event == "opcode":
-            self.steps += 1
-            if self.steps - 1 == self._at:
-                # Python traces no more after that: there is one interruption.
-                self.raised = True
-                raise KeyboardInterrupt
-        return self._step
-
-    def __enter__(self) -> Interruption:
-        sys.settrace(self._enter)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        sys.settrace(None)
 
 
 def options_of(layout: Any, more: dict[str, Any]) -> WriterOptions:
