@@ -117,7 +117,7 @@ def test_every_refused_call_fails_the_writer_for_good_and_leaves_nothing(
                 path.unlink()
             continue
         if first is None:
-            assert 4 <= len(recorder.calls)
+            assert len(recorder.calls) >= 4
             break
         assert first.code == Code.IO
         calls: list[Callable[[Writer], Any]] = [lambda w: w.write(0, b"x"), Writer.flush, Writer.finish, Writer.region]

@@ -13,11 +13,11 @@ impl FromStr for Selection {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Selection, String> {
-        let number = |text: &str| {
-            text.parse::<u32>()
-                .map_err(|_| format!("\"{text}\" is no partition's number"))
+        let number = |part: &str| {
+            let wrong = |_| format!("\"{part}\" is not a partition number; write 3, 3-5 or 3,5-9");
+            part.trim().parse::<u32>().map_err(wrong)
         };
-        let (first, last) = match text.split_once("..") {
+        let (first, last) = match text.split_once("..").or_else(|| text.split_once('-')) {
             Some((first, last)) => (number(first)?, number(last)?),
             None => (number(text)?, number(text)?),
         };
@@ -62,6 +62,9 @@ mod tests {
     fn reads_numbers_and_ranges() {
         assert_eq!("5".parse(), Ok(Selection(5..=5)));
         assert_eq!("5..9".parse(), Ok(Selection(5..=9)));
+        assert_eq!("5-9".parse(), Ok(Selection(5..=9)));
+        assert_eq!(" 7".parse(), Ok(Selection(7..=7)));
+        assert!("5-".parse::<Selection>().is_err());
         assert!("9..5".parse::<Selection>().is_err());
         assert!("x".parse::<Selection>().is_err());
         assert!("..5".parse::<Selection>().is_err());

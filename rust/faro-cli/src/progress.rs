@@ -7,26 +7,45 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::term::escape;
 
-/// A bar for so many bytes, or a spinner when nobody knows how many.
+/// A bar for so many bytes that take about the same time each, or a spinner when it is not known how many.
 pub fn bytes(total: Option<u64>, what: &str) -> ProgressBar {
+    bar(
+        total,
+        what,
+        "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left",
+    )
+}
+
+/// A bar for an input that is read while something else takes the time: how long it takes is not known.
+pub fn reading(total: Option<u64>, what: &str) -> ProgressBar {
+    let bar = bar(total, what, "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}");
+    bar.set_message(format!("reading {}", escape(what)));
+    bar
+}
+
+/// Goes on with a bar when all of the input was read and the rest is compressed and written.
+pub fn writing(bar: &ProgressBar, what: &str) {
+    if !bar.is_hidden() {
+        bar.set_style(style("{spinner} {msg} {elapsed}"));
+        bar.set_message(format!("writing {}", escape(what)));
+    }
+}
+
+fn bar(total: Option<u64>, what: &str, template: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let (bar, template) = match total {
-        Some(total) => (
-            ProgressBar::new(total),
-            "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left",
-        ),
-        None => (
-            ProgressBar::new_spinner(),
-            "{spinner} {msg} {binary_bytes}, {binary_bytes_per_sec}",
-        ),
+    let bar = match total {
+        Some(total) => ProgressBar::new(total).with_style(style(template)),
+        None => ProgressBar::new_spinner().with_style(style("{spinner} {msg} {binary_bytes}, {binary_bytes_per_sec}")),
     };
-    // The templates are constants of this file; a mistake in them shows as indicatif's own look.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style);
     // A file name may hold anything.
     bar.set_message(escape(what));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// The templates are constants of this file; a mistake in them shows as indicatif's own look.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -170,6 +170,17 @@ impl Spread {
                 .unwrap_or(0)
     }
 
+    /// The partitions that read anything, in order, with their bytes.
+    pub fn each(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let all = (self.to_all > 0).then(|| self.first..self.first + self.partitions);
+        let few = self.more.keys().copied().filter(|_| self.to_all == 0);
+        let more = |partition| self.more.get(&partition).copied().unwrap_or(0);
+        all.into_iter()
+            .flatten()
+            .chain(few)
+            .map(move |partition| (partition, self.to_all + more(partition)))
+    }
+
     /// The partitions that read most, the largest first.
     pub fn largest(&self, most: usize) -> Vec<(u32, u64)> {
         let mut all: Vec<(u32, u64)> = self.more.iter().map(|(p, bytes)| (*p, self.to_all + bytes)).collect();

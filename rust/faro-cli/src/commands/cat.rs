@@ -1,10 +1,11 @@
 //! `faro cat`: partitions back out of the files.
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use clap::{Args, ValueEnum};
 use faro::{Block, Framing, Reader, ReaderOptions};
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::failure::{Failure, Outcome};
@@ -28,7 +29,7 @@ counts them in .blocks.events, `faro dump` shows them.
 
 Examples:
   faro cat shuffle -p 3
-  faro cat shuffle -p 3 -p 5..9 | head
+  faro cat shuffle -p 3,5-9 | head
   faro cat shuffle --all > orders.csv
   faro cat shuffle -p 0 --format parquet > part-0.parquet
   faro cat shuffle -p 0 --raw | xxd")]
@@ -36,8 +37,8 @@ pub struct CatArgs {
     #[command(flatten)]
     target: Target,
 
-    /// A partition, or the partitions from A to B, both included
-    #[arg(short, long = "partition", value_name = "N|A..B", required_unless_present = "all")]
+    /// A partition, or the partitions from A to B, both included; several with commas
+    #[arg(short, long = "partition", value_name = "N|A-B", value_delimiter = ',')]
     partitions: Vec<Selection>,
 
     /// All partitions
@@ -76,6 +77,11 @@ pub enum As {
 
 /// Runs the command.
 pub fn run(args: &CatArgs, out: &mut Out) -> Outcome {
+    if args.partitions.is_empty() && !args.all {
+        return Err(Failure::usage(
+            "which partitions? --partition 3, --partition 3,5-9, or --all",
+        ));
+    }
     let reader = Reader::open(&args.target.files()?, ReaderOptions::default())?;
     let partitions = crate::partitions::select(&args.partitions, reader.partitions())?;
     let mut source = DataBlocks {
@@ -232,7 +238,7 @@ impl<'a> BatchWriter<'a> {
             As::Parquet => {
                 let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
                 let writer = parquet::arrow::ArrowWriter::try_new(out, schema.clone(), Some(properties));
-                BatchWriter::Parquet(Box::new(writer.map_err(conversion)?))
+                BatchWriter::Parquet(Box::new(writer.map_err(parquet_conversion)?))
             }
         };
         // So that the header line is there even when no batch is.
@@ -259,7 +265,7 @@ impl<'a> BatchWriter<'a> {
                 out.payload(&text)
             }
             BatchWriter::Arrow(writer) => writer.write(batch).map_err(conversion),
-            BatchWriter::Parquet(writer) => writer.write(batch).map_err(conversion),
+            BatchWriter::Parquet(writer) => writer.write(batch).map_err(parquet_conversion),
         }
     }
 
@@ -267,15 +273,34 @@ impl<'a> BatchWriter<'a> {
         match self {
             BatchWriter::Csv { .. } | BatchWriter::Json { .. } => Ok(()),
             BatchWriter::Arrow(mut writer) => writer.finish().map_err(conversion),
-            BatchWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(conversion),
+            BatchWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(parquet_conversion),
         }
     }
 }
 
-/// Types that a format cannot hold, or a failure to write.
-fn conversion(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Failure::Environment {
-        what: "conversion".to_owned(),
-        source: std::io::Error::other(error),
+/// A failure to write, or values that the format cannot show.
+fn conversion(error: ArrowError) -> Failure {
+    match error {
+        ArrowError::IoError(_, source) => not_written(source),
+        other => cannot_show(&other),
     }
+}
+
+/// The same of a Parquet writer.
+fn parquet_conversion(error: ParquetError) -> Failure {
+    match error {
+        ParquetError::External(cause) if cause.is::<std::io::Error>() => not_written(std::io::Error::other(cause)),
+        other => cannot_show(&other),
+    }
+}
+
+fn not_written(source: std::io::Error) -> Failure {
+    Failure::Environment {
+        what: "standard output".to_owned(),
+        source,
+    }
+}
+
+fn cannot_show(error: &dyn std::error::Error) -> Failure {
+    Failure::usage(format!("this format cannot show the rows: {error}; try --format arrow"))
 }

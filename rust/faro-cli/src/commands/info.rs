@@ -5,10 +5,11 @@ mod text;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 use clap::Args;
-use faro::Files;
 use faro::block::BlockHeader;
+use faro::{Files, Framing};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
@@ -24,16 +25,31 @@ Works on unfinished outputs too: it says so, and tells of the regions that are c
 
 Examples:
   faro info shuffle
+  faro info shuffle --partitions --schema
+  faro info shuffles/*.index
   faro info --json shuffle | jq .partitions.skew")]
 pub struct InfoArgs {
-    #[command(flatten)]
-    target: Target,
+    /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<PathBuf>,
+
+    /// The index file, when it is not called NAME.index; NAME is the data file then
+    #[arg(long, value_name = "FILE")]
+    index: Option<PathBuf>,
+
+    /// The columns of Arrow batches too
+    #[arg(long)]
+    schema: bool,
+
+    /// Records and stored bytes of each partition that reads any too
+    #[arg(long)]
+    partitions: bool,
 
     /// Count the blocks of the whole output, not only the first 100,000
     #[arg(long)]
     all_blocks: bool,
 
-    /// Print the report as JSON
+    /// Print the report as JSON: an object; of several outputs, an object whose "outputs" is the list of theirs
     #[arg(long)]
     json: bool,
 }
@@ -57,6 +73,16 @@ struct Info {
     /// As the statistics say; a multicast record counts for each of its partitions.
     records: Option<u64>,
     partitions: PartitionsInfo,
+    /// With --schema, of files that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Vec<ColumnInfo>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnInfo {
+    name: String,
+    r#type: String,
+    nullable: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -128,24 +154,90 @@ struct PartitionsInfo {
     /// The largest, as a multiple of the mean.
     skew: Option<f64>,
     largest: Vec<PartitionInfo>,
+    /// With --partitions: those that read anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    each: Option<Vec<PartitionInfo>>,
 }
 
 #[derive(Debug, Serialize)]
 struct PartitionInfo {
     partition: u32,
     bytes: u64,
+    /// As the statistics say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
 }
 
 /// Runs the command.
 pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
-    let files = args.target.files()?;
-    let view = View::open(&files)?;
-    let info = gather(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
-    if args.json {
-        out.json(&info)
-    } else {
-        text::print(&info, out)
+    if args.index.is_some() && args.names.len() > 1 {
+        return Err(Failure::usage("--index is for one output"));
     }
+    let mut all = Vec::new();
+    for name in &args.names {
+        let target = Target {
+            name: name.clone(),
+            index: args.index.clone(),
+        };
+        let files = target.files()?;
+        let view = View::open(&files)?;
+        let mut info = gather(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
+        if args.schema {
+            info.schema = schema(&view)?;
+        }
+        if args.partitions {
+            info.partitions.each = Some(each(&view)?);
+        }
+        if !args.json {
+            if !all.is_empty() {
+                out.line("")?;
+            }
+            text::print(&info, out)?;
+        }
+        all.push(info);
+    }
+    match &all[..] {
+        _ if !args.json => Ok(()),
+        [one] => out.json(one),
+        several => out.json(&serde_json::json!({ "outputs": several })),
+    }
+}
+
+/// The columns, if the payload is Arrow.
+fn schema(view: &View) -> Outcome<Option<Vec<ColumnInfo>>> {
+    let View::Finished(reader) = view else { return Ok(None) };
+    if reader.header().framing != Framing::Arrow {
+        return Ok(None);
+    }
+    let column = |field: &std::sync::Arc<arrow_schema::Field>| ColumnInfo {
+        name: field.name().clone(),
+        r#type: field.data_type().to_string(),
+        nullable: field.is_nullable(),
+    };
+    Ok(Some(
+        reader.batch_decoder()?.schema().fields().iter().map(column).collect(),
+    ))
+}
+
+/// What each partition reads that reads anything.
+fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
+    let spread = Spread::of(view)?;
+    let first = view.header().first_partition;
+    let statistics = view.footer().and_then(|footer| footer.statistics.as_ref());
+    let records = |partition: u32| {
+        let statistics = statistics?;
+        let own = statistics
+            .records
+            .as_ref()
+            .and_then(|all| all.get((partition - first) as usize));
+        Some(statistics.records_to_all.saturating_add(own.copied().unwrap_or(0)))
+    };
+    let info = |(partition, bytes)| PartitionInfo {
+        partition,
+        bytes,
+        records: records(partition),
+    };
+    Ok(spread.each().map(info).collect())
 }
 
 fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
@@ -194,6 +286,7 @@ fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
         regions: regions(view, file_infos.first().map_or(0, |file| file.bytes))?,
         blocks: blocks(files, view, most_blocks)?,
         records,
+        schema: None,
         partitions: partitions(view)?,
         files: file_infos,
     })
@@ -288,7 +381,12 @@ fn partitions(view: &View) -> Outcome<PartitionsInfo> {
         largest: spread
             .largest(5)
             .into_iter()
-            .map(|(partition, bytes)| PartitionInfo { partition, bytes })
+            .map(|(partition, bytes)| PartitionInfo {
+                partition,
+                bytes,
+                records: None,
+            })
             .collect(),
+        each: None,
     })
 }

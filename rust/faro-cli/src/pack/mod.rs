@@ -73,10 +73,10 @@ pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     let mut all = Vec::new();
     for job in &jobs {
         let source = Source::open(&job.input, args.format)?;
-        let progress = crate::progress::bytes(source.size, &job.input.display().to_string());
+        let progress = crate::progress::reading(source.size, &job.input.display().to_string());
         let packed = Input::open(source, args, &progress).and_then(|mut input| {
             let (partitioner, partitions) = method.partitioner(&mut input)?;
-            write::pack(args, job, input, &partitioner, partitions)
+            write::pack(args, job, input, &partitioner, partitions, &progress)
         });
         progress.finish_and_clear();
         let packed = packed?;

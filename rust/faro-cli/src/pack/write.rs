@@ -1,6 +1,7 @@
 //! One input into one output.
 
 use faro::{Durability, Framing, Layout, Summary, Writer, WriterOptions};
+use indicatif::ProgressBar;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
@@ -26,7 +27,9 @@ pub fn pack(
     mut input: Input,
     partitioner: &Partitioner,
     partitions: u32,
+    progress: &ProgressBar,
 ) -> Outcome<Packed> {
+    let all_read = || crate::progress::writing(progress, &job.base.display().to_string());
     let file_id = args.file_id.unwrap_or_else(Uuid::new_v4);
     let options = options(args, job, partitions, file_id)?;
     let format = input.format();
@@ -34,9 +37,9 @@ pub fn pack(
     let (records, summary) = match &mut input {
         Input::Text(text) => {
             properties.extend(shape_properties(&text.shape));
-            write_text(job, text, partitioner, options, properties)?
+            write_text(job, text, partitioner, options, properties, all_read)?
         }
-        Input::Arrow(arrow) => write_arrow(job, arrow, partitioner, options, properties)?,
+        Input::Arrow(arrow) => write_arrow(job, arrow, partitioner, options, properties, all_read)?,
     };
     Ok(Packed {
         input: job.input.display().to_string(),
@@ -133,6 +136,7 @@ fn write_text(
     partitioner: &Partitioner,
     options: WriterOptions,
     properties: Properties,
+    all_read: impl FnOnce(),
 ) -> Outcome<(u64, Summary)> {
     let mut writer = Writer::create(&job.base, options.framing(Framing::Records))?;
     let mut scratch = Vec::new();
@@ -149,6 +153,7 @@ fn write_text(
         writer.property(key, &value)?;
     }
     signals::check()?;
+    all_read();
     Ok((records, writer.finish()?))
 }
 
@@ -158,6 +163,7 @@ fn write_arrow(
     partitioner: &Partitioner,
     options: WriterOptions,
     properties: Properties,
+    all_read: impl FnOnce(),
 ) -> Outcome<(u64, Summary)> {
     let mut writer = faro::ArrowWriter::create(&job.base, input.schema.clone(), options)?;
     let mut scratch = Vec::new();
@@ -171,5 +177,6 @@ fn write_arrow(
         writer.property(key, &value)?;
     }
     signals::check()?;
+    all_read();
     Ok((rows, writer.finish()?))
 }

@@ -315,7 +315,7 @@ impl Drawing<'_> {
             };
             self.label(LEFT + width * place, top + 29.0, anchor, "small", &size(bytes));
         }
-        let mut text = "stored bytes of an extent".to_owned();
+        let mut text = "stored bytes of an extent, the colour by their square root".to_owned();
         if self.grid.in_column() > 1 || self.grid.in_row() > 1 {
             let _ = write!(text, ": the largest of each cell, {}", self.sharing());
         }

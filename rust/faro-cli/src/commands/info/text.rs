@@ -58,6 +58,19 @@ pub(super) fn print(info: &Info, out: &mut Out) -> Outcome {
         entry(out, style, "created by", &escape(created_by))?;
     }
     print_contents(info, out, style)?;
+    if let Some(schema) = &info.schema {
+        let mut title = "schema";
+        for column in schema {
+            let nullable = if column.nullable { "" } else { ", not null" };
+            entry(
+                out,
+                style,
+                title,
+                &format!("{}: {}{nullable}", escape(&column.name), escape(&column.r#type)),
+            )?;
+            title = "";
+        }
+    }
     let mut title = "properties";
     for (key, value) in &info.properties {
         entry(out, style, title, &format!("{} = {}", escape(key), escape(value)))?;
@@ -124,5 +137,21 @@ fn print_partitions(info: &Info, out: &mut Out, style: Style) -> Outcome {
         .map(|one| format!("{} ({})", one.partition, size(one.bytes)))
         .collect();
     let text = format!("{skew:.2} times the mean; largest: {}", largest.join(", "));
-    entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })
+    entry(out, style, "skew", &if skew > 3.0 { style.yellow(&text) } else { text })?;
+    let Some(each) = &partitions.each else { return Ok(()) };
+    let mut title = "each";
+    for one in each {
+        let records = one
+            .records
+            .map(|n| format!("{:>14} records", count(n)))
+            .unwrap_or_default();
+        entry(
+            out,
+            style,
+            title,
+            &format!("{:>9}  {:>10}{records}", one.partition, size(one.bytes)),
+        )?;
+        title = "";
+    }
+    Ok(())
 }
