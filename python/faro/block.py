@@ -190,7 +190,7 @@ def _check_limit(
     if kind == KIND_DICTIONARY and kind in kinds:
         limit = limits.max_dictionary_size
     if stored_size > limit:
-        raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}", stored_size)
+        raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}, the limit", stored_size)
 
 
 def _check_fields(
@@ -206,7 +206,7 @@ def _check_fields(
     place, dictionary = file.place, block.dictionary
     offset, kind, codec, plain_size = block.offset, block.kind, block.codec, block.plain_size
     if dictionary and file.dictionaries is None:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "zero", dictionary)
+        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "dictionary 0 in a file without dictionaries", dictionary)
     if kind not in kinds:
         unknown = kind in REFUSED_KINDS or (kind == KIND_DICTIONARY and file.dictionaries is None)
         if metadata and unknown:
@@ -217,14 +217,19 @@ def _check_fields(
     if codec and kind != KIND_DATA:
         raise place.error(Code.MALFORMED_BLOCK, offset + 17, "codec none", codec)
     if dictionary and codec != CODEC_ZSTD and kind != KIND_DICTIONARY:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "no dictionary but of Zstandard", dictionary)
+        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "dictionary 0, as the codec is not Zstandard", dictionary)
     if stored_size >= plain_size if codec else stored_size != plain_size:
-        relation = "more" if codec else "as many"
-        raise place.error(Code.MALFORMED_BLOCK, offset + 4, f"{relation} plain bytes as {stored_size}", plain_size)
+        relation = "above" if codec else "equal to stored_size,"
+        raise place.error(Code.MALFORMED_BLOCK, offset + 4, f"plain_size {relation} {stored_size}", plain_size)
     if kind == KIND_DATA and not plain_size:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 4, "a data block with bytes", 0)
+        raise place.error(Code.MALFORMED_BLOCK, offset + 4, "a data block of one byte or more", 0)
     if not metadata and plain_size > limits.max_plain_size:
-        raise place.error(Code.LIMIT_EXCEEDED, offset + 4, f"plain_size of at most {limits.max_plain_size}", plain_size)
+        raise place.error(
+            Code.LIMIT_EXCEEDED,
+            offset + 4,
+            f"plain_size of at most {limits.max_plain_size}, the limit max_plain_size",
+            plain_size,
+        )
 
 
 def check_partition(block: Block, partition: int, place: Place) -> None:
@@ -250,7 +255,7 @@ def check_dictionary(block: Block, file: SourceFile, *, own: int | None = None) 
             raise file.place.error(Code.INCONSISTENT_INDEX, block.offset + 18, f"dictionary {own}", number)
     elif number and (file.dictionaries is None or number > file.dictionaries.before(block.offset)):
         raise file.place.error(
-            Code.INCONSISTENT_INDEX, block.offset + 18, "a dictionary that stands before the block", number
+            Code.INCONSISTENT_INDEX, block.offset + 18, "the number of a dictionary before the block", number
         )
 
 

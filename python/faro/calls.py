@@ -26,6 +26,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
+_UNDER_WAY = "one that was interrupted, or that another thread makes"
+
+
 class Calls:
     """Whether a writer takes calls. In a ``with`` statement: one call.
 
@@ -60,7 +63,7 @@ class Calls:
         if self.failure is not None:
             raise self.failure.copy()
         if self.under_way:
-            raise FaroError(Code.IO, "the call before to end", "one that was interrupted, or that another thread makes")
+            raise FaroError(Code.IO, "the call before to end; one thread at a time may use a writer", _UNDER_WAY)
 
     def check_process(self) -> None:
         """Raise ``invalid-argument`` in a fork of the writer's process (WRT-11)."""
@@ -70,7 +73,11 @@ class Calls:
     def fail(self, fault: BaseException) -> None:
         """Take no more calls, because of ``fault``; only the first counts."""
         if self.failure is None:
-            known = fault if isinstance(fault, FaroError) else FaroError(Code.IO, "the call to end", repr(fault))
+            known = (
+                fault
+                if isinstance(fault, FaroError)
+                else FaroError(Code.IO, "the call before to succeed; abort this writer and make another", repr(fault))
+            )
             self.failure = known.copy()
 
     def begin(self) -> None:

@@ -147,7 +147,7 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
     if first + count > MAX_PARTITIONS:
         raise place.error(Code.MALFORMED_HEADER, 36, "partition numbers below 2^28", first + count)
     if reserved:
-        raise place.error(Code.MALFORMED_HEADER, 56, "zero", reserved)
+        raise place.error(Code.MALFORMED_HEADER, 56, "reserved bytes that are zero", reserved)
     return FileHeader(kind, framing, count, first, producer, attempt, file_id, reader_features, writer_features, minor)
 
 

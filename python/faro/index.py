@@ -214,7 +214,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
         require((named[1:] > named[:-1]).all(), "REG-5: strictly ascending partitions")
         if slots:
             require(first <= named[0] and int(named[-1]) < first + count, "REG-5: partitions of the file")
-        require(message.rotation == 0, "REG-5: no rotation of a sparse region", message.rotation)
+        require(message.rotation == 0, "REG-5: rotation 0 of a sparse region", message.rotation)
     total = int(offsets[-1]) + int(message.shared_lengths.sum())
     require(8 * total == length, f"REG-6: extents of {length} bytes", 8 * total)
     require((message.shared_lengths >= 3).all(), "REG-6: shared extents of at least 24 bytes")
@@ -234,7 +234,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
             empty = offsets[1:] == offsets[:-1]
             require(not message.first_block[empty].any(), "REG-9: first_block 0 where there are no blocks")
     else:
-        require(message.first_block is None, "REG-9: no first_block")
+        require(message.first_block is None, "REG-9: no first_block in a file that is not selective")
     firsts = message.shared_first_blocks
     require((firsts[1:] > firsts[:-1]).all(), "REG-11: ascending first_block of shared extents")
     return Region(header, entry, message)

@@ -141,7 +141,12 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
     tail_at = size - TAIL_SIZE
     raw = index.read_exactly(tail_at, TAIL_SIZE) if tail_at >= HEADER_SIZE else b""
     if raw[16:] != TAIL_MAGIC:
-        raise place.error(Code.UNFINISHED, size, "a tail at the end of the file", raw[16:].hex(" "))
+        raise place.error(
+            Code.UNFINISHED,
+            size,
+            "a tail at the end; follow a file that is being written, recover() one whose writer died",
+            raw[16:].hex(" "),
+        )
     footer_offset, footer_size, stored, computed = parse_tail(raw)
     if stored != computed:
         raise place.checksum(tail_at, stored, computed)
@@ -256,7 +261,7 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
         require((regions["data_offset"] <= footer_offset).all(), "FTR-3: blocks before the footer")
         begins = regions["data_offset"].astype(np.int64)
         require(not (begins % 8).any() and (begins >= HEADER_SIZE).all(), "FTR-3: data_offset")
-        require((begins[1:] >= ends[:-1]).all(), "FTR-3: blocks behind the message before")
+        require((begins[1:] >= ends[:-1]).all(), "FTR-3: blocks after the message before them")
         require((begins + lengths == at).all(), "FTR-3: blocks that end at their message")
         require(footer.data_size == footer_offset, f"FTR-3: data_size {footer_offset}")
         # The region behind whose begin each dictionary begins must end before it, and the next one begin behind it.

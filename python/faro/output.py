@@ -104,7 +104,7 @@ class OutputFile:
 
     def _taken(self) -> FaroError:
         return self.place.error(
-            Code.IO, None, "no file of this name, or the option overwrite", "a file", errno=errno.EEXIST
+            Code.IO, None, "no file of this name, or the option overwrite=True", "a file", errno=errno.EEXIST
         )
 
     def append(self, parts: Sequence[Any]) -> None:

@@ -154,7 +154,7 @@ class _Recovery:
 
     def _check_free(self, role: str) -> None:
         if not self._may_replace(role) and os.path.lexists(self._group.final_path(role)):
-            raise self._place(role).error(Code.IO, None, "no other file of this name, or overwrite", "a file")
+            raise self._place(role).error(Code.IO, None, "no other file of this name, or overwrite=True", "a file")
 
     def _repair(self) -> RepairReport:
         """Mend the files under the names that they have (step 7)."""

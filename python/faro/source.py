@@ -93,7 +93,7 @@ class SourceFile:
         try:
             self.size = os.fstat(used.number).st_size
         except OSError as fault:
-            raise self.place.io(fault, "the size of the file") from fault
+            raise self.place.io(fault, "to ask for the size of the file") from fault
         finally:
             del used  # The traceback of an error would keep the file open.
         return self.size
