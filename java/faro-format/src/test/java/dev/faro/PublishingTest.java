@@ -99,6 +99,23 @@ class PublishingTest {
         }
     }
 
+    /** What a system says that has no links, and what one says that failed. */
+    @Test
+    void aLinkThatFailsIsNoLackOfLinks() throws Exception {
+        for (Layout layout : Layout.values()) {
+            system.refuseLinks("Operation not permitted");
+            begin("text", options(layout)).finish();
+            visible(layout);
+            clear();
+            system.refuseLinks("Input/output error");
+            Writer writer = begin("text", options(layout));
+            assertTrue(expectIo(writer::finish).getMessage().contains("Input/output error"));
+            writer.close();
+            assertEquals(List.of(), Outputs.names(folder));
+            system.refuseLinks(null);
+        }
+    }
+
     /** The name of the index is given away between the two steps. */
     @Test
     void theDataFileIsTakenBackWhenTheIndexIsRefused() throws Exception {

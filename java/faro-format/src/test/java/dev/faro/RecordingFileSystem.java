@@ -14,6 +14,7 @@ import java.nio.file.CopyOption;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystem;
+import java.nio.file.FileSystemException;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
@@ -44,6 +45,7 @@ final class RecordingFileSystem extends FileSystem {
     private int interruptedBefore = -1;
     private boolean removing = true;
     private boolean links = true;
+    private String linkRefusal;
     private String awaited;
     private Step first;
     private boolean locks = true;
@@ -176,6 +178,11 @@ final class RecordingFileSystem extends FileSystem {
     /** Whether files can have second names. */
     void links(boolean can) {
         links = can;
+    }
+
+    /** What the system says of every link; null to make them. */
+    void refuseLinks(String reason) {
+        linkRefusal = reason;
     }
 
     /** Whether files can be locked. */
@@ -352,6 +359,9 @@ final class RecordingFileSystem extends FileSystem {
                 throw new UnsupportedOperationException();
             }
             admit("link to", link);
+            if (linkRefusal != null) {
+                throw new FileSystemException(link.toString(), existing.toString(), linkRefusal);
+            }
             system(existing).createLink(real(link), real(existing));
         }
 

@@ -11,9 +11,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** Gives the files of one output their final names, all or none (PUB-2 to PUB-4). */
 public final class FinalNames {
+    private static final Set<String> FAILURES = Set.of(
+            "Input/output error", "No space left on device", "Disk quota exceeded", "Read-only file system");
+
     private final PublishingLock lock;
     private final List<Name> names = new ArrayList<>();
 
@@ -53,12 +57,20 @@ public final class FinalNames {
             } catch (FileAlreadyExistsException e) {
                 throw taken(role, path, e);
             } catch (IOException e) {
-                if (e.getClass() == FileSystemException.class) {
-                    // Whatever the system says that Java has no class for: it makes no links here, or not so many.
-                    return false;
+                if (isNoLackOfLinks(e)) {
+                    throw failed(e);
                 }
-                throw failed(e);
+                return false;
             }
+        }
+
+        /**
+         * Whether a system refused a link that it could have made. Java shows no number of an error that it has no class
+         * for, only the system's words; with others the fallback is tried, which fails if this was a failure.
+         */
+        private static boolean isNoLackOfLinks(IOException e) {
+            return e.getClass() != FileSystemException.class
+                    || FAILURES.contains(String.valueOf(((FileSystemException) e).getReason()));
         }
 
         void move() throws FaroException {

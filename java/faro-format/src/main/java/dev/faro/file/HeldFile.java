@@ -28,16 +28,16 @@ public final class HeldFile implements Closeable {
     private final BasicFileAttributes attributes;
     private final Claim claim;
     private final FileChannel channel;
-    private final boolean living;
+    private final RecordLock lock;
 
     private HeldFile(FileRole role, Path path, BasicFileAttributes attributes, Claim claim, FileChannel channel,
-            boolean living) {
+            RecordLock lock) {
         this.role = role;
         this.path = path;
         this.attributes = attributes;
         this.claim = claim;
         this.channel = channel;
-        this.living = living;
+        this.lock = lock;
     }
 
     /**
@@ -69,7 +69,7 @@ public final class HeldFile implements Closeable {
             }
             // First: to close a file that this process is writing would lose its record lock.
             Claim claim = Claim.take(turn == null ? Claim.ofFile(path, before.fileKey()) : turn);
-            return claim == null ? new HeldFile(role, path, before, null, null, true)
+            return claim == null ? new HeldFile(role, path, before, null, null, null)
                     : open(role, path, before.fileKey(), claim);
         } catch (NoSuchFileException e) {
             return null;
@@ -81,20 +81,21 @@ public final class HeldFile implements Closeable {
     private static HeldFile open(FileRole role, Path path, Object key, Claim claim) throws IOException {
         HeldFile held = null;
         FileChannel channel = null;
+        RecordLock lock = null;
         try {
             channel = FileChannel.open(
                     path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
             if (FileKey.has(path, key)) {
-                boolean living = !RecordLock.tryTake(channel, key);
+                lock = RecordLock.tryTake(channel, key);
                 BasicFileAttributes attributes = FileKey.attributes(path);
                 // Another file may have been given the name.
                 held = Objects.equals(key, attributes.fileKey())
-                        ? new HeldFile(role, path, attributes, claim, channel, living) : null;
+                        ? new HeldFile(role, path, attributes, claim, channel, lock) : null;
             }
             return held;
         } finally {
             if (held == null) {
-                close(channel, claim);
+                close(channel, lock, claim);
             }
         }
     }
@@ -106,7 +107,7 @@ public final class HeldFile implements Closeable {
 
     /** Whether it is a living writer's. */
     public boolean isLiving() {
-        return living;
+        return lock == null;
     }
 
     /** Whether it is open: a living writer's of this process is not. */
@@ -163,9 +164,11 @@ public final class HeldFile implements Closeable {
         }
     }
 
-    private static void close(FileChannel channel, Claim claim) {
+    private static void close(FileChannel channel, RecordLock lock, Claim claim) {
         try {
-            if (channel != null) {
+            if (lock != null) {
+                lock.close(channel);
+            } else if (channel != null) {
                 channel.close();
             }
         } catch (IOException e) {
@@ -179,6 +182,6 @@ public final class HeldFile implements Closeable {
 
     @Override
     public void close() {
-        close(channel, claim);
+        close(channel, lock, claim);
     }
 }

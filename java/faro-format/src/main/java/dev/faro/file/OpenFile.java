@@ -15,8 +15,9 @@ import java.util.Set;
  *
  * @param key what tells it from another that is given its name, or null
  * @param claim tells others that it is being written (PUB-6); null of one that somebody else holds
+ * @param lock tells other processes; null with the claim
  */
-record OpenFile(Path path, FileChannel channel, Object key, Claim claim) implements Closeable {
+record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordLock lock) implements Closeable {
     /**
      * Makes a new file, and takes its claim and its record lock.
      *
@@ -43,7 +44,7 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim) impleme
     /** Opens a file that is there. */
     static OpenFile existing(Path path) throws IOException {
         Object key = FileKey.following(path);
-        return new OpenFile(path, FileChannel.open(path, StandardOpenOption.WRITE), key, null);
+        return new OpenFile(path, FileChannel.open(path, StandardOpenOption.WRITE), key, null, null);
     }
 
     /** Null if the file was removed meanwhile, by somebody who took it for a dead writer's. */
@@ -51,6 +52,7 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim) impleme
         FileChannel channel = FileChannel.open(path, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
         Claim claim = null;
         Object key = null;
+        RecordLock lock = null;
         boolean held = false;
         try {
             key = FileKey.of(path);
@@ -58,27 +60,27 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim) impleme
             for (claim = Claim.take(name); claim == null; claim = Claim.take(name)) {
                 patience.await("the new file");
             }
-            while (!RecordLock.tryTake(channel, key)) {
+            for (lock = RecordLock.tryTake(channel, key); lock == null; lock = RecordLock.tryTake(channel, key)) {
                 patience.await("the lock of the new file");
             }
             held = FileKey.has(path, key);
-            return held ? new OpenFile(path, channel, key, claim) : null;
+            return held ? new OpenFile(path, channel, key, claim, lock) : null;
         } catch (NoSuchFileException e) {
             return null;
         } finally {
             if (!held) {
-                abandon(path, channel, key, claim);
+                abandon(new OpenFile(path, channel, key, claim, lock));
             }
         }
     }
 
-    private static void abandon(Path path, FileChannel channel, Object key, Claim claim) throws IOException {
+    private static void abandon(OpenFile file) throws IOException {
         try {
-            if (key != null && FileKey.has(path, key)) {
-                Files.deleteIfExists(path);
+            if (file.key != null && file.has(file.path)) {
+                Files.deleteIfExists(file.path);
             }
         } finally {
-            new OpenFile(path, channel, key, claim).close();
+            file.close();
         }
     }
 
@@ -94,7 +96,11 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim) impleme
             return;
         }
         try {
-            channel.close();
+            if (lock == null) {
+                channel.close();
+            } else {
+                lock.close(channel);
+            }
         } finally {
             claim.close();
         }

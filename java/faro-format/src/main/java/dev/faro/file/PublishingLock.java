@@ -25,6 +25,7 @@ public final class PublishingLock {
     private final Duration most;
     private Claim claim;
     private FileChannel channel;
+    private RecordLock record;
     private Object key;
     private boolean held;
 
@@ -85,34 +86,61 @@ public final class PublishingLock {
     /** Steps 2 to 4; false to begin anew. */
     private boolean tryLock() throws IOException {
         BasicFileAttributes before = attributes();
-        if (before == null) {
-            create();
-            before = attributes();
-        }
-        if (before == null) {
-            return false;
-        }
-        if (!before.isRegularFile()) {
-            // To open a pipe would wait.
-            throw new FileSystemException(path.toString(), null, "not a regular file");
-        }
-        FileChannel opened = open();
-        if (opened == null) {
-            return false;
-        }
-        boolean taken = false;
+        FileChannel made = before == null ? create() : null;
         try {
-            // An open file's number is not given to another one, so the name is this file's before and after.
-            Object number = before.fileKey();
-            taken = FileKey.has(path, number) && RecordLock.tryTake(opened, number) && FileKey.has(path, number);
-            key = number;
+            before = before == null ? attributes() : before;
+            if (before == null) {
+                return false;
+            }
+            if (!before.isRegularFile()) {
+                // To open a pipe would wait.
+                throw new FileSystemException(path.toString(), null, "not a regular file");
+            }
+            key = before.fileKey();
+            channel = open();
+        } catch (IOException e) {
+            removeMade(made);
+            throw e;
         } finally {
-            if (!taken) {
-                opened.close();
+            if (made != null) {
+                // Now: once the lock is taken, this would give it up.
+                made.close();
             }
         }
-        channel = taken ? opened : null;
-        return taken;
+        // An open file's number is not given to another one, so the name is this file's before and after.
+        if (channel != null && FileKey.has(path, key)) {
+            record = RecordLock.tryTake(channel, key);
+        }
+        if (record != null && FileKey.has(path, key)) {
+            return true;
+        }
+        closeFile();
+        return false;
+    }
+
+    /** Removes the file that this made and cannot open, unless another has it by now. */
+    private void removeMade(FileChannel made) throws IOException {
+        RecordLock own = made == null ? null : RecordLock.tryTake(made, key);
+        if (own != null) {
+            if (FileKey.has(path, key)) {
+                Files.deleteIfExists(path);
+            }
+            own.close(made);
+        }
+    }
+
+    private void closeFile() {
+        try {
+            if (record != null) {
+                record.close(channel);
+            } else if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException e) {
+            // Nothing was written to it.
+        }
+        record = null;
+        channel = null;
     }
 
     private BasicFileAttributes attributes() throws IOException {
@@ -123,11 +151,12 @@ public final class PublishingLock {
         }
     }
 
-    private void create() throws IOException {
+    /** Makes the file; null if it is there by now. */
+    private FileChannel create() throws IOException {
         try {
-            FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW).close();
+            return FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
         } catch (FileAlreadyExistsException e) {
-            // As good.
+            return null;
         }
     }
 
@@ -153,18 +182,10 @@ public final class PublishingLock {
     }
 
     private void close() {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            // Nothing was written to it.
-        } finally {
-            channel = null;
-            if (claim != null) {
-                claim.close();
-                claim = null;
-            }
+        closeFile();
+        if (claim != null) {
+            claim.close();
+            claim = null;
         }
     }
 }
