@@ -94,7 +94,7 @@ class PublishingLockTest {
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             urls.add(Path.of(entry).toUri().toURL());
         }
-        try (URLClassLoader loader =
+        try (OtherProcess process = OtherProcess.start(); URLClassLoader loader =
                 new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader())) {
             Class<?> others = loader.loadClass(PublishingLock.class.getName());
             assertFalse(others == PublishingLock.class);
@@ -105,6 +105,8 @@ class PublishingLockTest {
             boolean[] ran = {false};
             Object run = Proxy.newProxyInstance(loader, new Class<?>[] {work}, (proxy, method, arguments) -> {
                 expectRefused();
+                // Whoever was refused has not opened the file: to close it would have lost the lock.
+                assertEquals("locked", process.ask("probe", folder.resolve("n.faro-lock")));
                 ran[0] = true;
                 return null;
             });

@@ -22,6 +22,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Many threads that write, abort and read one name: what is visible is one whole output of one of them (PUB-3, PUB-4). */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RacesTest {
-    private static final int ROUNDS = 120;
+    private static final int ROUNDS = 200;
     private static final int WRITERS = 4;
     private static final int READERS = 2;
     /** What readers may meet: nothing there, a pair that is being replaced, and one that is followed or yet empty. */
@@ -49,13 +50,22 @@ class RacesTest {
                     follows && random.nextInt(3) == 0, aborts && random.nextInt(4) == 0, 1 + random.nextInt(4));
         }
 
-        /** Whether it finished. */
-        boolean play(Path name, Layout layout) throws FaroException {
+        /**
+         * Whether it finished.
+         *
+         * @param end where all wait for each other before they end, or null
+         */
+        boolean play(Path name, Layout layout, Phaser end) throws FaroException {
+            RecordingFileSystem system = new RecordingFileSystem();
+            system.pause(new Random(id.getLeastSignificantBits()), 400_000);
             WriterOptions options = new WriterOptions(2).layout(layout).fileId(id).overwrite(overwrite).follow(follow);
-            try (Writer writer = Writer.create(name, options)) {
+            try (Writer writer = Writer.create(system.path(name), options)) {
                 for (int i = 0; i < regions; i++) {
                     writer.write(i % 2, Outputs.bytes(id + " " + i));
                     writer.flush();
+                }
+                if (end != null) {
+                    end.arriveAndAwaitAdvance();
                 }
                 if (!abort) {
                     writer.finish();
@@ -123,24 +133,28 @@ class RacesTest {
                 parts.add(Part.draw(random, overwrites, follows, aborts));
             }
             won += round(Files.createDirectory(folder.resolve("round" + seed)).resolve("out"), layout, parts,
-                    layout + ", seed " + seed + ": " + parts);
+                    random.nextBoolean(), layout + ", seed " + seed + ": " + parts);
         }
         assertTrue(won > ROUNDS / 2 && read.get() > ROUNDS / 2, won + " finished, " + read + " read");
     }
 
-    private int round(Path name, Layout layout, List<Part> parts, String where) throws Exception {
+    private int round(Path name, Layout layout, List<Part> parts, boolean together, String where) throws Exception {
         Set<UUID> finished = ConcurrentHashMap.newKeySet();
         AtomicInteger playing = new AtomicInteger(parts.size());
+        Phaser end = together ? new Phaser(WRITERS) : null;
         CyclicBarrier start = new CyclicBarrier(WRITERS + READERS);
         List<Callable<Void>> tasks = new ArrayList<>();
         for (Part part : parts) {
             tasks.add(() -> {
                 start.await();
                 try {
-                    if (part.play(name, layout)) {
+                    if (part.play(name, layout, end)) {
                         finished.add(part.id);
                     }
                 } finally {
+                    if (end != null) {
+                        end.arriveAndDeregister();
+                    }
                     playing.decrementAndGet();
                 }
                 return null;

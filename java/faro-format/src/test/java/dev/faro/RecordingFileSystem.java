@@ -29,8 +29,10 @@ import java.nio.file.spi.FileSystemProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The default file system, with every write, sync and rename noted, one of them refused, or all reads and writes done in
@@ -44,6 +46,8 @@ final class RecordingFileSystem extends FileSystem {
     private int interrupted = -1;
     private int interruptedBefore = -1;
     private boolean removing = true;
+    private Random pauses;
+    private int longest;
     private boolean links = true;
     private String linkRefusal;
     private String awaited;
@@ -132,6 +136,12 @@ final class RecordingFileSystem extends FileSystem {
         first = step;
     }
 
+    /** Has each link and each rename wait before it, for a time that is drawn, so that others come in between. */
+    void pause(Random drawn, int mostNanoseconds) {
+        pauses = drawn;
+        longest = mostNanoseconds;
+    }
+
     /** What {@link #before} does. */
     interface Step {
         void run() throws IOException;
@@ -146,6 +156,9 @@ final class RecordingFileSystem extends FileSystem {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+        if (pauses != null && call.endsWith(" to")) {
+            LockSupport.parkNanos(pauses.nextInt(longest));
         }
         if (calls.size() == interruptedBefore) {
             Thread.currentThread().interrupt();

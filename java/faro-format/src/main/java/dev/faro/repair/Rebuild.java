@@ -131,13 +131,14 @@ public final class Rebuild {
             rebuild.scan();
             rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);
             index.sync();
-            index.close();
             Report report = rebuild.report();
             try (OutputFile cut = OutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {
                 cut.sync();
             }
             Files.move(temporary, indexPath, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             OutputFile.syncFolder(FileRole.INDEX, indexPath);
+            // Only now: others may remove a temporary file that no one holds (PUB-9).
+            index.close();
             return report;
         } catch (IOException e) {
             FaroException failure = e instanceof FaroException known ? known

@@ -28,6 +28,9 @@ import java.util.TreeMap;
  * {@link #abort} fails with that error again (WRT-6). {@link #close} without {@link #finish} aborts. A writer that is
  * never closed leaves its files as they are, unfinished, under the names that they have: by the time that a garbage
  * collector finds it these may be another's. Interrupting a thread inside a call fails the writer.
+ *
+ * <p>Several writers, of several processes too, may use one name at the same time: readers find one whole output of one
+ * of them (PUB-3, PUB-4). What a writer that died has committed, {@link dev.faro.repair.Recover} saves.
  */
 public final class Writer implements AutoCloseable {
     private final WriterOptions options;
