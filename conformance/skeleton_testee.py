@@ -57,7 +57,7 @@ def read_header(role: str, data: bytes) -> tuple[Any, ...]:
     header = HEADER.unpack(data[:64])
     _, kind, major, _, framing, partitions, features, _, _, _, first, _, reserved, checksum = header
     if crc32c(data[:60]) != checksum:
-        fail("checksum", 0, f"{crc32c(data[:60]):08x}", f"{checksum:08x}")
+        fail("checksum", 0, f"stored {checksum:08x}", f"computed {crc32c(data[:60]):08x}")
     if major != 1:
         fail("unsupported-version", 9, 1, major)
     if features & 1:
@@ -114,8 +114,9 @@ def check_tail(role: str, data: bytes) -> None:
     if tail < 64 or data[-8:] != TAIL_MAGIC:
         raise FaroError("unfinished", role, len(data), "a tail", data[-8:].hex(" "))
     footer_offset, footer_size, checksum = struct.unpack("<QII", data[tail : tail + 16])
-    if crc32c(data[tail : tail + 12] + data[-8:]) != checksum:
-        raise FaroError("checksum", role, tail, "the tail's checksum", f"{checksum:08x}")
+    computed = crc32c(data[tail : tail + 12] + data[-8:])
+    if computed != checksum:
+        raise FaroError("checksum", role, tail, f"stored {checksum:08x}", f"computed {computed:08x}")
     if footer_offset < 64 or footer_offset % 8 or footer_offset + 24 + (footer_size + 7) // 8 * 8 != tail:
         raise FaroError("inconsistent-index", role, tail, "a footer that ends here", footer_offset)
 
@@ -128,10 +129,8 @@ def main() -> None:
         request = json.loads(line)
         answer: dict[str, Any] = {"id": request["id"]}
         try:
-            if request["op"] == "hello":
-                answer["ok"] = hello
-            elif request["op"] == "stop":
-                answer["ok"] = {}
+            if request["op"] in ("hello", "stop"):
+                answer["ok"] = hello if request["op"] == "hello" else {}
             elif request["op"] == "read":
                 read(request)
             else:
