@@ -1,6 +1,7 @@
 //! The publishing lock (spec, PUB-5).
 
 use super::living::{key_of, key_of_metadata};
+use super::patience::Patience;
 use super::record_lock::{Locked, lock_file};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -10,9 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a writer waits for the lock before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
-const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The locks that threads of this process hold. Record locks belong to the process, and closing any descriptor of the
 /// file gives them up: only one thread at a time may have the file open.
@@ -39,10 +38,9 @@ impl PublishingLock {
     }
 
     /// As [`PublishingLock::take`]; when it takes longer than this, it fails.
-    pub(crate) fn take_within(path: &Path, patience: Duration) -> io::Result<Self> {
-        let end = Instant::now() + patience;
-        let turn = Turn::take(path, end)?;
-        let mut pause = SHORTEST_PAUSE;
+    pub(crate) fn take_within(path: &Path, time: Duration) -> io::Result<Self> {
+        let mut patience = Patience::new(time);
+        let turn = Turn::take(path, patience.end())?;
         loop {
             let file = open(path)?;
             // Step 4: whoever had the lock before removed the name with it.
@@ -55,12 +53,8 @@ impl PublishingLock {
                 });
             }
             drop(file);
-            if Instant::now() >= end {
+            if !patience.wait() {
                 return Err(too_long(path));
-            }
-            if locked == Locked::Elsewhere {
-                std::thread::sleep(pause);
-                pause = (2 * pause).min(LONGEST_PAUSE);
             }
         }
     }
@@ -151,11 +145,11 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> bool {
+pub(super) fn is_named(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|own| key_of(path) == key_of_metadata(&own))
 }
 
 #[cfg(not(unix))]
-fn is_named(_: &File, _: &Path) -> bool {
+pub(super) fn is_named(_: &File, _: &Path) -> bool {
     true
 }

@@ -3,11 +3,14 @@
 mod fork;
 mod living;
 mod lock;
+mod new_file;
+mod patience;
 mod record_lock;
 
 pub(crate) use fork::Birth;
 pub(crate) use living::{Living, ReadFile, is_living, key_of, key_of_metadata};
 pub(crate) use lock::PublishingLock;
+pub(crate) use new_file::{NewFile, new_file};
 pub(crate) use record_lock::{Locked, lock_file, unlock_file};
 
 use living::FileKey;

@@ -109,7 +109,7 @@ pub(super) fn rebuild_as(
     let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
     // What an interrupted rebuild left: nothing else writes under this name.
     let _ = std::fs::remove_file(temporary);
-    let mut file = AppendFile::create(temporary.to_path_buf(), Role::Index)?;
+    let mut file = AppendFile::create(temporary.to_path_buf(), Role::Index, false)?;
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;

@@ -3,8 +3,8 @@
 use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
 use crate::fast;
-use crate::publishing::{Birth, Living, Locked, lock_file, unlock_file};
-use std::fs::{File, OpenOptions};
+use crate::publishing::{Birth, Living, NewFile, new_file, unlock_file};
+use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,15 +37,11 @@ pub(crate) struct AppendFile {
 }
 
 impl AppendFile {
-    /// Creates a file that did not exist before.
-    pub(crate) fn create(path: PathBuf, role: Role) -> Result<Self> {
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .map_err(|error| Error::io("create the file", &path, Some(role), error))?;
-        let living = file.metadata().ok().as_ref().and_then(Living::new);
-        let made = AppendFile {
+    /// Creates a file that did not exist before, or with `replacing` removes what has its name.
+    pub(crate) fn create(path: PathBuf, role: Role, replacing: bool) -> Result<Self> {
+        let NewFile { living, file } =
+            new_file(&path, replacing).map_err(|(step, error)| Error::io(step, &path, Some(role), error))?;
+        Ok(AppendFile {
             living,
             born: Birth::here(),
             file,
@@ -58,15 +54,7 @@ impl AppendFile {
             discarded: false,
             asks: false,
             room: 0,
-        };
-        match lock_file(&made.file) {
-            Ok(Locked::Here | Locked::Unsupported) => Ok(made),
-            Ok(Locked::Elsewhere) => {
-                let error = std::io::Error::new(ErrorKind::WouldBlock, "another process has locked it");
-                Err(made.io("lock the file", error))
-            }
-            Err(error) => Err(made.io("lock the file", error)),
-        }
+        })
     }
 
     /// The file is whole, or given up: it is no living writer's any more.

@@ -38,15 +38,11 @@ impl Output {
         let _lock = if replaces { Some(lock()?) } else { None };
         let create = |path: &Path, role, kind| -> Result<AppendFile> {
             check_free(path, role, options.overwrite)?;
-            let path = if options.follow {
-                if replaces {
-                    remove_existing(path, role)?;
-                }
-                path.to_path_buf()
-            } else {
-                temporary(path, &file_id)
+            let path = match options.follow {
+                true => path.to_path_buf(),
+                false => temporary(path, &file_id),
             };
-            let mut file = AppendFile::create(path, role)?;
+            let mut file = AppendFile::create(path, role, replaces)?;
             if !options.follow {
                 file.ask_for_room();
             }
@@ -288,15 +284,6 @@ fn exists(path: &Path, role: Role) -> Error {
         "it exists already, and overwrite was not asked for",
     );
     Error::io("create the file", path, Some(role), error)
-}
-
-fn remove_existing(path: &Path, role: Role) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("replace the file", path, Some(role), error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Region messages are written, and the blocks before them, after so many bytes of blocks (WRT-12).
