@@ -5,9 +5,9 @@
 mod common;
 
 use common::Folder;
+use common::page::{Example, Page};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -40,24 +40,6 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// The commands of the page, each with what it prints.
-fn examples() -> Vec<(String, String)> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/after-a-crash.md");
-    let text = std::fs::read_to_string(page).unwrap();
-    let mut found: Vec<(String, String)> = Vec::new();
-    for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
-        match line.strip_prefix("$ ") {
-            Some(command) => found.push((command.to_owned(), String::new())),
-            None => {
-                let printed = &mut found.last_mut().expect("a command before what it prints").1;
-                printed.push_str(line);
-                printed.push('\n');
-            }
-        }
-    }
-    found
-}
-
 /// Numbers differ from run to run; names do not.
 fn without_numbers(text: &str) -> String {
     let mut plain = String::new();
@@ -77,7 +59,7 @@ fn the_commands_of_the_page_do_what_it_says() {
         &["--file-id", "5b21c0de-0000-4000-8000-000000000000"],
     ));
     let mut tried = 0;
-    for (command, printed) in examples() {
+    for Example { command, printed, .. } in Page::open("after-a-crash.md").examples() {
         let words: Vec<&str> = command.split(' ').collect();
         if words[1..] == ["clean", "."] {
             // What the page removes is another writer's.

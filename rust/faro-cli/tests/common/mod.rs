@@ -3,6 +3,7 @@
 // Each test is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod page;
 pub mod tables;
 
 use std::path::PathBuf;

@@ -1,0 +1,67 @@
+//! Pages of the documentation, whose commands are run and whose output is compared.
+
+use std::path::{Path, PathBuf};
+
+/// A command of a page, and what the page says that it prints.
+pub struct Example {
+    pub command: String,
+    pub printed: String,
+    /// The lines of the page after the command's own, from the first to the one after the last.
+    lines: (usize, usize),
+}
+
+/// A page: its examples are the lines that begin with four spaces, their commands those that go on with `$ `.
+pub struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+impl Page {
+    /// A page in docs/.
+    pub fn open(name: &str) -> Page {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        Page { path, text }
+    }
+
+    pub fn examples(&self) -> Vec<Example> {
+        let mut found: Vec<Example> = Vec::new();
+        let mut fenced = false;
+        for (number, line) in self.text.lines().enumerate() {
+            fenced ^= line.starts_with("```");
+            let Some(line) = line.strip_prefix("    ").filter(|_| !fenced) else {
+                continue;
+            };
+            if let Some(command) = line.strip_prefix("$ ") {
+                found.push(Example {
+                    command: command.to_owned(),
+                    printed: String::new(),
+                    lines: (number + 1, number + 1),
+                });
+                continue;
+            }
+            let example = found.last_mut().expect("a command before what it prints");
+            // Empty lines do not end what is printed.
+            for _ in example.lines.1..number {
+                example.printed.push('\n');
+            }
+            example.printed.push_str(line);
+            example.printed.push('\n');
+            example.lines.1 = number + 1;
+        }
+        found
+    }
+
+    /// Writes the page again with what the commands really print, for those examples that have it.
+    pub fn update(&self, printed: &[(Example, String)]) {
+        let mut lines: Vec<String> = self.text.lines().map(str::to_owned).collect();
+        for (example, got) in printed.iter().rev() {
+            let indented = got.lines().map(|line| match line {
+                "" => String::new(),
+                line => format!("    {line}"),
+            });
+            lines.splice(example.lines.0..example.lines.1, indented);
+        }
+        std::fs::write(&self.path, lines.join("\n") + "\n").unwrap();
+    }
+}
