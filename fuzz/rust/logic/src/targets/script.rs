@@ -30,8 +30,8 @@ pub fn script(input: &[u8]) {
     }
     let base = scratch::path("a").join("x");
     let (files, expected) = match program.options.layout {
-        Layout::Paired => (Files::paired(base), vec!["x.data", "x.index"]),
-        Layout::Single => (Files::single(base), vec!["x.faro"]),
+        Some(Layout::Paired) | None => (Files::paired(base), vec!["x.data", "x.index"]),
+        Some(Layout::Single) => (Files::single(base), vec!["x.faro"]),
     };
     assert_eq!(names, expected);
     check(&files, Level::Decode, &Limits::default()).expect("what a writer wrote is whole");

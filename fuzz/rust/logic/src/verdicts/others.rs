@@ -81,8 +81,8 @@ pub(super) fn script(input: &[u8], lines: &mut Transcript) {
     }
     let base = folder.join("x");
     let files = match program.options.layout {
-        Layout::Paired => Files::paired(base),
-        Layout::Single => Files::single(base),
+        Some(Layout::Paired) | None => Files::paired(base),
+        Some(Layout::Single) => Files::single(base),
     };
     if program.options.codec == Codec::None {
         state(&files, lines);
