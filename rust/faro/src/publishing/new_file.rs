@@ -1,6 +1,6 @@
 //! A file that its writer creates, and that is the writer's alone (spec, PUB-2, PUB-4, PUB-6).
 
-use super::living::Living;
+use super::living::{Living, key_of_metadata};
 use super::lock::{PATIENCE, is_named};
 use super::patience::Patience;
 use super::record_lock::{Locked, lock_file};
@@ -32,19 +32,37 @@ pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused>
             Err(error) if replacing && error.kind() == ErrorKind::AlreadyExists && patience.wait() => continue,
             Err(error) => return Err(("create the file", error)),
         };
-        let living = file.metadata().ok().as_ref().and_then(Living::new);
-        let made = NewFile { living, file };
-        if let Err(error) = lock(&made.file, &mut patience) {
-            let ours = is_named(&made.file, path);
-            drop(made);
-            if ours {
+        match claim(file, path, &mut patience)? {
+            Some(made) => return Ok(made),
+            // Another process took it for a dead writer's until it was locked, and removed it.
+            None => continue,
+        }
+    }
+}
+
+/// Puts a new file on the list and locks it. None if its name is not its own any more.
+fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<NewFile>, Refused> {
+    let mut living = None;
+    let claimed = file.metadata().and_then(|metadata| {
+        living = Living::new(&metadata);
+        lock(&file, patience)?;
+        match path.symlink_metadata() {
+            Ok(named) => Ok(key_of_metadata(&named) == key_of_metadata(&metadata)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    });
+    match claimed {
+        Ok(true) => Ok(Some(NewFile { living, file })),
+        Ok(false) => Ok(None),
+        Err(error) => {
+            if is_named(&file, path) {
                 let _ = std::fs::remove_file(path);
             }
-            return Err(("lock the file", error));
-        }
-        // Another process may have taken it for a dead writer's until it was locked, and removed it.
-        if is_named(&made.file, path) {
-            return Ok(made);
+            // The list goes first: the file's number may be given to another file when it is closed.
+            drop(living);
+            drop(file);
+            Err(("lock the file", error))
         }
     }
 }
