@@ -150,8 +150,14 @@ test-bench: .venv/bench-stamp ## Test the harness of the benchmarks
 	@cd bench && $(STEP) "Benchmarks: tests of the harness" $(BIN)/pytest --quiet
 
 .PHONY: testees
-testees: .venv/stamp ## Build what the conformance runner runs
+testees: .venv/stamp $(if $(BUILT),,testee-rust testee-java) ## Build what the conformance runner runs
+
+.PHONY: testee-rust
+testee-rust:
 	@cd rust && $(STEP) --progress "Rust: build the testee" $(CARGO) build --locked --release --package faro-testee
+
+.PHONY: testee-java
+testee-java:
 	@$(STEP) "Java: build the testee" $(MVN) package -DskipTests
 
 .PHONY: conformance
@@ -254,7 +260,7 @@ bounds-short: testees ## Hostile files in their small sizes
 
 .PHONY: partitioning
 partitioning: .venv/stamp faro ## Pack tables of every type, and compare each row's partition with DuckDB's, with ROWS and SEED if they are given
-	@$(STEP) "Partitioning: faro pack beside DuckDB" conformance/run partitioning $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
+	@$(STEP) "Partitioning: faro pack beside DuckDB" conformance/run partitioning --faro $(FARO) $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: bounds
 bounds: testees ## Put hostile files before all implementations, under an address-space limit
@@ -280,9 +286,12 @@ bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, B
 bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
+# The command is built for release, except in `make test`, where its own tests have built it already.
+PROFILE := release
+FARO = rust/target/$(if $(filter release,$(PROFILE)),release,debug)/faro
 .PHONY: faro
 faro: ## Build the faro command
-	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked --release --package faro-cli
+	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked --profile $(PROFILE) --package faro-cli
 
 .PHONY: spec
 spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
@@ -290,7 +299,7 @@ spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text 
 
 .PHONY: spec-check
 spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
-	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python spec/build --check
+	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python spec/build --check --faro $(FARO)
 
 .PHONY: readme-check
 readme-check: testees ## Run the README's examples
@@ -300,6 +309,20 @@ readme-check: testees ## Run the README's examples
 demo: tools .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
 	@$(BIN)/python demo/run.py
 
+# What `make test` runs, in lanes that use different tools, two at a time: one core cannot be used by most steps.
+LANE_RUST := lint-rust test-rust test-fuzz-rust testee-rust
+LANE_OTHERS := schema-check kaitai-check lint-python test-java testee-java test-python test-fuzz test-runner test-bench
+LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
+LANE_FAULTS := faults races-short partitioning bounds-short
+LANES := rust others cases faults
+.PHONY: $(addprefix lane-,$(LANES))
+lane-rust: ; @$(MAKE) --no-print-directory -j1 $(LANE_RUST)
+lane-others: ; @$(MAKE) --no-print-directory -j1 $(LANE_OTHERS)
+lane-cases: ; @$(MAKE) --no-print-directory -j1 $(LANE_CASES) PROFILE=dev BUILT=yes
+lane-faults: ; @$(MAKE) --no-print-directory -j1 $(LANE_FAULTS) PROFILE=dev BUILT=yes
+
 .PHONY: test
-test: tools schema-check kaitai-check lint test-rust test-java test-python test-runner test-fuzz test-bench test-fuzz-rust verdicts spec-check readme-check conformance bounds-short partitioning faults races-short fuzz-short ## Everything that has to pass
+test: tools .venv/bench-stamp ## Everything that has to pass, in two lanes at a time
+	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-rust lane-others
+	@FARO_LANES=1 $(MAKE) --no-print-directory -j2 lane-cases lane-faults
 	@scripts/totals
