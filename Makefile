@@ -286,12 +286,18 @@ bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, B
 bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
-# The command is built for release, except in `make test`, where its own tests have built it already.
-PROFILE := release
-FARO = rust/target/$(if $(filter release,$(PROFILE)),release,debug)/faro
+# The command is built for release; `make test` takes the one that the tests of the workspace have built.
+FARO_BUILD := --release --package faro-cli
+FARO := rust/target/release/faro
+ifdef IN_TEST
+FARO_BUILD := --workspace --all-features --bin faro
+FARO := rust/target/debug/faro
+# A lane runs its steps one after another.
+.NOTPARALLEL:
+endif
 .PHONY: faro
 faro: ## Build the faro command
-	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked --profile $(PROFILE) --package faro-cli
+	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked $(FARO_BUILD)
 
 .PHONY: spec
 spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
@@ -316,10 +322,10 @@ LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
 LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
 .PHONY: $(addprefix lane-,$(LANES))
-lane-rust: ; @$(MAKE) --no-print-directory -j1 $(LANE_RUST)
-lane-others: ; @$(MAKE) --no-print-directory -j1 $(LANE_OTHERS)
-lane-cases: ; @$(MAKE) --no-print-directory -j1 $(LANE_CASES) PROFILE=dev BUILT=yes
-lane-faults: ; @$(MAKE) --no-print-directory -j1 $(LANE_FAULTS) PROFILE=dev BUILT=yes
+lane-rust: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_RUST)
+lane-others: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_OTHERS)
+lane-cases: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_CASES) BUILT=yes
+lane-faults: ; @$(MAKE) --no-print-directory IN_TEST=yes $(LANE_FAULTS) BUILT=yes
 
 .PHONY: test
 test: tools .venv/bench-stamp ## Everything that has to pass, in two lanes at a time
