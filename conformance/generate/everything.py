@@ -27,6 +27,8 @@ from . import (
     selective,
     structure,
     tails,
+    two_readings,
+    two_readings_calls,
 )
 from .catalog import Catalog
 
@@ -54,6 +56,8 @@ PARTS = (
     dictionary_scripts,
     by_partition,
     lookup,
+    two_readings,
+    two_readings_calls,
     gold,
 )
 

@@ -246,6 +246,8 @@ class Sorter:
                     raise RefusedError("invalid-argument")
                 shared.blocks.append(block)
                 continue
+            if "partition" not in call:
+                raise RefusedError("invalid-argument")
             partition = call["partition"]
             self.members([partition])
             if last is not None and self.slot(partition) < self.slot(last):

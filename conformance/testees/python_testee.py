@@ -313,10 +313,9 @@ class Testee:
         """Open, poll, read or close a follower."""
         action, handle = request["action"], str(request["handle"])
         if action == "open":
+            opened = Follower(**files(request), limits=limits(request), verify=request.get("verify", True))
             self.close(handle)
-            self.followers[handle] = Follower(
-                **files(request), limits=limits(request), verify=request.get("verify", True)
-            )
+            self.followers[handle] = opened
             return {}
         if action == "close":
             self.close(handle)

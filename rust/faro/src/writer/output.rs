@@ -52,6 +52,8 @@ impl Output {
         let (index, data) = match &files {
             Files::Single(path) => (create(path, Role::Single, FileKind::Single)?, None),
             Files::Paired { data, index } => {
+                // ERR-2: of two names that exist, the error has the data file's.
+                check_free(data, Role::Data, options.overwrite)?;
                 check_free(index, Role::Index, options.overwrite)?;
                 let mut data = create(data, Role::Data, FileKind::Data)?;
                 match create(index, Role::Index, FileKind::Index) {

@@ -17,18 +17,20 @@ final class FollowOperation {
         String handle = request.get("handle").textValue();
         String action = request.get("action").textValue();
         if (action.equals("open")) {
-            followers.put(handle, open(request));
+            Follower opened = open(request);
+            close(handle);
+            followers.put(handle, opened);
+            return Answers.object();
+        }
+        if (action.equals("close")) {
+            close(handle);
             return Answers.object();
         }
         Follower follower = followers.get(handle);
         if (follower == null) {
             throw FaroException.invalidArgument("a follower that is open", handle);
         }
-        return switch (action) {
-            case "poll" -> poll(follower);
-            case "read" -> ReadOperation.describe(follower, request);
-            default -> close(handle);
-        };
+        return action.equals("poll") ? poll(follower) : ReadOperation.describe(follower, request);
     }
 
     private static Follower open(JsonNode request) throws FaroException {
@@ -47,8 +49,10 @@ final class FollowOperation {
         return answer;
     }
 
-    private ObjectNode close(String handle) throws FaroException {
-        followers.remove(handle).close();
-        return Answers.object();
+    private void close(String handle) throws FaroException {
+        Follower follower = followers.remove(handle);
+        if (follower != null) {
+            follower.close();
+        }
     }
 }
