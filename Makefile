@@ -68,7 +68,7 @@ SUITE := faro_conformance bounds detection faults generate partitioning races te
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
 	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	@$(BIN)/ruff check --quiet demo spec spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals examples
+	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals examples
 	@$(STEP) "Python: style and types of the suites" sh -ec '(cd conformance; $(BIN)/ruff check --quiet $(SUITE); $(BIN)/ruff format --quiet --check $(SUITE); $(BIN)/mypy); \
 		(cd fuzz; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy; cd python; $(BIN)/mypy); \
 		cd bench; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
@@ -250,7 +250,7 @@ audit: ## Ask what is known against the dependencies (needs the advisory databas
 	scripts/audit
 
 .PHONY: detection
-detection: testees ## Measure what damage is detected: makes spec/detection.json (a long run)
+detection: testees ## Measure what damage is detected: makes conformance/detection/detection.json (a long run)
 	conformance/run detection
 	$(MAKE) spec
 
@@ -301,11 +301,11 @@ faro: ## Build the faro command
 
 .PHONY: spec
 spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
-	$(BIN)/python spec/build
+	$(BIN)/python scripts/spec/build
 
 .PHONY: spec-check
 spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
-	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python spec/build --check --faro $(FARO)
+	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python scripts/spec/build --check --faro $(FARO)
 
 .PHONY: readme-check
 readme-check: testees ## Run the README's examples

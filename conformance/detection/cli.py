@@ -22,7 +22,7 @@ _EPILOG = """\
 Whatever is delivered without an error and is not what was written, and whatever committed regions a follower or a
 repair loses without an error, has to have one of the reasons that spec/integrity.md gives; else the command fails.
 
-exit codes: as of conformance/run; 1 also when spec/detection.json was measured on other files than are made now
+exit codes: as of conformance/run; 1 also when its detection.json was measured on other files than are made now
 """
 
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     options = parser.parse_args(arguments)
     seed = SEED if options.seed is None else options.seed
     suite = Suite(options.suite)
-    figures = options.json or suite.repo / "spec" / "detection.json"
+    figures = options.json or Path(__file__).parent / "detection.json"
     testees = sorted(
         find_testees(options.testee or ["all"], suite.testees, suite.repo), key=lambda it: it.name != options.by
     )

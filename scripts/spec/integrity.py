@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-BEGIN = "<!-- begin: made from detection.json by `make spec` -->\n"
+BEGIN = "<!-- begin: made from conformance/detection/detection.json by `make spec` -->\n"
 END = "<!-- end -->\n"
 FINISHED = ("read", "check structure", "check checksums", "check decode")
 UNFINISHED = ("follow", "repair")
@@ -103,10 +103,10 @@ def text(figures: dict[str, Any]) -> str:
     )
 
 
-def integrity_page(folder: Path) -> str:
+def integrity_page(folder: Path, measured: Path) -> str:
     """The chapter with its tables made anew. A reason that the chapter does not explain is an error."""
     page = (folder / "integrity.md").read_text(encoding="utf-8")
-    figures = json.loads((folder / "detection.json").read_text(encoding="utf-8"))
+    figures = json.loads(measured.read_text(encoding="utf-8"))
     before, rest = page.split(BEGIN)
     _, behind = rest.split(END)
     reasons = {
