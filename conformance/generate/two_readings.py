@@ -110,7 +110,7 @@ def _emptied(name: str) -> Callable[[Fields], None]:
 
 
 def gaps(cat: Catalog) -> None:
-    """DIC-5, FOL-3: a data_offset that is no multiple of 8, and what goes before a short data file."""
+    """DIC-5, FOL-3: a data_offset that is not a multiple of 8, and what goes before a short data file."""
     second = Region({1: [Block(b"plain")]}, dictionaries=[Dictionary(OTHERS)])
     for by in (4, -4):
         output = Output(
@@ -120,7 +120,7 @@ def gaps(cat: Catalog) -> None:
         other = build(output)
         end = other.region_blocks(1)[0][1]
         files = {**other.files, "data": other.files["data"] + bytes(64)}
-        bad_walk(cat, f"gap-by-{'more' if by > 0 else 'less'}-4", "DIC-5 REG-3", "a region that begins at no multiple of 8", other,
+        bad_walk(cat, f"gap-by-{'more' if by > 0 else 'less'}-4", "DIC-5 REG-3", "a region that begins at an odd multiple of 4", other,
                  fault("malformed-block", "data", end if by > 0 else other.dictionaries[1][1]), 1, files=files)  # fmt: skip
     bare = Output(
         replace(head(), reader_features=0), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]})], True

@@ -79,7 +79,7 @@ def handles(cat: Catalog) -> None:
         {"files": place, "action": "open", "expect": {"ok": {}}},
         {"action": "read", "request": {"partitions": [0]}, "expect": {"ok": {"regions": 0, "properties": {}}}},
         {"action": "poll", "expect": {"ok": {"regions": 2, "finished": True}}},
-        {"action": "open", "expect": {"ok": {}}, "files": {}},
+        {"files": place, "action": "open", "expect": {"ok": {}}},
         {"action": "read", "request": {"partitions": [0]}, "expect": {"ok": {"regions": 0, "properties": {}}}},
         {"action": "close", "expect": {"ok": {}}},
         {"action": "close", "expect": {"ok": {}}},
