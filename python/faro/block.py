@@ -27,7 +27,7 @@ KIND_SCHEMA = 130
 KIND_DICTIONARY = 131
 
 PARTITION_KINDS = frozenset((KIND_DATA, KIND_EVENT, *range(64, 128)))
-"""The kinds of blocks in own and shared extents (BLK-7)."""
+"""The kinds of blocks in own and shared extents (CTX-1)."""
 SKIPPABLE_KINDS = frozenset(range(192, 256))
 """Metadata that a reader may skip."""
 REFUSED_KINDS = frozenset(range(132, 192))

@@ -97,7 +97,7 @@ pub(crate) enum Sequence {
 /// How many dictionaries stand before a place; nothing in a file without the reader feature `dictionaries` (DIC-3).
 pub(crate) type Dictionaries = Option<u32>;
 
-/// What the context of a block says about it (BLK-7).
+/// What the context of a block says about it (BLK-7, CTX-1 to CTX-3).
 pub(crate) struct Place<'a> {
     pub limits: &'a Limits,
     /// Of the file that the place is in (BLK-9).

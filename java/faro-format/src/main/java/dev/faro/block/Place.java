@@ -1,7 +1,7 @@
 package dev.faro.block;
 
 /**
- * Where a block stands, which says what kinds it may have (BLK-7, check 6).
+ * Where a block stands, which says what kinds it may have (BLK-7, check 6; CTX-1 to CTX-3).
  *
  * @param data whether data and events are allowed
  * @param region whether region messages are allowed
