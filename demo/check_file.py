@@ -4,8 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from faro.check import check
-from faro.error import FaroError
+from faro_format import FaroError, check
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from faro.key import partition_columns
+from faro_format.key import partition_columns
 
 ROOT = Path(__file__).resolve().parent.parent
 FARO = ROOT / "rust/target/release/faro"

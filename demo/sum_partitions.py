@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from faro.reader import open_reader
+from faro_format import open_reader
 from pyarrow import csv
 
 MONEY = pa.decimal128(15, 2)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import faro
+import faro_format as faro
 
 with faro.open_reader(Path("orders")) as reader:
     for record in reader.records(7):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from faro.key import partition_columns
+from faro_format.key import partition_columns
 from pyarrow import feather, parquet
 
 from partitioning.judge import Judge
@@ -106,7 +106,7 @@ class _Table:
         keys = list(zip(*map(stored, packed), strict=True))
         self._judge.compare(f"{self._name} by hash", keys, found.partitions, by_hash(keys, HASHED))
         python = [int(partition) for partition in partition_columns(packed, HASHED)]
-        self._judge.compare(f"{self._name} by Python's faro.key", keys, python, found.partitions)
+        self._judge.compare(f"{self._name} by Python's faro_format.key", keys, python, found.partitions)
 
     def _ranged(self, found: Rows, columns: Sequence[Any], bounds: Sequence[Bound], how: str) -> None:
         self._unchanged(found, columns, how)

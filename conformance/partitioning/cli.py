@@ -19,7 +19,7 @@ from partitioning.text_check import check_text
 _EPILOG = """\
 Tables of every type that `faro pack` takes, as CSV, TSV, JSON lines, Parquet and Arrow, are packed by hash, by range
 and by bounds. Every row has to be in the partition that DuckDB computes from the same bounds, or that a model of
-spec/key-hash.md and Python's faro.key compute by hash; and no row may be lost or changed.
+spec/key-hash.md and Python's faro_format.key compute by hash; and no row may be lost or changed.
 
 exit codes: as of conformance/run
 """

@@ -11,8 +11,8 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from faro import FaroError, open_reader
-from faro.arrow import read_table
+from faro_format import FaroError, open_reader
+from faro_format.arrow import read_table
 
 from partitioning.oracle import Bound
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 
 import pyarrow as pa
-from faro.key import hash_key
+from faro_format.key import hash_key
 
 from partitioning.judge import Judge
 from partitioning.kinds import decimal
@@ -108,7 +108,7 @@ class _Table:
         ]
         judge.compare(f"{what} by hash", lines, _found(judge, what, read_records(output), lines), by_hash(keys, HASHED))
         python = [hash_key(map(_python, key)) % HASHED for key in keys]
-        judge.compare(f"{what} by Python's faro.key", lines, python, by_hash(keys, HASHED))
+        judge.compare(f"{what} by Python's faro_format.key", lines, python, by_hash(keys, HASHED))
 
         bounds = self._bounds(columns)
         # JSON without a type has bounds by their look: texts are told by their quotes.

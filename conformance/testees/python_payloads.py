@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from faro.gather import copy_spans
+from faro_format._bytes.spans import copy_spans
 
 Json = dict[str, Any]
 Words = npt.NDArray[np.uint64]

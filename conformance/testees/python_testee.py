@@ -9,12 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import faro
-from faro import Block, FaroError, Follower, Limits, Reader, Writer, WriterOptions
-from faro.delivery import PartitionReader
-from faro.error import invalid
-from faro.framing import check_framing
-from faro.header import FRAMING_RECORDS
+import faro_format as faro
+from faro_format import Block, FaroError, Follower, Limits, PartitionReader, Reader, Writer, WriterOptions
+from faro_format._block.framing import check_framing
+from faro_format._bytes.header import FRAMING_RECORDS
+from faro_format._error import invalid
 from python_payloads import payload, records_of_many
 
 Json = dict[str, Any]

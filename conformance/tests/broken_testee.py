@@ -15,9 +15,12 @@ _REPO = Path(__file__).parents[2]
 sys.path.insert(0, str(_REPO / "python"))
 
 # Not by an import statement: the library is no part of what is checked here.
-faro: Any = importlib.import_module("faro")
+faro: Any = importlib.import_module("faro_format")
+output_file: Any = importlib.import_module("faro_format._storage.output_file")
 
-_append = faro.output.OutputFile.append
+output_files: Any = importlib.import_module("faro_format._writer.output_files")
+
+_append = output_file.OutputFile.append
 _held: list[tuple[Any, list[bytes]]] = []
 
 
@@ -56,7 +59,7 @@ def trusting(*arguments: Any, **options: Any) -> Any:
     return _reader(*arguments, **{**options, "verify": False})
 
 
-_reader = faro.reader.Reader
+_reader = faro.Reader
 
 
 def replace(owner: object, name: str, broken: object) -> None:
@@ -68,13 +71,13 @@ def main() -> None:
     """Break it, and be the testee."""
     kind = sys.argv[1]
     if kind == "message-first":
-        replace(faro.output.OutputFile, "append", message_first)
+        replace(output_file.OutputFile, "append", message_first)
     elif kind == "short-writes":
-        replace(faro.output, "os", CarelessSystem())
+        replace(output_file, "os", CarelessSystem())
     elif kind == "forgetful":
-        replace(faro.writer.Writer, "_guarded", forgetful)
+        replace(faro.Writer, "_guarded", forgetful)
     elif kind == "leftovers":
-        replace(faro.output_files.OutputFiles, "discard", faro.output_files.OutputFiles.close)
+        replace(output_files.OutputFiles, "discard", output_files.OutputFiles.close)
     elif kind == "trusting":
         replace(faro, "Reader", trusting)
     else:

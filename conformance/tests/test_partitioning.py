@@ -44,7 +44,7 @@ def test_the_judge_finds_what_differs(capsys: pytest.CaptureFixture[str]) -> Non
 _LAZY = """\
 import sys
 import pyarrow as pa
-from faro.arrow import ArrowWriter
+from faro_format.arrow import ArrowWriter
 
 table = pa.ipc.open_stream(sys.argv[2]).read_all()
 with ArrowWriter(sys.argv[4], table.schema, 7, overwrite=True) as writer:

@@ -20,8 +20,8 @@ from benchmarks.limits import raw_pread, raw_write
 from benchmarks.records import Records
 from benchmarks.tables import Tables
 from benchmarks.turns import Pass, Subject, measure, timed
-from faro.arrow import read_batches, read_partitions
-from faro.reader import open_reader
+from faro_format import open_reader
+from faro_format.arrow import read_batches, read_partitions
 
 BUFFER_MIB = 64
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import RECORDS, Partitions, text_records
-from faro import Writer, WriterOptions, open_reader
+from faro_format import Writer, WriterOptions, open_reader
 
 
 class Records:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.data import Partitions
 from benchmarks.turns import Pass, timed
-from faro.arrow import ArrowWriter
+from faro_format.arrow import ArrowWriter
 
 
 @dataclass

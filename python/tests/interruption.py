@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-import faro
+import faro_format as faro
 
 PACKAGE = str(Path(faro.__file__).parent)
 

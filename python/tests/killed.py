@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from faro import Writer, WriterOptions
+from faro_format import Writer, WriterOptions
 
 CALLS = ("open", "writev", "link", "unlink", "replace", "ftruncate", "fsync")
 """What is counted, each before it is made."""

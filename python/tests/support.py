@@ -11,8 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from faro import Block, FaroError, Reader, Writer, WriterOptions
-from faro.delivery import PartitionReader
+from faro_format import Block, FaroError, PartitionReader, Reader, Writer, WriterOptions
 
 FILE_ID = bytes(range(16))
 _names = itertools.count()

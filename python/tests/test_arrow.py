@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from support import FILE_ID, Call, arrow_message, fault_of, write
 
-from faro import Code, FaroError, Writer, WriterOptions, check, open_reader
-from faro.arrow import ArrowWriter, read_batches, read_records, read_schema, read_table, unpacked
-from faro.naming import Layout
+from faro_format import Code, FaroError, Writer, WriterOptions, check, open_reader
+from faro_format._storage.names import Layout
+from faro_format.arrow import ArrowWriter, read_batches, read_records, read_schema, read_table, unpacked
 
 ROWS = 5000
 

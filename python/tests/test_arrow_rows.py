@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro import Code, FaroError, arrow_rows, check, open_reader
-from faro.arrow import ArrowWriter, read_batches, read_table
+from faro_format import Code, FaroError, check, open_reader
+from faro_format.arrow import ArrowWriter, read_batches, read_table
+from faro_format.arrow import _rows as arrow_rows
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("maybe", pa.int16())])
 

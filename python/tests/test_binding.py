@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from support import FILE_ID, Call, Output, fault_of, read_all, write
 
-from faro import Code, FaroError, Follower, WriterOptions, check, rebuild, repair
-from faro.block import KIND_FOOTER, KIND_REGION, encode_metadata
-from faro.canonical import build_footer, build_region
-from faro.checksum import crc32c
-from faro.message import ENTRY
-from faro.opening import encode_tail
+from faro_format import Code, FaroError, Follower, WriterOptions, check, rebuild, repair
+from faro_format._block.block import KIND_FOOTER, KIND_REGION, encode_metadata
+from faro_format._bytes.checksum import crc32c
+from faro_format._bytes.tail import encode_tail
+from faro_format._message.build import build_footer, build_region
+from faro_format._message.messages import ENTRY
 
 OTHER = bytes(range(100, 116))
 BOTH = pytest.mark.parametrize("layout", ["paired", "single"])

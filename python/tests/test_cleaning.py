@@ -14,10 +14,10 @@ import pytest
 from killed import contents, finish_and_die, killed, living, names, write, write_and_die
 from support import FILE_ID, fault_of
 
-from faro import CleanReport, Code, KeptFile, Writer, clean, recover
-from faro.error import Place
-from faro.header import MAGIC
-from faro.publishing import PublishingLock
+from faro_format import CleanReport, Code, KeptFile, Writer, clean, recover
+from faro_format._bytes.header import MAGIC
+from faro_format._error import Place
+from faro_format._storage.publishing_lock import PublishingLock
 
 X = FILE_ID[:4].hex()
 LEFT = [f"out.data.{X}.tmp", f"out.index.{X}.tmp"]

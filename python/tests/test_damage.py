@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, Output, fault_of, read_all, scripts, write
 
-from faro import Code, FaroError, Reader, WriterOptions, check
-from faro.index import RegionCache
-from faro.naming import Layout
+from faro_format import Code, FaroError, Reader, WriterOptions, check
+from faro_format._index.regions import RegionCache
+from faro_format._storage.names import Layout
 
 SMALL = [Call("write", [0], b"abc"), Call("broadcast", [], b"d", 1)]
 
@@ -108,7 +108,7 @@ def test_the_file_shrinks_while_it_is_read(tmp_path: Path) -> None:
 
 def reseal(contents: bytearray, rng: np.random.Generator) -> None:
     """Change a few bytes and make the checksums of all blocks right again, so that what is inside is looked at."""
-    from faro.checksum import crc32c
+    from faro_format._bytes.checksum import crc32c
 
     for _ in range(int(rng.integers(1, 4))):
         contents[int(rng.integers(64, len(contents)))] = int(rng.choice((0, 1, 2, 3, 4, 7, 8, 64, 128, 255)))

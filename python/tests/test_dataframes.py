@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro import Code, open_reader
-from faro.arrow import ArrowWriter, read_table
+from faro_format import Code, open_reader
+from faro_format.arrow import ArrowWriter, read_table
 
 ROWS = {"id": [1, 2, 3, 4], "name": ["one", None, "three", "vier"]}
 TABLE = pa.table(ROWS, pa.schema([("id", pa.int64()), ("name", pa.string())]))
@@ -148,7 +148,7 @@ def test_a_writer_that_has_ended_takes_no_rows(tmp_path: Path) -> None:
 def test_a_writer_that_was_interrupted_takes_no_rows(tmp_path: Path, monkeypatch: Any) -> None:
     writer = ArrowWriter(tmp_path / "out", TABLE.schema, 2)
     with monkeypatch.context() as patch:
-        patch.setattr("faro.arrow.Rows.push", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        patch.setattr("faro_format.arrow._tables.Rows.push", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             writer.write(TABLE, PARTITIONS)
     fault = fault_of(writer.write, TABLE, PARTITIONS)

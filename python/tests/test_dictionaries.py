@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from faro import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
-from faro.codec import Dictionary, train
-from faro.training import SMALL_BLOCK
+from faro_format import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format._codec import Dictionary, train
+from faro_format._writer.training import SMALL_BLOCK
 
 WORDS = ["the", "of", "shuffle", "and", "partition", "region", "block", "extent", "to", "data", "in"]
 WORDS += ["writer", "reader", "index", "footer", "zero"]

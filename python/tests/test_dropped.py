@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of, output
 
-from faro import Code, FaroError, Writer, WriterOptions, check
+from faro_format import Code, FaroError, Writer, WriterOptions, check
 
 
 @pytest.mark.parametrize("cause", [ZeroDivisionError, OSError])
@@ -58,7 +58,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("ending", PROGRAMS)
 def test_a_program_that_ends_leaves_no_temporary_files(tmp_path: Path, ending: str) -> None:
-    begin = "import faro; writer = faro.Writer('out', faro.WriterOptions(2)); "
+    begin = "import faro_format as faro; writer = faro.Writer('out', faro.WriterOptions(2)); "
     arguments = [sys.executable, "-c", begin + PROGRAMS[ending]]
     done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, timeout=60)
     assert done.returncode == (ending == "by an error")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, fault_of, write
 
-import faro
-from faro import Code, FaroError, FaroIOError, Reader, Writer, WriterOptions, check, open_reader
+import faro_format as faro
+from faro_format import Code, FaroError, FaroIOError, Reader, Writer, WriterOptions, check, open_reader
+from faro_format._error import Place
 
 CALLS = [Call("write", [0], b"one"), Call("broadcast", [], b"all")]
 
@@ -66,7 +67,7 @@ def test_copies_are_equal(code: Code, number: int | None) -> None:
 def test_an_io_error_is_not_wrapped_twice() -> None:
     first = FaroError(Code.IO, "one", "because", file="a", role="data", errno=errno.ENOENT)
     assert isinstance(first, OSError)
-    again = faro.error.Place("index", "b").io(first, "two")
+    again = Place("index", "b").io(first, "two")
     assert str(again) == str(first)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, read_all, write
 
-from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
-from faro.source import SourceFile
+from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format._storage.input_file import InputFile
 
 BOTH = pytest.mark.parametrize("layout", ["paired", "single"])
 CALLS = [
@@ -228,14 +228,14 @@ def test_a_data_file_that_shrinks_under_a_rebuild_is_not_cut(tmp_path: Path, mon
     made = made_in(tmp_path, "paired")
     before = made.contents()
     # To the library the file seems longer than it is.
-    monkeypatch.setattr(SourceFile, "header", lambda file, real=SourceFile.header: grown(file, real))
+    monkeypatch.setattr(InputFile, "header", lambda file, real=InputFile.header: grown(file, real))
     fault = fault_of(rebuild, **made.files)
     assert fault is not None
     assert (fault.code, fault.role, fault.offset) == (Code.TRUNCATED, "data", len(before["data"]))
     assert made.contents() == before
 
 
-def grown(file: SourceFile, header: Any) -> Any:
+def grown(file: InputFile, header: Any) -> Any:
     found = header(file)
     file.size += 100
     return found

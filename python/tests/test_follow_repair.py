@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, model, output, scripts, write
 
-from faro import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
-from faro.naming import Layout
-from faro.options import Framing
+from faro_format import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format._storage.names import Layout
+from faro_format._writer.options import Framing
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

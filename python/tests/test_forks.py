@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from faro import check
-from faro.locks import Claim
+from faro_format import check
+from faro_format._storage.locks import Claim
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 
 BEGIN = """
-import multiprocessing, os, sys, faro
+import multiprocessing, os, sys, faro_format as faro
 
 def code_of(call, *arguments):
     try:

@@ -17,9 +17,9 @@ from interruption import Interruption
 from killed import finish_and_die, write_and_die
 from support import FILE_ID, Call, Output, events_of, fault_of, model, output
 
-from faro import Code, FaroError, Writer, WriterOptions, check, clean, recover
-from faro.calls import Calls
-from faro.region_writer import RegionWriter
+from faro_format import Code, FaroError, Writer, WriterOptions, check, clean, recover
+from faro_format._writer.calls import Calls
+from faro_format._writer.region_writer import RegionWriter
 
 CALLS = [
     Call("write", [0], b"first"),
@@ -218,7 +218,7 @@ def test_an_interrupted_region_has_whole_blocks_or_is_not_committed(tmp_path: Pa
 def test_ctrl_c(tmp_path: Path) -> None:
     """A signal, as a terminal or a notebook sends it, while a program writes."""
     program = """
-import signal, sys, faro
+import signal, sys, faro_format as faro
 # Whatever runs the tests in the background may have had the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with faro.Writer(sys.argv[1], faro.WriterOptions(10, buffer_size=1000)) as writer:

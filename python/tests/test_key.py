@@ -13,9 +13,9 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faro import FaroError
-from faro.key import encode_value, hash_columns, hash_key, partition_by_range, partition_columns
-from faro.xxh64 import xxh64
+from faro_format import FaroError
+from faro_format.key import encode_value, hash_columns, hash_key, partition_by_range, partition_columns
+from faro_format.key._xxh64 import xxh64
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 
 import flatbuffers
 
-from faro.generated.BlockHeader import BlockHeader, CreateBlockHeader
-from faro.generated.FileHeader import CreateFileHeader, FileHeader
-from faro.generated.RegionEntry import CreateRegionEntry, RegionEntry
-from faro.generated.Run import CreateRun, Run
-from faro.generated.Tail import CreateTail, Tail
+from faro_format.generated.BlockHeader import BlockHeader, CreateBlockHeader
+from faro_format.generated.FileHeader import CreateFileHeader, FileHeader
+from faro_format.generated.RegionEntry import CreateRegionEntry, RegionEntry
+from faro_format.generated.Run import CreateRun, Run
+from faro_format.generated.Tail import CreateTail, Tail
 
 
 def check(struct: type[Any], create: Callable[..., int], size: int, *fields: int | range) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, write
 
-from faro import Code, FaroError, WriterOptions
-from faro.source import SourceFile
+from faro_format import Code, FaroError, WriterOptions
+from faro_format._storage.input_file import InputFile
 
 
 def script(seed: int, count: int) -> list[Call]:
@@ -56,15 +56,15 @@ def test_few_bytes_of_the_index_are_read(tmp_path: Path, count: int, monkeypatch
         calls += [Call("write", [draw.randrange(count)], b"y") for _ in range(count // 10)] + [Call("flush")]
     output = write(tmp_path, WriterOptions(count, file_id=FILE_ID, statistics=False), calls)
     read: list[int] = []
-    exactly = SourceFile.read_exactly
+    exactly = InputFile.read_exactly
 
-    def counting(self: SourceFile, offset: int, length: int) -> bytes:
+    def counting(self: InputFile, offset: int, length: int) -> bytes:
         if self.place.role == "index":
             read.append(length)
         return exactly(self, offset, length)
 
     with output.reader() as full, output.reader(lookup="direct") as direct:
-        monkeypatch.setattr(SourceFile, "read_exactly", counting)
+        monkeypatch.setattr(InputFile, "read_exactly", counting)
         for partition in (0, count // 2, count - 1):
             read.clear()
             found = list(direct.blocks(partition))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import Output, output
 
-from faro import Writer, WriterOptions
+from faro_format import Writer, WriterOptions
 
 PARTITIONS = 100_000
 MESSAGE = 4 * PARTITIONS

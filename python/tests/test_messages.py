@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support import FILE_ID, Output, fault_of, output, read_all
 
-from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions
-from faro.header import HEADER_SIZE
+from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions
+from faro_format._bytes.header import HEADER_SIZE
 
 
 def written(folder: Path, **more: Any) -> Output:
@@ -60,7 +60,7 @@ def test_a_checksum_is_stored_or_computed(tmp_path: Path, role: str, at: int, ho
 
 def test_no_other_place_words_a_checksum(tmp_path: Path) -> None:
     """Everything that reports one goes by one function."""
-    import faro
+    import faro_format as faro
 
     sources = [path.read_text() for path in Path(faro.__file__).parent.glob("*.py")]
     assert sum(len(re.findall(r"error\(\s*Code\.CHECKSUM", source)) for source in sources) == 1

@@ -9,9 +9,20 @@ from typing import Any
 import pytest
 from support import fault_of
 
-from faro import Code, Follower, Reader, Writer, WriterOptions, check, open_reader, rebuild, recover, repair
-from faro.delivery import PartitionReader
-from faro.naming import OutputPaths, name_to_read
+from faro_format import (
+    Code,
+    Follower,
+    PartitionReader,
+    Reader,
+    Writer,
+    WriterOptions,
+    check,
+    open_reader,
+    rebuild,
+    recover,
+    repair,
+)
+from faro_format._storage.names import OutputPaths, name_to_read
 
 CASES: list[tuple[str, Any, list[str]]] = [
     ("a", None, ["a.data", "a.index"]),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import faro
+import faro_format as faro
 
 PROJECT = Path(__file__).parents[1]
 BLOCK_PYARROW = "import sys; sys.modules['pyarrow'] = None\n"
@@ -23,7 +23,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     # Elsewhere, as a build leaves files beside what it builds.
-    shutil.copytree(PROJECT / "faro", source / "faro", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PROJECT / "faro_format", source / "faro_format", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, source)
     build = f"from setuptools import build_meta; build_meta.build_wheel({str(folder)!r})"
@@ -54,8 +54,8 @@ def test_the_wheel_has_the_licence_and_the_types(wheel: zipfile.ZipFile) -> None
     names = wheel.namelist()
     (licence,) = (name for name in names if name.endswith("/LICENSE"))
     assert wheel.read(licence) == (PROJECT.parent / "LICENSE").read_bytes()
-    assert "faro/py.typed" in names
-    assert not [name for name in names if not name.startswith(("faro/", "faro-"))]
+    assert "faro_format/py.typed" in names
+    assert not [name for name in names if not name.startswith(("faro_format/", "faro_format-"))]
 
 
 def run(code: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -65,9 +65,9 @@ def run(code: str, folder: Path | None = None) -> subprocess.CompletedProcess[st
 @pytest.mark.parametrize(
     "use",
     [
-        "import faro.arrow",
-        "import faro; faro.Writer('out', faro.WriterOptions(1)).write_arrow_column([0], ['x'])",
-        "import array, faro.key; faro.key.encode_column(type('Column', (), {'buffers': None})())",
+        "import faro_format.arrow",
+        "import faro_format as faro; faro.Writer('out', faro.WriterOptions(1)).write_arrow_column([0], ['x'])",
+        "import array, faro_format.key; faro_format.key.encode_column(type('Column', (), {'buffers': None})())",
     ],
 )
 def test_without_pyarrow_the_error_says_how_to_get_it(tmp_path: Path, use: str) -> None:
@@ -83,7 +83,8 @@ def test_without_pyarrow_the_error_says_how_to_get_it(tmp_path: Path, use: str) 
 
 def test_without_pyarrow_records_are_read_and_written(tmp_path: Path) -> None:
     use = """
-import faro, faro.key
+import faro_format as faro
+import faro_format.key
 assert faro.key.partition_columns([[1, "x"]], 8).size == 2
 with faro.Writer("out", faro.WriterOptions(2)) as writer:
     writer.write(1, b"one")
@@ -95,7 +96,7 @@ with faro.open_reader("out") as reader:
 
 
 def test_no_page_advises_to_install_a_package_of_a_stranger() -> None:
-    for path in (PROJECT / "README.md", *(PROJECT / "faro").glob("*.py")):
+    for path in (PROJECT / "README.md", *(PROJECT / "faro_format").rglob("*.py")):
         assert "pip install faro" not in path.read_text(), path
 
 

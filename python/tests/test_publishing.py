@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of
 
-from faro import Code, FaroError, Follower, Writer, WriterOptions, check, locks, open_reader
-from faro.error import Place
-from faro.publishing import PublishingLock
+from faro_format import Code, FaroError, Follower, Writer, WriterOptions, check, open_reader
+from faro_format._error import Place
+from faro_format._storage import locks
+from faro_format._storage.publishing_lock import PublishingLock
 
 LAYOUTS = pytest.mark.parametrize("layout", ["paired", "single"])
 

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import pytest
 from support import fault_of
 
-from faro import Code, FaroError, Reader, Writer, WriterOptions
-from faro.naming import Layout, paths_of
+from faro_format import Code, FaroError, Reader, Writer, WriterOptions
+from faro_format._storage.names import Layout, paths_of
 
 Ending = Literal["finish", "abort", "drop"]
 OLDER = 9

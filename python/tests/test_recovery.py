@@ -14,7 +14,7 @@ import pytest
 from killed import contents, finish_and_die, killed, living, names, write, write_and_die
 from support import FILE_ID, arrow_message, fault_of
 
-from faro import (
+from faro_format import (
     Code,
     FaroError,
     Limits,
@@ -25,10 +25,10 @@ from faro import (
     check,
     clean,
     open_reader,
-    publishing,
     recover,
 )
-from faro.naming import name_to_read
+from faro_format._storage import publishing_lock as publishing
+from faro_format._storage.names import name_to_read
 
 X = FILE_ID[:4].hex()
 OTHER = bytes(range(16, 32))
@@ -127,7 +127,7 @@ def test_a_writer_killed_before_any_of_its_system_calls(tmp_path: Path, options:
 
 def test_a_program_that_is_killed_while_it_writes(tmp_path: Path) -> None:
     program = """
-import sys, faro
+import sys, faro_format as faro
 writer = faro.Writer(sys.argv[1], faro.WriterOptions(2, framing="opaque"))
 for number in range(100):
     writer.write(0, b"record")
@@ -423,7 +423,7 @@ def test_two_that_recover_at_once(tmp_path: Path, monkeypatch: Any) -> None:
         seen.append(fault_of(recover, tmp_path / "out"))
         locked(*arguments)
 
-    monkeypatch.setattr("faro.recovery.locked", meanwhile)
+    monkeypatch.setattr("faro_format._repair.recover.locked", meanwhile)
     assert recover(tmp_path / "out").action == "last-commit"
     assert [fault.code for fault in seen if fault is not None] == [Code.IO]
     assert read(tmp_path) == b"onetwo"

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, events_of, model, output, scripts, write
 
-from faro import Code, FaroError, Reader, Writer, WriterOptions, check, open_reader
-from faro.header import FRAMING_RECORDS
-from faro.naming import Layout
+from faro_format import Code, FaroError, Reader, Writer, WriterOptions, check, open_reader
+from faro_format._bytes.header import FRAMING_RECORDS
+from faro_format._storage.names import Layout
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

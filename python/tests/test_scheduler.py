@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import FILE_ID, Call, Output, write
 
-from faro import Block, FaroError, Reader, WriterOptions, scheduler
-from faro.scheduler import Read, plan, windows
+import faro_format.plan
+from faro_format import Block, FaroError, Reader, WriterOptions
+from faro_format.plan import Read, plan, windows
 
 
 def ints(values: list[int]) -> Any:
@@ -103,7 +104,7 @@ def alone(reader: Reader, low: int, high: int) -> Iterator[tuple[int, Block]]:
 def test_partitions_together_are_partitions_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, more: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(scheduler.windows, "__defaults__", (window,))
+    monkeypatch.setattr(faro_format.plan.windows, "__defaults__", (window,))
     with made(tmp_path, 1, **more).reader() as reader:
         for low, high in ((0, 12), (3, 9), (4, 5), (6, 6)):
             expected = answer(lambda low=low, high=high: alone(reader, low, high))  # type: ignore[misc]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Output, fault_of, output
 
-from faro import Code, FaroError, Follower, Writer, WriterOptions, check, rebuild, repair
+from faro_format import Code, FaroError, Follower, Writer, WriterOptions, check, rebuild, repair
 
 
 class Recorder:

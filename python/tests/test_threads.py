@@ -19,10 +19,9 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, output, write
 
-from faro import Block, Code, FaroError, Follower, Reader, Writer, WriterOptions, check
-from faro.delivery import PartitionReader
-from faro.naming import Layout
-from faro.options import CodecName
+from faro_format import Block, Code, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
+from faro_format._storage.names import Layout
+from faro_format._writer.options import CodecName
 
 PARTITIONS = 8
 THREADS = 4

@@ -21,9 +21,8 @@ import pytest
 from interruption import Interruption
 from support import descriptors
 
-from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions, check
-from faro.arrow import ArrowWriter, read_batches
-from faro.delivery import PartitionReader
+from faro_format import Code, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
+from faro_format.arrow import ArrowWriter, read_batches
 
 BOUND = 20.0
 """Seconds in which a call of a small output ends."""
@@ -120,7 +119,7 @@ def locks_of(reader: Any) -> list[Any]:
         seen.add(id(thing))
         if isinstance(thing, type(threading.Lock())):
             found.append(thing)
-        elif type(thing).__module__.startswith("faro.") and hasattr(thing, "__dict__"):
+        elif type(thing).__module__.startswith("faro_format.") and hasattr(thing, "__dict__"):
             todo += vars(thing).values()
     return found
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from support import FILE_ID, fault_of, output
 
-from faro import Code, FaroError, Follower, Reader, Writer, WriterOptions
-from faro.output import OutputFile
+from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions
+from faro_format._storage.output_file import OutputFile
 
 
 def names(folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-from faro import Reader, Writer, WriterOptions, repair
+from faro_format import Reader, Writer, WriterOptions, repair
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
 

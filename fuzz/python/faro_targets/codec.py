@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from faro import Code, FaroError, FileHeader, Limits
-from faro.block import PARTITION_KINDS, check_block, check_padding, decode
-from faro.codec import CODEC_LZ4, CODEC_ZSTD, compress, decompress
-from faro.source import SourceFile, Window
+from faro_format import Code, FaroError, FileHeader, Limits
+from faro_format._block.block import PARTITION_KINDS, check_block, check_padding, decode
+from faro_format._codec import CODEC_LZ4, CODEC_ZSTD, compress, decompress
+from faro_format._storage.input_file import InputFile, Window
 
 from faro_targets.broken import require
 from faro_targets.folder import Folder
@@ -57,7 +57,7 @@ def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None
 
 
 def _decode(path: str) -> bytes:
-    file = SourceFile(path, "data")
+    file = InputFile(path, "data")
     try:
         file.header()
         window = Window(file, file.size)

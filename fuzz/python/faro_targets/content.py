@@ -6,8 +6,7 @@ import hashlib
 import struct
 from dataclasses import dataclass
 
-from faro import Block, FaroError, FileHeader
-from faro.delivery import PartitionReader
+from faro_format import Block, FaroError, FileHeader, PartitionReader
 
 from faro_targets.broken import require
 from faro_targets.inputs import judged, same_error

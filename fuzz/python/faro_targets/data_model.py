@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 
 import numpy as np
-from faro import Limits
-from faro.canonical import build_region
+from faro_format import Limits
+from faro_format._message.build import build_region
 
 from faro_targets.seal import BLOCK, HEADER, block_checksum, crc, pad8
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import faro
-from faro import FaroError, Reader
-from faro.check import Level
+import faro_format as faro
+from faro_format import CheckLevel, FaroError, Reader
+from faro_format._bytes.header import FRAMING_RECORDS
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import Content, partitions, read_partition, read_range
@@ -14,7 +14,7 @@ from faro_targets.folder import Folder
 from faro_targets.inputs import FilesInput, judged, same_error
 from faro_targets.transcript import Transcript
 
-_LEVELS: tuple[Level, ...] = ("structure", "checksums", "decode")
+_LEVELS: tuple[CheckLevel, ...] = ("structure", "checksums", "decode")
 
 
 def open_target(raw: bytes, folder: Folder, transcript: Transcript) -> None:
@@ -107,7 +107,7 @@ def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: T
 
 
 def _records(reader: Reader, partition: int) -> None:
-    if reader.header.framing != faro.header.FRAMING_RECORDS:
+    if reader.header.framing != FRAMING_RECORDS:
         return
     try:
         one_by_one = b"".join(reader.records(partition))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import faro
-from faro import FaroError, Follower, Reader
+import faro_format as faro
+from faro_format import FaroError, Follower, Reader
 
 from faro_targets.broken import require
 from faro_targets.content import Content, partitions, read_partition

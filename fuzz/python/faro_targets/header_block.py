@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import faro
-from faro import FaroError
+import faro_format as faro
+from faro_format import FaroError
 
 from faro_targets.broken import require
 from faro_targets.data_model import expected

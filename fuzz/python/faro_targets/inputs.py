@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from faro import Code, FaroError, Limits
+from faro_format import Code, FaroError, Limits
 
 from faro_targets.broken import require
 from faro_targets.folder import Folder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import faro
-from faro import Code, FaroError, Reader, RepairReport
-from faro.error import invalid
+import faro_format as faro
+from faro_format import Code, FaroError, Reader, RepairReport
+from faro_format._error import invalid
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.folder import Folder

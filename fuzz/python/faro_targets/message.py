@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
-from faro import Block, Code, FaroError, Statistics
-from faro.block import KIND_FOOTER, KIND_REGION, KIND_SCHEMA
-from faro.canonical import build_footer, build_region, build_schema
-from faro.error import Place
-from faro.message import FooterMessage, RegionMessage, parse_footer, parse_region, parse_schema
+from faro_format import Block, Code, FaroError, Statistics
+from faro_format._block.block import KIND_FOOTER, KIND_REGION, KIND_SCHEMA
+from faro_format._error import Place
+from faro_format._message.build import build_footer, build_region, build_schema
+from faro_format._message.messages import FooterMessage, RegionMessage, parse_footer, parse_region, parse_schema
 
 from faro_targets.broken import require
 from faro_targets.folder import Folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from faro import WriterOptions
+from faro_format import WriterOptions
 
 _MOST_CALLS = 200
 _FILE_ID = b"F" * 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import faro
-from faro import Code, FaroError, Reader, Writer
+import faro_format as faro
+from faro_format import Code, FaroError, Reader, Writer
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import partitions, read_partition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from faro import FaroError
+from faro_format import FaroError
 
 
 def sum_of(*parts: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faro import Code, WriterOptions
+from faro_format import Code, WriterOptions
 
 from faro_targets.program import Call, Handed, Item, Property, Put
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 
-import faro
+import faro_format as faro
 import pytest
-from faro import FaroError, Writer, WriterOptions
+from faro_format import FaroError, Writer, WriterOptions
 
 from faro_targets import program
 from faro_targets.__main__ import main
@@ -126,7 +126,7 @@ def test_a_broken_library_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torn = [*written[:-1], written[-1][:-24]]
-    module = "faro_targets.files" if target == "open" else "faro"
+    module = "faro_targets.files" if target == "open" else "faro_format"
     monkeypatch.setattr(f"{module}.{name}", wrong)
     with pytest.raises((BrokenError, ValueError)):
         run(target, as_input(torn), folder)

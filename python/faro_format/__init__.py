@@ -1,0 +1,61 @@
+"""Faro: an open on-disk format for shuffle data.
+
+    from faro_format import Writer, WriterOptions, open_reader
+
+    with Writer("out", WriterOptions(partition_count=8)) as writer:
+        writer.write(3, b"a record")
+    with open_reader("out") as reader:
+        records = list(reader.records(3))
+
+What goes wrong raises :class:`FaroError`, with a code of the specification's closed set and the place in the file.
+What the system refuses is an :class:`OSError` too (:class:`FaroIOError`), and a missing file a FileNotFoundError.
+"""
+
+from faro_format._block.block import Block
+from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
+from faro_format._check import CheckLevel, CheckReport, check
+from faro_format._error import Code, FaroError, FaroIOError
+from faro_format._follow.follower import Follower
+from faro_format._limits import Limits
+from faro_format._message.messages import Statistics
+from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.reader import Reader, open_reader
+from faro_format._repair.clean import CleanReport, KeptFile, clean
+from faro_format._repair.rebuild import rebuild
+from faro_format._repair.recover import RecoverReport, recover
+from faro_format._repair.repair import RepairReport, repair
+from faro_format._writer.options import WriterOptions
+from faro_format._writer.region_writer import RegionWriter
+from faro_format._writer.writer import Writer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "VERSION_MAJOR",
+    "VERSION_MINOR",
+    "Block",
+    "CheckLevel",
+    "CheckReport",
+    "CleanReport",
+    "Code",
+    "FaroError",
+    "FaroIOError",
+    "FileHeader",
+    "Follower",
+    "KeptFile",
+    "Limits",
+    "PartitionReader",
+    "Reader",
+    "RecoverReport",
+    "RegionWriter",
+    "RepairReport",
+    "Statistics",
+    "Writer",
+    "WriterOptions",
+    "check",
+    "clean",
+    "open_reader",
+    "rebuild",
+    "recover",
+    "repair",
+]

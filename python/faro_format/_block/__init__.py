@@ -1,0 +1,1 @@
+"""Blocks: headers, checks, and what a payload is."""

@@ -1,0 +1,1 @@
+"""Numbers and bytes: headers, tails, checksums, and arrays of spans."""

@@ -1,0 +1,211 @@
+"""Checking a finished output, in the order of CHK-1, at three levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from faro_format._arguments import choice
+from faro_format._block.block import (
+    BLOCK_HEADER_SIZE,
+    KIND_DATA,
+    KIND_DICTIONARY,
+    KIND_REGION,
+    NO_PARTITION,
+    check_content,
+    load_dictionary,
+)
+from faro_format._block.contexts import allowed_kinds
+from faro_format._block.framing import check_framing
+from faro_format._bytes.header import FRAMING_RECORDS, HEADER_SIZE
+from faro_format._bytes.spans import Ints, U64s
+from faro_format._error import Code, Place
+from faro_format._index.regions import Region, check_region
+from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._message.messages import parse_region
+from faro_format._reader.delivery import Sequences, read_extent
+from faro_format._reader.opening import dictionary_places, directory_entry, metadata_block
+from faro_format._reader.reader import Reader
+from faro_format._storage.input_file import Window
+from faro_format._storage.names import Path
+
+CheckLevel = Literal["structure", "checksums", "decode"]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check that found no fault saw."""
+
+    regions: int
+    blocks: int | None
+    """Partition blocks of the file; None at level ``structure``, which reads none."""
+
+
+class _Sums:
+    """One statistic, counted anew and compared with the footer's, component by component (FTR-4)."""
+
+    def __init__(self, name: str, vector: U64s | None, to_all: int, first: int) -> None:
+        self.name = name
+        self._claimed = vector
+        self._claimed_to_all = to_all
+        self._first = first
+        self._to_all = 0
+        self._stray = False
+        # In proportion to a vector that the footer has, not to a count that the header claims (HDR-5).
+        self._found = None if vector is None else np.zeros(vector.size, np.uint64)
+
+    def add(self, partitions: Ints, values: Ints) -> None:
+        """Count values of partitions, none of which comes twice."""
+        if self._found is not None:
+            self._found[partitions - self._first] += values.astype(np.uint64)
+        elif values.any():
+            self._stray = True
+
+    def add_shared(self, region: Region, number: int, value: int) -> None:
+        """Count a value of all members of a shared extent."""
+        if not value:
+            return
+        members = region.members(number)
+        if members is None:
+            self._to_all += value
+        elif members.size:
+            self.add(members.astype(np.int64), np.full(members.size, value, np.int64))
+
+    def compare(self, place: Place, offset: int) -> None:
+        """Raise ``inconsistent-index`` if the footer says otherwise."""
+        same = not self._stray and self._to_all == self._claimed_to_all
+        if same and self._found is not None:
+            same = bool((self._found == self._claimed).all())
+        if not same:
+            raise place.error(Code.INCONSISTENT_INDEX, offset, f"statistics ({self.name}) of what the file holds")
+
+
+def check(
+    name: Path | None = None,
+    *,
+    data: Path | None = None,
+    index: Path | None = None,
+    single: Path | None = None,
+    level: CheckLevel = "decode",
+    limits: Limits = DEFAULT_LIMITS,
+) -> CheckReport:
+    """Check an output and report the first fault.
+
+    Args:
+        name: its NAME (PUB-1), or its files instead:
+        data: the path of the data file.
+        index: the path of the index file.
+        single: the path of a single file, instead.
+        level: ``structure`` reads no partition block, ``checksums`` reads them, ``decode`` decodes them too.
+        limits: what the file may ask for.
+
+    Raises:
+        FaroError: the first fault in the order of CHK-1.
+    """
+    choice("level", level, ("structure", "checksums", "decode"))
+    with Reader(name, data=data, index=index, single=single, limits=limits) as reader:
+        _metadata(reader, limits)
+        place, at = reader.files.index.place, reader.opened.footer_offset + BLOCK_HEADER_SIZE
+        statistics, first = reader.statistics, reader.header.first_partition
+        if statistics is not None:
+            stored = _Sums("stored", statistics.stored, statistics.stored_to_all, first)
+            for number in range(reader.region_count):
+                region = reader.region(number)
+                stored.add(region.slot_partitions(), region.slot_lengths())
+                for shared, length in enumerate(region.shared_lengths().tolist()):
+                    stored.add_shared(region, shared, length)
+            stored.compare(place, at)
+        if level == "structure":
+            return CheckReport(reader.region_count, None)
+        sums = []
+        if statistics is not None and level == "decode":
+            sums.append(_Sums("plain", statistics.plain, statistics.plain_to_all, first))
+            if reader.header.framing == FRAMING_RECORDS:
+                sums.append(_Sums("records", statistics.records, statistics.records_to_all, first))
+        blocks = _blocks(reader, limits, sums, plain=level == "decode")
+        for counted in sums:
+            counted.compare(place, at)
+        return CheckReport(reader.region_count, blocks)
+
+
+def _metadata(reader: Reader, limits: Limits) -> None:
+    """Walk the metadata blocks in file order (CHK-1, steps 2 and 3)."""
+    file, header, footer = reader.files.index, reader.header, reader.footer
+    place, end = file.place, reader.opened.footer_offset
+    paired = reader.files.paired
+    window = Window(file, end)
+    offset, sequence, number = HEADER_SIZE, 0, 0
+    dictionaries, taken = dictionary_places(footer), 0
+    more = (KIND_DICTIONARY,) if header.dictionaries and not paired else ()
+    while offset < end:
+        entry = directory_entry(footer, number) if number < reader.region_count else None
+        bound = end
+        kinds = allowed_kinds(header, offset, KIND_REGION, *more)
+        if not paired and entry is not None:
+            if offset == entry.data_offset:
+                offset = entry.message_offset
+                kinds = frozenset((KIND_REGION,))
+            else:
+                bound = entry.data_offset
+                kinds = allowed_kinds(header, offset, *more)
+        block = metadata_block(window, offset, bound, kinds, limits, sequence, taken + 1)
+        if block.kind == KIND_REGION:
+            if entry is None or (entry.message_offset, entry.message_size) != (offset, len(block.stored)):
+                found = f"{len(block.stored)} bytes at {offset}"
+                raise place.error(Code.INCONSISTENT_INDEX, offset, f"region message {number} of the directory", found)
+            message = parse_region(block, place, header.version_minor)
+            check_region(message, header, entry, place, reader.files.data_kind)
+            number += 1
+        elif block.kind == KIND_DICTIONARY:
+            here = (offset, len(block.stored))
+            if taken == len(dictionaries) or (dictionaries[taken].offset, dictionaries[taken].size) != here:
+                found = f"{len(block.stored)} bytes at {offset}"
+                raise place.error(Code.INCONSISTENT_INDEX, offset, f"dictionary {taken + 1} of the footer", found)
+            check_content(block, place)
+            taken += 1
+        offset = block.end
+        sequence += 1
+    if paired:
+        for taken, where in enumerate(dictionaries, 1):
+            load_dictionary(reader.files.data, limits, taken, where, sequence=taken - 1)
+    elif taken < len(dictionaries):
+        expected = f"{len(dictionaries)} dictionaries"
+        raise place.error(Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, expected, f"{taken} dictionaries")
+    if number < reader.region_count:
+        raise place.error(
+            Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, f"{reader.region_count} regions", f"{number} regions"
+        )
+    if reader.opened.footer_sequence != sequence:
+        actual = reader.opened.footer_sequence
+        raise place.error(Code.INCONSISTENT_INDEX, end + 12, f"sequence {sequence}", actual)
+
+
+def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -> int:
+    """Check every partition block (CHK-1, steps 5 and 6); return how many there are."""
+    header, file = reader.header, reader.files.data
+    sequences = Sequences(all_shared=True)
+    blocks = 0
+    for number in range(reader.region_count):
+        region = reader.region(number)
+        extents = list(region.own_range(header.first_partition, header.end_partition))
+        window: Window | None = None
+        for extent in [*extents, *map(region.shared, range(region.shared_count))]:
+            if window is None or window.end != extent.run_end:
+                window = Window(file, extent.run_end)
+            found = [0, 0]
+            for block in read_extent(
+                window, extent, sequences, limits, selective=header.selective, verify=True, plain=plain
+            ):
+                blocks += 1
+                if plain and block.kind == KIND_DATA:
+                    records = check_framing(block, header.framing, file.place)
+                    found[0] += block.plain_size
+                    found[1] += records[0].size if records is not None else 0
+            for counted, value in zip(sums, found, strict=False):
+                if extent.partition != NO_PARTITION:
+                    counted.add(np.array([extent.partition]), np.array([value]))
+                else:
+                    counted.add_shared(region, extent.number, value)
+    return blocks

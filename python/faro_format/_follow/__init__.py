@@ -1,0 +1,1 @@
+"""Following an output that is being written."""

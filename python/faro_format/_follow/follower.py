@@ -1,0 +1,101 @@
+"""Following an output that a writer is still appending to (FOL)."""
+
+from __future__ import annotations
+
+from faro_format._arguments import flag
+from faro_format._error import Code, FaroError
+from faro_format._follow.walk import Walk
+from faro_format._index.regions import Region, RegionCache
+from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._message.messages import FooterMessage
+from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.opening import load_region, open_files
+from faro_format._reader.reader import CACHE, check_cache
+from faro_format._storage.names import Path, paths_to_read
+
+
+class Follower(PartitionReader):
+    """Sees each region once it is committed; reads committed regions as a :class:`faro_format.Reader` does.
+
+    One thread may poll while others read.
+    """
+
+    def __init__(
+        self,
+        name: Path | None = None,
+        *,
+        data: Path | None = None,
+        index: Path | None = None,
+        single: Path | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        verify: bool = True,
+        cache: int = CACHE,
+    ) -> None:
+        """Open files whose headers, and with framing arrow whose schema, are there (FOL-1).
+
+        Args: as those of :class:`faro_format.Reader`.
+
+        Raises:
+            FaroError: what the headers' checks find; ``unfinished`` if the schema is not there yet;
+                ``invalid-argument``.
+        """
+        limits, verify, cache = Limits.of(limits), flag("verify", verify), check_cache(cache)
+        files, header = open_files(paths_to_read(name, data, index, single))
+        try:
+            self._walk = Walk(files, header, limits, verify=verify)
+        except BaseException:
+            files.close()
+            raise
+        super().__init__(files, header, limits, verify)
+        self._cache = RegionCache(cache)
+        self._polling = False
+
+    def poll(self) -> bool:
+        """Look for regions committed since the last time.
+
+        Returns:
+            Whether the file is finished, so that no more will come.
+
+        Raises:
+            FaroError: the first fault of what was appended; the regions before it stay valid. ``io`` if a poll before
+                was interrupted: it is not known how far that one came, and another follower has to be opened.
+        """
+        if self._polling:
+            wanted = "the poll before to end; open another follower"
+            raise FaroError(Code.IO, wanted, "one that was interrupted, or that another thread makes")
+        self._polling = True
+        try:
+            self._walk.go_on()
+        except FaroError:
+            # A refusal: the walk stands where it stood.
+            self._polling = False
+            raise
+        self._polling = False
+        return self._walk.finished
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last poll saw the file's end."""
+        return self._walk.finished
+
+    @property
+    def region_count(self) -> int:
+        """How many regions the last poll saw committed."""
+        return len(self._walk.regions)
+
+    @property
+    def footer(self) -> FooterMessage | None:
+        """The footer, once it was seen."""
+        return self._walk.footer
+
+    @property
+    def schema_message(self) -> bytes | None:
+        """The encapsulated Arrow schema message, with framing arrow."""
+        return self._walk.schema
+
+    def region(self, number: int) -> Region:
+        """Return a committed region by its number."""
+        return self._cache.get(self._check_region(number), self._load)
+
+    def _load(self, number: int) -> Region:
+        return load_region(self._files, self.header, self._limits, self._walk.regions[number])

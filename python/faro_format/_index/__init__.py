@@ -1,0 +1,1 @@
+"""Regions, and where a partition is in them."""

@@ -1,0 +1,293 @@
+"""Regions in memory: their rules (REG-2 to REG-9, REG-11), what a partition reads from one, and a bounded cache."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from faro_format._block.block import NO_PARTITION
+from faro_format._bytes.header import KIND_DATA, FileHeader
+from faro_format._bytes.spans import Ints, U32s
+from faro_format._error import Code, Place
+from faro_format._message.messages import RegionMessage
+
+MAX_REGION = 8 * (2**32 - 1)
+"""The most bytes of a region's blocks (REG-3)."""
+MIN_REGION = 24
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One region of the directory, or of the walk that found it."""
+
+    number: int
+    message_offset: int
+    message_size: int
+    data_offset: int
+    data_length: int
+
+    @property
+    def data_end(self) -> int:
+        """Where the region's blocks end."""
+        return self.data_offset + self.data_length
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Contiguous blocks of one partition, or shared ones."""
+
+    begin: int
+    """Absolute, in bytes."""
+    end: int
+    partition: int
+    """Or NO_PARTITION for a shared extent."""
+    first_block: int | None
+    """The sequence of its first block; of an own extent only in files with the feature ``selective``."""
+    number: int
+    """The slot, or the shared extent's number in the region."""
+    run_end: int
+    """Where the bytes end that will be wanted in one go with these."""
+
+
+class Region:
+    """A region whose message is valid; all vectors are views of the message's bytes."""
+
+    def __init__(self, header: FileHeader, entry: Entry, message: RegionMessage) -> None:
+        """Take a message that has passed :func:`check_region`."""
+        self.entry = entry
+        self._header = header
+        self._message = message
+        self._first = header.first_partition
+        self._count = header.partition_count
+        # From data_offset on: that may still be any number of 64 bits.
+        self._shared_ends: Ints = 8 * (int(message.offsets[-1]) + np.cumsum(message.shared_lengths))
+
+    @property
+    def cost(self) -> int:
+        """The bytes that this region takes in memory, about."""
+        return self._message.raw.size + 40 * self._shared_ends.size + 1024
+
+    @property
+    def slots(self) -> int:
+        """How many own extents the region has room for."""
+        return self._message.offsets.size - 1
+
+    @property
+    def shared_count(self) -> int:
+        """How many shared extents the region has."""
+        return self._shared_ends.size
+
+    def own(self, partition: int) -> Extent | None:
+        """Return the own extent of a partition of the file, or None if it has none here."""
+        message = self._message
+        if message.partitions is None:
+            slot = (partition - self._first - message.rotation) % self._count
+        else:
+            slot = int(np.searchsorted(message.partitions, np.uint32(partition)))
+            if slot == message.partitions.size or int(message.partitions[slot]) != partition:
+                return None
+        base = self.entry.data_offset
+        begin, end = int(message.offsets[slot]), int(message.offsets[slot + 1])
+        if begin == end:
+            return None
+        first = None if message.first_block is None else int(message.first_block[slot])
+        return Extent(base + 8 * begin, base + 8 * end, partition, first, slot, base + 8 * end)
+
+    def own_range(self, low: int, high: int) -> Iterator[Extent]:
+        """Yield the own extents of the partitions from ``low`` to ``high`` - 1, in slot order."""
+        message, base = self._message, self.entry.data_offset
+        partitions = self.slot_partitions()
+        offsets = message.offsets
+        wanted = np.flatnonzero((offsets[1:] > offsets[:-1]) & (partitions >= low) & (partitions < high))
+        begins = base + 8 * offsets[wanted].astype(np.int64)
+        ends = base + 8 * offsets[wanted + 1].astype(np.int64)
+        last = np.flatnonzero(np.append(begins[1:] != ends[:-1], True)) if wanted.size else wanted
+        run_ends = ends[last].repeat(np.diff(last, prepend=-1))
+        for row in range(wanted.size):
+            slot = int(wanted[row])
+            first = None if message.first_block is None else int(message.first_block[slot])
+            partition = int(partitions[slot])
+            yield Extent(int(begins[row]), int(ends[row]), partition, first, slot, int(run_ends[row]))
+
+    def own_bounds(self, low: int, high: int) -> tuple[Ints, Ints, Ints]:
+        """Return the partitions from ``low`` to ``high`` - 1 that have an own extent, ascending, and its bounds."""
+        message, base = self._message, self.entry.data_offset
+        if message.partitions is None:
+            partitions = np.arange(low, high, dtype=np.int64)
+            slots = (partitions - self._first - message.rotation) % self._count
+        else:
+            first, last = np.searchsorted(message.partitions, np.array([low, high], np.int64)).tolist()
+            partitions, slots = message.partitions[first:last].astype(np.int64), np.arange(first, last)
+        begins, ends = message.offsets[slots].astype(np.int64), message.offsets[slots + 1].astype(np.int64)
+        kept = begins < ends
+        return partitions[kept], base + 8 * begins[kept], base + 8 * ends[kept]
+
+    def slot_partitions(self) -> Ints:
+        """Return the partition of each slot, shape (slots,)."""
+        message = self._message
+        if message.partitions is not None:
+            return message.partitions.astype(np.int64)
+        return self._first + (message.rotation + np.arange(self._count, dtype=np.int64)) % self._count
+
+    def slot_lengths(self) -> Ints:
+        """Return the bytes of each slot's extent, shape (slots,)."""
+        offsets = self._message.offsets.astype(np.int64)
+        return 8 * (offsets[1:] - offsets[:-1])
+
+    def shared_lengths(self) -> Ints:
+        """Return the bytes of each shared extent, shape (shared_count,)."""
+        return 8 * self._message.shared_lengths
+
+    def shared(self, number: int) -> Extent:
+        """Return a shared extent by its number in the region."""
+        end = self.entry.data_offset + int(self._shared_ends[number])
+        begin = end - 8 * int(self._message.shared_lengths[number])
+        return Extent(begin, end, NO_PARTITION, int(self._message.shared_first_blocks[number]), number, end)
+
+    def members(self, number: int) -> U32s | None:
+        """Return the absolute numbers of a shared extent's members, ascending; None if all are."""
+        begin, count = int(self._message.member_begins[number]), int(self._message.member_counts[number])
+        if begin < 0:
+            return None
+        bits = np.unpackbits(self._message.raw[begin : begin + count], bitorder="little")
+        return (np.flatnonzero(bits) + self._first).astype(np.uint32)
+
+    def shared_of(self, partition: int) -> list[Extent]:
+        """Return the shared extents of which a partition is a member, in order."""
+        message = self._message
+        if not self._shared_ends.size:
+            return []
+        index = partition - self._first
+        begins, named = message.member_begins, message.member_counts > 0
+        bits = message.raw[np.where(named, begins + (index >> 3), 0)] >> (index & 7) & 1
+        return [self.shared(number) for number in np.flatnonzero((begins < 0) | (named & (bits == 1))).tolist()]
+
+    def members_of_range(self, number: int, low: int, high: int) -> U32s | None:
+        """Return which partitions from ``low`` to ``high`` - 1 are members of a shared extent; None if all are."""
+        members = self.members(number)
+        return None if members is None else members[(members >= low) & (members < high)]
+
+
+def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place: Place, kind: int) -> Region:
+    """Check the rules REG-2 to REG-9 and REG-11 of a structurally valid message.
+
+    Args:
+        message: the message.
+        header: the header of the index or single file.
+        entry: what the directory, or the walk, says of the region.
+        place: the index or single file.
+        kind: the kind of the file that holds the blocks, 1 or 3.
+
+    Raises:
+        FaroError: ``inconsistent-index`` at the message's first byte.
+    """
+
+    def require(condition: bool | np.bool_, rule: str, found: object = "") -> None:
+        if not condition:
+            raise place.error(Code.INCONSISTENT_INDEX, entry.message_offset + 24, rule, found)
+
+    count, first = header.partition_count, header.first_partition
+    offsets, length = message.offsets, message.data_length
+    require(message.sequence == entry.number, f"REG-2: sequence {entry.number}", message.sequence)
+    require(
+        length % 8 == 0 and MIN_REGION <= length <= MAX_REGION,
+        "REG-3: data_length a multiple of 8 from 24 to 8 * (2^32 - 1)",
+        length,
+    )
+    require(message.data_offset == entry.data_offset, f"REG-3: data_offset {entry.data_offset}", message.data_offset)
+    require(length == entry.data_length, f"REG-3: data_length {entry.data_length}", length)
+    if kind != KIND_DATA:
+        end = message.data_offset + length
+        require(end == entry.message_offset, f"REG-3: blocks that end at {entry.message_offset}", end)
+    slots = count if message.partitions is None else message.partitions.size
+    require(offsets.size == slots + 1, f"REG-4: {slots + 1} offsets", offsets.size)
+    require(offsets[0] == 0, "REG-4: offsets that begin with 0", offsets[0])
+    if message.partitions is None:
+        require((offsets[1:] >= offsets[:-1]).all(), "REG-4: ascending offsets")
+        require(message.rotation < count, f"REG-5: a rotation below {count}", message.rotation)
+    else:
+        named = message.partitions
+        require((offsets[1:] > offsets[:-1]).all(), "REG-5: strictly ascending offsets")
+        require((named[1:] > named[:-1]).all(), "REG-5: strictly ascending partitions")
+        if slots:
+            require(first <= named[0] and int(named[-1]) < first + count, "REG-5: partitions of the file")
+        require(message.rotation == 0, "REG-5: rotation 0 of a sparse region", message.rotation)
+    total = int(offsets[-1]) + int(message.shared_lengths.sum())
+    require(8 * total == length, f"REG-6: extents of {length} bytes", 8 * total)
+    require((message.shared_lengths >= 3).all(), "REG-6: shared extents of at least 24 bytes")
+    # Members of no bytes are nobody.
+    named_members = message.member_counts > 0
+    if named_members.any():
+        size = (count + 7) // 8
+        require((message.member_counts[named_members] == size).all(), f"REG-7: members of {size} bytes")
+        last = message.raw[message.member_begins[named_members] + size - 1]
+        require(not (last >> ((count - 1) % 8)).astype(np.uint16).max() >> 1, "REG-7: members of the file")
+    require(_runs_tile(message, header), "REG-8: runs that tile the extents")
+    if header.selective:
+        have = 0 if message.first_block is None else message.first_block.size
+        present = message.first_block is not None or slots == 0
+        require(present and have == slots, f"REG-9: first_block of {slots} values", have)
+        if message.first_block is not None:
+            empty = offsets[1:] == offsets[:-1]
+            require(not message.first_block[empty].any(), "REG-9: first_block 0 where there are no blocks")
+    else:
+        require(message.first_block is None, "REG-9: no first_block in a file that is not selective")
+    firsts = message.shared_first_blocks
+    require((firsts[1:] > firsts[:-1]).all(), "REG-11: ascending first_block of shared extents")
+    return Region(header, entry, message)
+
+
+def _runs_tile(message: RegionMessage, header: FileHeader) -> bool:
+    """Whether the runs, if there are any, tile the extents and bear their partitions (REG-8)."""
+    runs = message.runs
+    if runs is None:
+        return True
+    lengths = runs["length"].astype(np.int64)
+    offsets = message.offsets.astype(np.int64)
+    ends = np.concatenate((offsets[1:], offsets[-1] + np.cumsum(message.shared_lengths)))
+    run_ends = np.cumsum(lengths)
+    if (lengths < 1).any() or (run_ends[-1] if run_ends.size else 0) != (ends[-1] if ends.size else 0):
+        return False
+    # The extent of a run is the one that holds its first unit; a run that ends behind it crosses over.
+    extent = np.searchsorted(ends, run_ends - lengths, side="right")
+    if (run_ends > ends[extent]).any():
+        return False
+    slots = offsets.size - 1
+    if message.partitions is not None:
+        partitions = message.partitions.astype(np.int64)
+    else:
+        turned = (message.rotation + np.arange(slots, dtype=np.int64)) % header.partition_count
+        partitions = header.first_partition + turned
+    partitions = np.concatenate((partitions, np.full(message.shared_lengths.size, NO_PARTITION, np.int64)))
+    return bool((partitions[extent] == runs["partition"]).all())
+
+
+class RegionCache:
+    """The regions that were used last, up to a sum of bytes. Threads may share it."""
+
+    def __init__(self, capacity: int) -> None:
+        """Make an empty cache of about ``capacity`` bytes; the newest region is always kept."""
+        self._capacity = capacity
+        self._regions: OrderedDict[int, Region] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, number: int, load: Callable[[int], Region]) -> Region:
+        """Return a region by its number; ``load`` makes it when it is not here."""
+        with self._lock:
+            region = self._regions.get(number)
+            if region is not None:
+                self._regions.move_to_end(number)
+                return region
+        region = load(number)
+        with self._lock:
+            if number not in self._regions:
+                self._regions[number] = region
+                self._bytes += region.cost
+                while self._bytes > self._capacity and len(self._regions) > 1:
+                    self._bytes -= self._regions.popitem(last=False)[1].cost
+        return region

@@ -1,0 +1,1 @@
+"""Opening finished outputs, and delivering blocks."""

@@ -1,0 +1,389 @@
+"""What a partition, a range or everything reads: blocks in order, checked (PRT), and what their payloads hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TypeVar
+
+import numpy as np
+
+from faro_format._arguments import integer
+from faro_format._block.block import (
+    NO_PARTITION,
+    PARTITION_KINDS,
+    Block,
+    check_block,
+    check_dictionary,
+    check_padding,
+    check_partition,
+    check_sequence,
+    decode,
+)
+from faro_format._block.framing import check_framing, scan_chains, scan_equal, strip_lengths
+from faro_format._bytes.header import FRAMING_NAMES, FRAMING_RECORDS, FileHeader
+from faro_format._bytes.spans import Bytes, Ints
+from faro_format._dictionaries import DictionaryPlace
+from faro_format._error import FaroError, Place, invalid
+from faro_format._index.regions import Extent, Region
+from faro_format._limits import Limits
+from faro_format._message.messages import FooterMessage
+from faro_format._reader.opening import Files
+from faro_format._reader.windows import by_partition
+from faro_format._storage.input_file import InputFile, Window
+
+Self = TypeVar("Self", bound="PartitionReader")
+
+BATCH = 16 << 20
+"""Payload bytes whose records are looked for together."""
+CHAINS = 16
+"""From so many blocks on it pays to look for records in all of them at once."""
+
+
+class Sequences:
+    """Where the streams of blocks stand that one walk reads (PRT-4)."""
+
+    def __init__(self, *, from_start: bool = True, all_shared: bool = False) -> None:
+        """Begin a walk.
+
+        Args:
+            from_start: whether it begins at region 0, so that the first sequences of own blocks are known.
+            all_shared: whether it reads all shared blocks of the file, as ``check`` does.
+        """
+        self.from_start = from_start
+        self.all_shared = all_shared
+        self.next_own: dict[int, int] = {}
+        self.last_shared = -1
+
+
+def check_from_region(number: object) -> int:
+    """Return the argument ``from_region``, checked; one that is not there yet reads nothing."""
+    return integer("from_region", number, 0, 2**32 - 1)
+
+
+def read_extent(
+    window: Window,
+    extent: Extent,
+    sequences: Sequences,
+    limits: Limits,
+    *,
+    selective: bool,
+    verify: bool,
+    plain: bool = True,
+) -> Iterator[Block]:
+    """Yield the blocks of an extent, each checked by BLK-7.
+
+    Args:
+        window: the file that holds the extent.
+        extent: its bounds and its partition.
+        sequences: where the streams stand; moved on.
+        limits: the reader's limits.
+        selective: whether sequences may have gaps.
+        verify: whether checksums are verified.
+        plain: whether payloads are decoded.
+    """
+    place = window.file.place
+    own = extent.partition != NO_PARTITION
+    exactly = extent.first_block
+    if own and not selective:
+        exactly = sequences.next_own.get(extent.partition, 0 if sequences.from_start else None)
+    above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
+    # What the count of all shared blocks of the file says besides first_block (CHK-1, step 5).
+    counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
+    at = extent.begin
+    while at < extent.end:
+        block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
+        check_partition(block, extent.partition, place)
+        check_sequence(block, place, exactly=exactly, above=above)
+        if counted is not None:
+            check_sequence(block, place, exactly=counted)
+            counted += 1
+        if block.dictionary:
+            check_dictionary(block, window.file)
+        check_padding(block, window)
+        above = block.sequence
+        exactly = None if selective else above + 1
+        if own:
+            sequences.next_own[extent.partition] = above + 1
+        else:
+            sequences.last_shared = above
+        at = block.end
+        yield decode(block, limits, window.file) if plain else block
+
+
+def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
+    """Yield the data blocks in lists of about BATCH bytes; a fault is raised after what stands before it."""
+    batch: list[Block] = []
+    size = 0
+    fault: FaroError | None = None
+    try:
+        for block in blocks:
+            if block.is_data:
+                batch.append(block)
+                size += len(block.payload)
+                if size >= BATCH:
+                    yield batch
+                    batch, size = [], 0
+    except FaroError as error:
+        fault = error
+    if batch:
+        yield batch
+    if fault is not None:
+        raise fault
+
+
+class PartitionReader(ABC):
+    """What a reader of a finished output and a follower have in common.
+
+    Several threads may read from one at the same time; each iterator belongs to one thread.
+    """
+
+    def __init__(self, files: Files, header: FileHeader, limits: Limits, verify: bool) -> None:
+        """Take open files whose headers have been checked."""
+        self._files = files
+        self._limits = limits
+        self._verify = verify
+        self.header = header
+        """The header of the index or single file."""
+
+    @property
+    @abstractmethod
+    def region_count(self) -> int:
+        """How many committed regions are known."""
+
+    @abstractmethod
+    def region(self, number: int) -> Region:
+        """Return a region, its message checked (REG-10)."""
+
+    @property
+    @abstractmethod
+    def footer(self) -> FooterMessage | None:
+        """The footer, once it is known."""
+
+    @property
+    @abstractmethod
+    def schema_message(self) -> bytes | None:
+        """The encapsulated Arrow schema message, with framing arrow."""
+
+    @property
+    def index_place(self) -> Place:
+        """The index or single file, as errors name it."""
+        return self._files.index.place
+
+    @property
+    def data_place(self) -> Place:
+        """The file that holds the blocks, as errors name it."""
+        return self._files.data.place
+
+    @property
+    def dictionaries(self) -> list[DictionaryPlace] | None:
+        """Where the known dictionaries stand, number 1 first; None in a file without the feature (DIC)."""
+        known = self._files.data.dictionaries
+        return None if known is None else known.places
+
+    @property
+    def partitions(self) -> range:
+        """The absolute numbers of the file's partitions."""
+        return range(self.header.first_partition, self.header.end_partition)
+
+    def _check_range(self, low: int, high: int) -> tuple[int, int]:
+        low = integer("low", low, self.header.first_partition, self.header.end_partition)
+        return low, integer("high", high, low, self.header.end_partition)
+
+    def _check_partition(self, partition: int) -> int:
+        return integer("partition", partition, self.header.first_partition, self.header.end_partition - 1)
+
+    def _check_region(self, number: int) -> int:
+        if not self.region_count:
+            raise invalid("number: a region", "an output without regions")
+        return integer("number", number, 0, self.region_count - 1)
+
+    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+        """Yield the blocks that a partition reads, in order (PRT-1 to PRT-4).
+
+        Args:
+            partition: its absolute number.
+            from_region: the region to begin with.
+
+        Raises:
+            FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
+        """
+        return self._blocks(self._check_partition(partition), check_from_region(from_region))
+
+    def by_partition(self, low: int, high: int) -> Iterator[tuple[int, Block]]:
+        """Yield the blocks of the partitions ``low`` to ``high`` - 1, one partition after another (PRT-7).
+
+        Each block comes with its partition's number: a shared block once for each partition that reads it. Small
+        partitions are read together, some MiB at a time.
+
+        Raises:
+            FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
+        """
+        return ((number, block) for number, blocks in self.by_partitions(low, high) for block in blocks)
+
+    def by_partitions(self, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
+        """Yield each partition with its blocks, to be taken before the next is asked for; see :meth:`by_partition`."""
+        return by_partition(self, *self._check_range(low, high))
+
+    def record_arrays_by_partition(self, low: int, high: int) -> Iterator[tuple[int, Bytes, Ints]]:
+        """Yield each partition from ``low`` to ``high`` - 1 with what :meth:`record_arrays` returns for it."""
+        low, high = self._check_range(low, high)
+        self._check_records()
+        return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
+
+    def held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
+        """Yield the blocks of a partition, extents in memory by their begin; for windows."""
+        return self._blocks(partition, 0, held)
+
+    @property
+    def data_file(self) -> InputFile:
+        """The file that holds the blocks."""
+        return self._files.data
+
+    def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:
+        sequences = Sequences(from_start=from_region == 0)
+        held = held or {}
+        for number in range(from_region, self.region_count):
+            region = self.region(number)
+            own = region.own(partition)
+            if own is not None:
+                yield from self._extent(own, sequences, held.get(own.begin))
+            for extent in region.shared_of(partition):
+                yield from self._extent(extent, sequences, held.get(extent.begin))
+
+    def _extent(self, extent: Extent, sequences: Sequences, window: Window | None = None) -> Iterator[Block]:
+        return read_extent(
+            window or Window(self._files.data, extent.end),
+            extent,
+            sequences,
+            self._limits,
+            selective=self.header.selective,
+            verify=self._verify,
+        )
+
+    def range_blocks(self, low: int, high: int) -> Iterator[Block]:
+        """Yield the blocks of the partitions ``low`` to ``high`` - 1, region by region (PRT-5).
+
+        A shared block comes once; its ``members`` are those of the range that read it, None if all do.
+        """
+        return self._range_blocks(*self._check_range(low, high))
+
+    def all_blocks(self) -> Iterator[Block]:
+        """Yield the blocks of all partitions; see :meth:`range_blocks`."""
+        return self.range_blocks(self.header.first_partition, self.header.end_partition)
+
+    def _range_blocks(self, low: int, high: int) -> Iterator[Block]:
+        if low == high:
+            return
+        sequences = Sequences()
+        for number in range(self.region_count):
+            region = self.region(number)
+            window: Window | None = None
+            for extent in region.own_range(low, high):
+                if window is None or window.end != extent.run_end:
+                    window = Window(self._files.data, extent.run_end)
+                yield from self._extent(extent, sequences, window)
+            for shared in range(region.shared_count):
+                members = region.members_of_range(shared, low, high)
+                if members is None or members.size:
+                    for block in self._extent(region.shared(shared), sequences):
+                        yield block._replace(members=members)
+
+    def record_spans(self, partition: int) -> Iterator[tuple[Block, Ints, Ints]]:
+        """Yield each data block of a partition with where its records begin and their lengths (FRM-2).
+
+        The records stand in the block's payload: zero-copy, no Python object for each.
+        """
+        self._check_records()
+        return self._record_spans(self.blocks(partition))
+
+    def _record_spans(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, Ints, Ints]]:
+        for block in blocks:
+            if block.is_data:
+                spans = check_framing(block, self.header.framing, self._files.data.place)
+                if spans is not None:
+                    yield block, *spans
+
+    def records(self, partition: int) -> Iterator[memoryview]:
+        """Yield the data records of a partition one by one; events are passed over."""
+        return self._records(self.record_spans(partition))
+
+    def _records(self, spans: Iterator[tuple[Block, Ints, Ints]]) -> Iterator[memoryview]:
+        for block, begins, lengths in spans:
+            payload = memoryview(block.payload)
+            for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True):
+                yield payload[begin:end]
+
+    def record_arrays(self, partition: int) -> tuple[Bytes, Ints]:
+        """Return all data records of a partition as one buffer.
+
+        Returns:
+            The records one after another, shape (bytes,), and where each begins, shape (records + 1,).
+        """
+        self._check_records()
+        return self._record_arrays(self.blocks(partition))
+
+    def _check_records(self) -> None:
+        if self.header.framing != FRAMING_RECORDS:
+            name = FRAMING_NAMES[self.header.framing]
+            raise invalid("an output with framing records; payload() and blocks() read any", f"framing {name}")
+
+    def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:
+        parts: list[Bytes] = []
+        lengths: list[Ints] = []
+        for blocks in _batches(found):
+            for data, sizes in self._batch_records(blocks):
+                parts.append(data)
+                lengths.append(sizes)
+        offsets = np.zeros(sum(sizes.size for sizes in lengths) + 1, np.int64)
+        if parts:
+            np.cumsum(np.concatenate(lengths), out=offsets[1:])
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint8), offsets
+
+    def _batch_records(self, blocks: list[Block]) -> Iterator[tuple[Bytes, Ints]]:
+        """Yield the records of data blocks, one after another, and their lengths."""
+        if len(blocks) >= CHAINS and scan_equal(blocks[0].payload) is None:
+            payload = b"".join(block.payload for block in blocks)
+            ends = np.cumsum([len(block.payload) for block in blocks], dtype=np.int64)
+            found = scan_chains(np.frombuffer(payload, np.uint8), np.append(np.int64(0), ends[:-1]), ends)
+            if found is not None:
+                yield strip_lengths(payload, *found)[0], found[1]
+                return
+        # Few blocks, records of one length, or a block that is not whole records: then this names it.
+        for block, begins, sizes in self._record_spans(iter(blocks)):
+            yield strip_lengths(block.payload, begins, sizes)[0], sizes
+
+    def payload(self, partition: int) -> bytes:
+        """Return the plain payloads of a partition's data blocks, one after another (FRM-1)."""
+        return b"".join(block.payload for block in self.blocks(partition) if block.is_data)
+
+    def stored_bytes(self, partition: int) -> int:
+        """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
+        partition = self._check_partition(partition)
+        statistics = None if self.footer is None else self.footer.statistics
+        if statistics is not None:
+            vector = statistics.stored
+            own_bytes = 0 if vector is None else int(vector[partition - self.header.first_partition])
+            return own_bytes + statistics.stored_to_all
+        total = 0
+        for number in range(self.region_count):
+            region = self.region(number)
+            own = region.own(partition)
+            total += own.end - own.begin if own is not None else 0
+            total += sum(extent.end - extent.begin for extent in region.shared_of(partition))
+        return total
+
+    def close(self) -> None:
+        """Close the files; iterators that are still open fail with ``invalid-argument``."""
+        self._files.close()
+
+    def __enter__(self: Self) -> Self:
+        """Return the reader itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the files."""
+        self.close()

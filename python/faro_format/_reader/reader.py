@@ -1,0 +1,165 @@
+"""Reading a finished output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from faro_format import _arguments as arguments
+from faro_format._block.block import BLOCK_HEADER_SIZE, Block
+from faro_format._error import Code
+from faro_format._index.lookup import look_up
+from faro_format._index.regions import Extent, Region, RegionCache
+from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._message.messages import FooterMessage, Statistics
+from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
+from faro_format._reader.opening import Files, Opened, directory_entry, load_region, open_files, open_finished
+from faro_format._storage.names import Path, paths_to_read
+
+Lookup = Literal["full", "direct"]
+
+CACHE = 64 << 20
+"""Bytes of region messages that a reader keeps by default."""
+
+
+def check_cache(cache: object) -> int:
+    """Return the argument ``cache`` of a reader, checked."""
+    return arguments.integer("cache", cache, 0, 2**63 - 1)
+
+
+class Reader(PartitionReader):
+    """A finished output, opened (OPN-1). Opening reads headers, tail and footer, and no region or block."""
+
+    def __init__(
+        self,
+        name: Path | None = None,
+        *,
+        data: Path | None = None,
+        index: Path | None = None,
+        single: Path | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        verify: bool = True,
+        cache: int = CACHE,
+        lookup: Lookup = "full",
+    ) -> None:
+        """Open an output by its NAME, or by its files: ``data`` and ``index``, or ``single``.
+
+        Args:
+            name: its NAME, with or without an ending (PUB-1): ``out`` is ``out.faro``, or ``out.data`` and
+                ``out.index``, whichever exists.
+            data: the path of the data file.
+            index: the path of the index file.
+            single: the path of a single file.
+            limits: what the file may ask for.
+            verify: whether the checksums of partition blocks are verified (INT-7).
+            cache: bytes of region messages to keep.
+            lookup: how the extents of one partition are found. ``full`` reads and verifies region messages; ``direct``
+                takes of them only what leads to the partition (LKP), for a few partitions of an index that is not in
+                memory. What guards such a reading is said in spec/reading.md.
+
+        Raises:
+            FaroError: the first check of OPN-1 that fails; ``io``, as a FileNotFoundError, if there is no such file;
+                ``invalid-argument``.
+        """
+        arguments.choice("lookup", lookup, ("full", "direct"))
+        limits, verify, cache = Limits.of(limits), arguments.flag("verify", verify), check_cache(cache)
+        files, header = open_files(paths_to_read(name, data, index, single))
+        try:
+            opened = open_finished(files, header, limits)
+        except BaseException:
+            files.close()
+            raise
+        super().__init__(files, header, limits, verify)
+        self._opened = opened
+        self._cache = RegionCache(cache)
+        self._direct = lookup == "direct"
+
+    @property
+    def files(self) -> Files:
+        """The open files."""
+        return self._files
+
+    @property
+    def opened(self) -> Opened:
+        """What opening found: footer, its place, the schema message."""
+        return self._opened
+
+    @property
+    def footer(self) -> FooterMessage:
+        """The footer."""
+        return self._opened.footer
+
+    @property
+    def region_count(self) -> int:
+        """How many regions the file has."""
+        return int(self.footer.regions.size)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The footer's properties. They are data: do not print them unescaped (SEC-4)."""
+        return dict(self.footer.properties)
+
+    @property
+    def created_by(self) -> str | None:
+        """The writing program, as its caller named it."""
+        return self.footer.created_by
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """The footer's statistics, None when none were kept; a hint unless checked (FTR-6)."""
+        return self.footer.statistics
+
+    @property
+    def schema_message(self) -> bytes | None:
+        """The encapsulated Arrow schema message, with framing arrow."""
+        return self._opened.schema
+
+    def region(self, number: int) -> Region:
+        """Return a region by its number, its message checked (REG-10)."""
+        return self._cache.get(self._check_region(number), self._load)
+
+    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+        """Yield the blocks that a partition reads; see :meth:`PartitionReader.blocks`."""
+        if not self._direct:
+            return super().blocks(partition, from_region=from_region)
+        return self._found_blocks(self._check_partition(partition), check_from_region(from_region))
+
+    def _found_blocks(self, partition: int, from_region: int) -> Iterator[Block]:
+        sequences = Sequences(from_start=from_region == 0)
+        # All of them before the first block (LKP-3).
+        for extents in self._look_up(partition)[from_region:]:
+            for extent in extents:
+                yield from self._extent(extent, sequences)
+
+    def _look_up(self, partition: int) -> list[list[Extent]]:
+        """Return the extents that a partition reads, region by region, found by position (LKP)."""
+        found: list[list[Extent]] = []
+        for number in range(self.region_count):
+            entry = directory_entry(self.footer, number)
+            own, shared = look_up(self._files.index, self.header, entry, partition)
+            found.append([own, *shared] if own is not None else shared)
+        statistics = self.statistics
+        if statistics is not None:
+            vector = statistics.stored
+            expected = statistics.stored_to_all
+            expected += 0 if vector is None else int(vector[partition - self.header.first_partition])
+            total = sum(extent.end - extent.begin for extents in found for extent in extents)
+            if total != expected:
+                at = self._opened.footer_offset + BLOCK_HEADER_SIZE
+                raise self.index_place.error(Code.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
+        return found
+
+    def stored_bytes(self, partition: int) -> int:
+        """Return the bytes of the extents that a partition reads; see :meth:`PartitionReader.stored_bytes`."""
+        if not self._direct or self.statistics is not None:
+            return super().stored_bytes(partition)
+        partition = self._check_partition(partition)
+        return sum(extent.end - extent.begin for extents in self._look_up(partition) for extent in extents)
+
+    def _load(self, number: int) -> Region:
+        return load_region(self._files, self.header, self._limits, directory_entry(self.footer, number))
+
+
+def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True, lookup: Lookup = "full") -> Reader:
+    """Open an output by its NAME (PUB-1); the same as ``Reader(name)``."""
+    return Reader(arguments.path("name", name), limits=limits, verify=verify, lookup=lookup)

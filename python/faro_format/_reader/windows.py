@@ -1,0 +1,107 @@
+"""Batch reads of the partitions of a file, in windows of a few MiB (PRT-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from faro_format._block.block import Block
+from faro_format._bytes.spans import Ints
+from faro_format._error import FaroError
+from faro_format._index.regions import Region
+from faro_format._storage.input_file import InputFile, Window
+from faro_format.plan import plan, windows
+
+CHUNK = 1 << 16
+"""Partitions whose bytes are added up at a time."""
+
+
+class Windowed(Protocol):
+    """What is read in windows."""
+
+    @property
+    def region_count(self) -> int:
+        """How many regions there are."""
+
+    def region(self, number: int) -> Region:
+        """Return a region."""
+
+    @property
+    def data_file(self) -> InputFile:
+        """The file that holds the blocks."""
+
+    def held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
+        """Yield the blocks of a partition, extents in memory by their begin."""
+
+
+def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
+    """Read the extents that are wanted; return for the begin of each a window over the read that holds it.
+
+    What the system refuses is left out: who wants it asks again in its turn, and is told then (PRT-7).
+    """
+    order = np.argsort(begins, kind="stable")
+    begins, ends = begins[order], ends[order]
+    found: dict[int, Window] = {}
+    # Without gaps, whose bytes would be held too.
+    for read in plan(begins, ends, gap_bytes=0):
+        try:
+            window = Window(file, read.end, read.end - read.begin)
+            window.locate(read.begin, read.end - read.begin)
+        except FaroError:
+            continue
+        for number in read.extents:
+            found[int(begins[number])] = window
+    return found
+
+
+def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
+    """Yield each partition from ``low`` to ``high`` - 1 with its blocks, which are taken before the next is asked for.
+
+    The blocks, their checks and the first fault are those of the partitions read alone.
+    """
+    for begin in range(low, high, CHUNK):
+        end = min(begin + CHUNK, high)
+        for first, last in windows(_sizes(reader, begin, end)):
+            held: dict[int, Window] = {}
+            if last - first > 1:
+                held = _read(reader.data_file, *_wanted(reader, begin + first, begin + last))
+            for partition in range(begin + first, begin + last):
+                yield partition, reader.held_blocks(partition, held)
+
+
+def _regions(reader: Windowed) -> Iterator[Region]:
+    """Yield the regions up to the first that is refused: whoever comes to it meets its fault in his turn."""
+    for number in range(reader.region_count):
+        try:
+            region = reader.region(number)
+        except FaroError:
+            return
+        yield region
+
+
+def _sizes(reader: Windowed, low: int, high: int) -> Ints:
+    """Return the bytes of what each partition reads, shape (high - low,)."""
+    sizes = np.zeros(high - low, np.int64)
+    for region in _regions(reader):
+        partitions, begins, ends = region.own_bounds(low, high)
+        sizes[partitions - low] += ends - begins
+        if region.shared_count:
+            for partition in range(low, high):
+                sizes[partition - low] += sum(extent.end - extent.begin for extent in region.shared_of(partition))
+    return sizes
+
+
+def _wanted(reader: Windowed, low: int, high: int) -> tuple[Ints, Ints]:
+    """Return the bounds of the extents that a window of partitions reads, each once."""
+    begins, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for region in _regions(reader):
+        _, first, last = region.own_bounds(low, high)
+        begins.append(first)
+        ends.append(last)
+        if region.shared_count:
+            shared = {extent.begin: extent.end for p in range(low, high) for extent in region.shared_of(p)}
+            begins.append(np.array(list(shared), np.int64))
+            ends.append(np.array(list(shared.values()), np.int64))
+    return np.concatenate(begins), np.concatenate(ends)

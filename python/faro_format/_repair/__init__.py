@@ -1,0 +1,1 @@
+"""What is left of an output that was not finished."""

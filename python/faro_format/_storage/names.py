@@ -1,0 +1,120 @@
+"""What files the NAME of an output stands for (PUB-1)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from faro_format import _arguments as arguments
+from faro_format._error import Code, FaroError, invalid
+
+Layout = Literal["paired", "single"]
+Path = str | os.PathLike[str]
+
+SINGLE = ".faro"
+DATA = ".data"
+INDEX = ".index"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPaths:
+    """The paths of a pair, or of a single file; the others are None."""
+
+    data: str | None = None
+    index: str | None = None
+    single: str | None = None
+
+
+def split_name(name: Path) -> tuple[str, Layout | None]:
+    """Return NAME without its ending, and the layout that the ending says, None if it has none of the three.
+
+    Raises:
+        FaroError: ``invalid-argument`` if ``name`` is no path.
+    """
+    text = arguments.path("name", name)
+    if text.endswith(SINGLE):
+        return text.removesuffix(SINGLE), "single"
+    for ending in (DATA, INDEX):
+        if text.endswith(ending):
+            return text.removesuffix(ending), "paired"
+    return text, None
+
+
+def paths_of(base: str, layout: Layout) -> OutputPaths:
+    """Return the final names of an output of a layout; ``base`` is NAME without its ending."""
+    if layout == "single":
+        return OutputPaths(single=base + SINGLE)
+    return OutputPaths(data=base + DATA, index=base + INDEX)
+
+
+def name_to_write(name: Path, layout: Layout | None) -> tuple[str, Layout]:
+    """Return NAME without its ending and the layout that a writer makes.
+
+    Args:
+        name: the output's NAME.
+        layout: the option; None: by NAME, else paired.
+
+    Raises:
+        FaroError: ``invalid-argument`` if the option contradicts the ending.
+    """
+    base, by_name = split_name(name)
+    if by_name is not None and layout not in (None, by_name):
+        expected = f"layout {by_name} of a NAME that ends so, or another NAME"
+        raise invalid(expected, f"layout {layout}, NAME {arguments.shown(os.fspath(name))}")
+    return base, by_name or layout or "paired"
+
+
+def name_to_read(name: Path) -> OutputPaths:
+    """Return the files that a reader of NAME opens; those of a pair if none exists, which are then missing.
+
+    Raises:
+        FaroError: ``invalid-argument`` if NAME has none of the three endings and files of both layouts exist.
+    """
+    base, layout = split_name(name)
+    if layout is not None:
+        return paths_of(base, layout)
+    single, pair = paths_of(base, "single"), paths_of(base, "paired")
+    # A link that leads nowhere has the name too; opening it says what is wrong.
+    has_single = os.path.lexists(base + SINGLE)
+    has_pair = os.path.lexists(base + DATA) or os.path.lexists(base + INDEX)
+    if has_single and has_pair:
+        raise invalid(f"one output of this NAME; say {base + SINGLE!r} or {base + DATA!r}", "both layouts")
+    if has_single:
+        return single
+    if has_pair:
+        return pair
+    return OutputPaths(single=base) if os.path.isfile(base) else pair
+
+
+def paths_to_read(
+    name: Path | None, data: Path | None = None, index: Path | None = None, single: Path | None = None
+) -> OutputPaths:
+    """Return the files of an output that a caller names by NAME (PUB-1), or one by one.
+
+    Raises:
+        FaroError: ``invalid-argument`` unless it is NAME, or ``data`` and ``index``, or ``single``; as
+            :func:`name_to_read`.
+    """
+    given = [argument for argument in (name, data, index, single) if argument is not None]
+    if name is not None and len(given) == 1:
+        paths = name_to_read(name)
+        _check_exists(paths)
+        return paths
+    if single is not None and len(given) == 1:
+        return OutputPaths(single=arguments.path("single", single))
+    if data is not None and index is not None and len(given) == 2:
+        return OutputPaths(arguments.path("data", data), arguments.path("index", index))
+    names = zip(("name", "data", "index", "single"), (name, data, index, single), strict=True)
+    found = " and ".join(argument for argument, value in names if value is not None)
+    raise invalid("name, or data and index, or single", found or "none of them")
+
+
+def _check_exists(paths: OutputPaths) -> None:
+    """Raise ``io`` if neither file of a pair exists: opening one would name that one alone."""
+    if paths.data is None or paths.index is None or os.path.lexists(paths.data) or os.path.lexists(paths.index):
+        return
+    base = paths.data.removesuffix(DATA)
+    wanted = f"an output {os.path.basename(base)!r}: NAME.faro, or NAME.data and NAME.index"
+    raise FaroError(Code.IO, wanted, "none of these files", file=paths.index, role="index", errno=errno.ENOENT)

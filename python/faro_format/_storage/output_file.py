@@ -1,0 +1,271 @@
+"""A file that is written: created, appended to, given its final name, or removed (WRT-5, WRT-6, PUB-2, PUB-3)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from faro_format._error import Code, FaroError, Place
+from faro_format._storage.locks import Claim, Patience, close_all, file_claim, has_name, lock_record
+
+_VECTORS = 1000
+"""Pieces to a system call; POSIX systems take 1024."""
+_CALL = 64 << 10
+"""Bytes to a system call. Linux caches a file in pieces as large as what was written, and has small ones sooner."""
+
+NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EINVAL)
+"""What a file system says that has no hard links, or none of this file."""
+
+
+class OutputFile:
+    """One file of an output that is being written. Its record lock is held until it is closed (PUB-6)."""
+
+    def __init__(self, path: str, role: str, temporary: str | None) -> None:
+        """Say what file; :meth:`create` makes it, so that an interrupted one can be removed.
+
+        Args:
+            path: its final name.
+            role: for errors.
+            temporary: its name until it is published; None to use the final name at once.
+        """
+        self.place = Place(role, path)
+        self.position = 0
+        """Bytes written so far."""
+        # The program may go to another folder before the file is finished.
+        self._final = os.path.abspath(path)
+        self._name = self._final if temporary is None else os.path.abspath(temporary)
+        self._descriptors: list[int] = []
+        self._identity: tuple[int, int] | None = None
+        self._claim: Claim | None = None
+        self._tail_at: int | None = None
+
+    def create(self, *, replacing: bool = False) -> None:
+        """Create the file exclusively, and take its record lock.
+
+        Args:
+            replacing: whether to remove what has its name by then.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        patience = Patience()
+        try:
+            while not self._create(patience, replacing=replacing):
+                self.close()
+                self._identity = None
+        except OSError as fault:
+            raise self.place.io(fault, f"to create {self._name!r}") from fault
+
+    def _create(self, patience: Patience, *, replacing: bool) -> bool:
+        """Create the file; return False if it was removed by somebody who took it for a dead writer's."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        try:
+            # In one call, which no interruption parts: a file that was made is known to be ours.
+            self._descriptors.extend(map(os.open, (self._name,), (flags,), (0o666,)))
+        except FileExistsError:
+            if not replacing or not patience.wait():
+                raise
+            _remove(self._name)
+            return False
+        self._identify()
+        self._claim = file_claim(os.fstat(self._descriptor))
+        while not (self._claim.take() and lock_record(self._descriptor)):
+            if not patience.wait():
+                raise self.place.error(Code.IO, None, f"to lock {self._name!r}", "another process that holds it")
+        return has_name(self._descriptor, self._name)
+
+    def _identify(self) -> None:
+        """Note what tells the file that was made from others of its names, if one was made."""
+        if self._identity is None and self._descriptors:
+            status = os.fstat(self._descriptors[0])
+            self._identity = status.st_dev, status.st_ino
+
+    def _is_ours(self, status: os.stat_result) -> bool:
+        return self._identity == (status.st_dev, status.st_ino)
+
+    def _has(self, name: str) -> bool:
+        """Whether a name is this file's. False if that cannot be known."""
+        with contextlib.suppress(OSError):
+            self._identify()
+            return self._is_ours(os.lstat(name))
+        return False
+
+    @property
+    def _descriptor(self) -> int:
+        return self._descriptors[0] if self._descriptors else -1
+
+    def check_free(self) -> None:
+        """Raise ``io`` if there is a file of the final name."""
+        if os.path.lexists(self._final):
+            raise self._taken()
+
+    def _taken(self) -> FaroError:
+        return self.place.error(
+            Code.IO, None, "no file of this name, or the option overwrite=True", "a file", errno=errno.EEXIST
+        )
+
+    def append(self, parts: Sequence[Any]) -> None:
+        """Write pieces, each of them bytes or a contiguous array of bytes, one after another."""
+        try:
+            for chosen, wanted in _calls(parts):
+                written = os.writev(self._descriptor, chosen)
+                self.position += written
+                if written < wanted:
+                    # A full disk or a signal: the system says which when it is asked again.
+                    rest = memoryview(b"".join(chosen))[written:]
+                    while rest:
+                        written = os.write(self._descriptor, rest)
+                        if not written:
+                            raise OSError(errno.EIO, "nothing is written, and no reason given")
+                        self.position += written
+                        rest = rest[written:]
+        except OSError as fault:
+            raise self.place.io(fault, f"to write at {self.position}") from fault
+
+    def sync(self) -> None:
+        """Bring what was written to the device."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError as fault:
+            raise self.place.io(fault, "to sync the file") from fault
+
+    def end(self, tail: bytes) -> None:
+        """Append the tail, with which the file looks finished."""
+        self._tail_at = self.position
+        self.append([tail])
+
+    def close(self) -> None:
+        """Close the file, which stays under the names that it has; it is no living writer's any more."""
+        try:
+            close_all(self._descriptors)
+        finally:
+            if self._claim is not None:
+                self._claim.give_back()
+
+    def forget(self) -> None:
+        """Take no file for this one any more: another may be given the same number as soon as this is closed."""
+        self._identity = None
+
+    def remove_older(self) -> None:
+        """Remove what has the final name, if anything has.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        try:
+            _remove(self._final)
+        except OSError as fault:
+            raise self.place.io(fault, "to remove the older file") from fault
+
+    def replace(self) -> None:
+        """Give the file its final name, in one step, whatever has it until then.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        try:
+            os.replace(self._name, self._final)
+        except OSError as fault:
+            raise self.place.io(fault, "to publish the file") from fault
+
+    def link(self) -> bool:
+        """Give the file its final name in one step that fails when the name exists (PUB-3).
+
+        Returns:
+            False if the file system has no such step; nothing was done then.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        try:
+            if os.name == "nt":
+                os.rename(self._name, self._final)  # This system's does not replace.
+                return True
+            os.link(self._name, self._final)
+        except FileExistsError as fault:
+            raise self._taken() from fault
+        except OSError as fault:
+            if fault.errno in NO_LINKS and not self.published:
+                return False
+            raise self.place.io(fault, "to publish the file") from fault
+        # Where this is refused, the temporary name stays as a second one (PUB-3).
+        with contextlib.suppress(OSError):
+            os.unlink(self._name)
+        return True
+
+    @property
+    def published(self) -> bool:
+        """Whether the final name is this file's."""
+        return self._has(self._final)
+
+    def remove_temporary(self) -> None:
+        """Remove the file's temporary name; one that cannot be removed stays."""
+        if self._name != self._final and self._has(self._name):
+            with contextlib.suppress(OSError):
+                os.unlink(self._name)
+
+    def remove_published(self) -> None:
+        """Remove the file's final name, under the publishing lock (PUB-4); one that cannot be removed stays."""
+        if self.published:
+            with contextlib.suppress(OSError):
+                os.unlink(self._final)
+
+    def cut_tail(self) -> bool:
+        """Make the file unfinished again if its tail was written; return False if it cannot be cut (WRT-6)."""
+        if self._tail_at is None:
+            return True
+        try:
+            if not self._descriptors:
+                # Not blocking, whatever has the name by now.
+                flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+                self._descriptors.append(os.open(self._final, flags))
+            if self._is_ours(os.fstat(self._descriptors[0])):
+                os.ftruncate(self._descriptors[0], self._tail_at)
+        except OSError:
+            return False
+        self._tail_at = None
+        return True
+
+
+def _remove(path: str) -> None:
+    """Remove a file if there is one."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _calls(parts: Sequence[Any]) -> Iterator[tuple[list[Any], int]]:
+    """Yield pieces for one system call after another, and how many bytes they are."""
+    chosen: list[Any] = []
+    size = 0
+    for part in parts:
+        length = len(part)
+        begin = 0
+        # What is larger than the room is cut.
+        while length - begin > _CALL - size:
+            end = begin + _CALL - size
+            chosen.append(memoryview(part)[begin:end])
+            yield chosen, _CALL
+            chosen, size, begin = [], 0, end
+        if begin < length:
+            chosen.append(memoryview(part)[begin:] if begin else part)
+            size += length - begin
+            if len(chosen) == _VECTORS:
+                yield chosen, size
+                chosen, size = [], 0
+    if chosen:
+        yield chosen, size
+
+
+def sync_folder(place: Place) -> None:
+    """Bring the names in a file's folder to the device."""
+    try:
+        descriptor = os.open(os.path.dirname(place.path) or ".", os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as fault:
+        raise place.io(fault, "to sync the folder") from fault

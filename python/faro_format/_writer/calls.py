@@ -1,0 +1,126 @@
+"""What the calls of a writer have in common.
+
+None is taken after its end, a failure or an interruption (WRT-6), while a region is open (WRT-10), or by a process that
+was forked from the writer's (WRT-11).
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from faro_format._error import Code, FaroError, invalid
+
+
+class _Process:
+    """The process that this is, another object in each fork; compared in less time than os.getpid takes."""
+
+    current = object()
+
+
+def _forked() -> None:
+    _Process.current = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+_UNDER_WAY = "one that was interrupted, or that another thread makes"
+
+
+class Calls:
+    """Whether a writer takes calls. In a ``with`` statement: one call.
+
+    A call is under way from its begin until it has returned or was refused. Whatever else ends it, an interruption
+    at any point too, leaves it under way, and the writer takes no other: nobody knows how much of it was done.
+    """
+
+    __slots__ = ("_process", "ended", "failure", "region", "under_way")
+
+    def __init__(self) -> None:
+        """Begin with a writer that takes calls."""
+        self.ended = ""
+        """How the writer ended: ``finished`` or ``aborted``."""
+        self.failure: FaroError | None = None
+        """What made the writer fail first. Without its traceback, which would keep the writer alive."""
+        self.region: object | None = None
+        """What stands for the region that has begun and has not ended, also when its region writer was lost."""
+        self.under_way = False
+        """Whether a call has begun that has not ended."""
+        self._process = _Process.current
+
+    @property
+    def own(self) -> bool:
+        """Whether this is the process in which the writer was made, and no fork of it."""
+        return self._process is _Process.current
+
+    def check(self) -> None:
+        """Raise what a call gets that cannot be taken."""
+        self.check_process()
+        if self.ended:
+            raise invalid("an open writer", f"one that was {self.ended}")
+        if self.failure is not None:
+            raise self.failure.copy()
+        if self.under_way:
+            raise FaroError(Code.IO, "the call before to end; one thread at a time may use a writer", _UNDER_WAY)
+
+    def check_process(self) -> None:
+        """Raise ``invalid-argument`` in a fork of the writer's process (WRT-11)."""
+        if self._process is not _Process.current:
+            raise invalid("the process that made the writer", "one that was forked from it; make a writer there")
+
+    def fail(self, fault: BaseException) -> None:
+        """Take no more calls, because of ``fault``; only the first counts."""
+        if self.failure is None:
+            known = (
+                fault
+                if isinstance(fault, FaroError)
+                else FaroError(Code.IO, "the call before to succeed; abort this writer and make another", repr(fault))
+            )
+            self.failure = known.copy()
+
+    def begin(self) -> None:
+        """Begin a call of the writer."""
+        if self.failure is not None or self.ended or self.under_way or self._process is not _Process.current:
+            self.check()
+        if self.region is not None:
+            raise invalid("the end of the region that region() began, by its region writer, or abort()")
+        self.under_way = True
+
+    def end(self, fault: BaseException | None = None) -> None:
+        """End the call. A FaroError is a refusal, unless it has been noted as what made the writer fail."""
+        if fault is not None and not isinstance(fault, FaroError):
+            self.fail(fault)
+        self.under_way = False
+
+    def __enter__(self) -> None:
+        """Begin a call of the writer."""
+        self.begin()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.end(fault)
+
+
+class CallsOfRegion:
+    """The same of the calls of the region writer that a writer has handed out."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: Calls) -> None:
+        """Take the writer's."""
+        self._calls = calls
+
+    def __enter__(self) -> None:
+        """Begin a call of the region writer."""
+        self._calls.check()
+        self._calls.under_way = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self._calls.end(fault)

@@ -1,0 +1,119 @@
+"""The files of an output that is being written: where regions, dictionaries and messages go, and the end (WRT-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from faro_format._block.block import KIND_DICTIONARY, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, encode_metadata
+from faro_format._bytes.header import KIND_DATA as DATA_FILE
+from faro_format._bytes.tail import encode_tail
+from faro_format._error import Code, FaroError
+from faro_format._message.build import build_footer, build_schema
+from faro_format._message.messages import DICTIONARY, ENTRY
+from faro_format._writer.options import WriterOptions
+from faro_format._writer.output_files import OutputFiles
+from faro_format._writer.region_builder import RegionBuilder, Streams
+
+
+class Committer:
+    """Appends to an output's files. What goes wrong here cannot be taken back: the writer has failed."""
+
+    def __init__(self, options: WriterOptions, streams: Streams, files: OutputFiles) -> None:
+        """Create the files and write their headers.
+
+        Args:
+            options: the writer's.
+            streams: the writer's.
+            files: where to; its caller discards them, at any point.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        self._options = options
+        self._streams = streams
+        self._files = files
+        self._directory: list[tuple[int, int, int, int, int]] = []
+        self._dictionaries: list[tuple[int, int, int]] = []
+        self._metadata = 0
+        files.create()
+        self._data, self._index = files.data, files.index
+        header = options.header
+        if files.paired:
+            self._data.append([header.with_kind(DATA_FILE).encode()])
+        self._index.append([header.encode()])
+        if options.schema is not None:
+            self._append_message(KIND_SCHEMA, build_schema(options.schema))
+
+    def stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> None:
+        """Write a region whose blocks go to the file as they are made.
+
+        Args:
+            fill: begins extents, in slot order, and adds their blocks.
+            wrapped: whether own extents wrapped around, as rotation asks.
+        """
+        builder = RegionBuilder(self._streams, self._append_blocks)
+        fill(builder)
+        builder.drain()
+        self._commit(builder, wrapped=wrapped)
+
+    def append(self, builder: RegionBuilder, *, wrapped: bool) -> None:
+        """Write a region whose blocks were kept."""
+        self._append_blocks(builder.parts)
+        self._commit(builder, wrapped=wrapped)
+
+    def finish(self, properties: Mapping[str, str]) -> None:
+        """Write footer and tail, and publish the files."""
+        index = self._index
+        message = build_footer(
+            regions=np.array(self._directory, ENTRY),
+            data_size=self._data.position,
+            statistics=self._streams.statistics(),
+            properties=properties,
+            created_by=self._options.created_by,
+            dictionaries=np.array(self._dictionaries, DICTIONARY),
+        )
+        at = self._append_message(KIND_FOOTER, message)
+        index.end(encode_tail(at, len(message)))
+        self._files.publish(sync=self._options.durability == "commit")
+
+    def _append_blocks(self, parts: list[Any]) -> None:
+        """Append blocks of a region, and before its first the dictionaries that wait for it (DIC-8)."""
+        if not parts:
+            return
+        pending = self._streams.dictionaries.pending
+        for raw in pending:
+            at = self._data.position
+            number = len(self._dictionaries) + 1
+            paired = self._files.paired
+            sequence = number - 1 if paired else self._metadata
+            self._data.append([encode_metadata(self._streams.seed, KIND_DICTIONARY, sequence, raw, number)])
+            self._metadata += not paired
+            self._dictionaries.append((at, len(raw), 0))
+        pending.clear()
+        self._data.append(parts)
+
+    def _commit(self, builder: RegionBuilder, *, wrapped: bool) -> None:
+        """Write the region message behind the region's blocks (WRT-5)."""
+        durable = self._options.durability == "commit"
+        if builder.length:
+            begin = self._data.position - builder.length
+            if durable:
+                self._data.sync()
+            message = builder.message(len(self._directory), begin, wrapped=wrapped)
+            at = self._append_message(KIND_REGION, message)
+            if durable:
+                self._index.sync()
+            self._directory.append((at, len(message), 0, begin, builder.length))
+        builder.commit()
+
+    def _append_message(self, kind: int, message: bytes) -> int:
+        """Append a metadata block to the index or single file; return where it begins."""
+        if len(message) >= 2**32:
+            raise FaroError(Code.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
+        at = self._index.position
+        self._index.append([encode_metadata(self._streams.seed, kind, self._metadata, message)])
+        self._metadata += 1
+        return at

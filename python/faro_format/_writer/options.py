@@ -1,0 +1,127 @@
+"""The options of a writer (spec/writing.md), checked."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Literal
+
+from faro_format._arguments import choice, flag, integer, shown, text
+from faro_format._block.encapsulation import encapsulation_fault
+from faro_format._bytes.buffers import as_bytes
+from faro_format._bytes.header import DICTIONARIES, FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
+from faro_format._error import invalid
+from faro_format._storage.names import Layout
+
+Framing = Literal["opaque", "records", "arrow"]
+CodecName = Literal["none", "lz4", "zstd"]
+Durability = Literal["none", "commit"]
+
+FRAMINGS: dict[str, int] = {"opaque": 0, "records": 1, "arrow": 2}
+CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
+
+
+@dataclass(frozen=True)
+class WriterOptions:
+    """What a writer is told before its first call. Sizes are in bytes.
+
+    Raises:
+        FaroError: ``invalid-argument`` for an option out of range (WRT-1).
+    """
+
+    partition_count: int
+    layout: Layout | None = None
+    """``paired`` or ``single``; None: by the NAME that the writer is given, else paired (PUB-1)."""
+    first_partition: int = 0
+    framing: Framing = "records"
+    producer: int = 0
+    attempt: int = 0
+    file_id: bytes = field(default_factory=lambda: uuid.uuid4().bytes)
+    block_size: int = 65_536
+    """Target of a data block's plain bytes."""
+    buffer_size: int = 64 << 20
+    """The sort buffer (SRT-1)."""
+    codec: CodecName = "none"
+    level: int = 1
+    """Of Zstandard, 1 to 19."""
+    dictionaries: bool = False
+    """Whether blocks may be compressed with dictionaries (DIC-7)."""
+    ordered: bool = True
+    """Whether each partition keeps the order of calls (SRT-4)."""
+    rotation: int = 0
+    statistics: bool = True
+    created_by: str | None = None
+    durability: Durability = "none"
+    follow: bool = False
+    """Whether others may follow the file while it is written (WRT-4)."""
+    overwrite: bool = False
+    max_plain_size: int = 64 << 20
+    """Largest plain size of a block that the writer makes. Readers take 64 MiB unless their limits say more: what
+    is written with more than that, a reader with default limits refuses (``limit-exceeded``)."""
+    schema: bytes | None = None
+    """With framing arrow: the encapsulated Arrow schema message."""
+
+    def __post_init__(self) -> None:
+        """Check all options."""
+        choice("layout", self.layout, (None, "paired", "single"))
+        choice("framing", self.framing, tuple(FRAMINGS))
+        choice("codec", self.codec, tuple(CODECS))
+        choice("durability", self.durability, ("none", "commit"))
+        self._integer("partition_count", 1, MAX_PARTITIONS)
+        self._integer("first_partition", 0, MAX_PARTITIONS - self.partition_count)
+        self._integer("producer", 0, 2**64 - 1)
+        self._integer("attempt", 0, 2**32 - 1)
+        self._integer("block_size", 1, 2**26)
+        self._integer("buffer_size", 1, 2**33)
+        self._integer("level", 1, 19)
+        self._integer("rotation", 0, self.partition_count - 1)
+        self._integer("max_plain_size", 1, 2**32 - 1)
+        for name in ("dictionaries", "ordered", "statistics", "follow", "overwrite"):
+            self._set(name, flag(name, getattr(self, name)))
+        if not isinstance(self.file_id, bytes) or len(self.file_id) != 16:
+            raise invalid("file_id: 16 bytes, for example uuid.uuid4().bytes", shown(self.file_id))
+        if self.created_by is not None:
+            text("created_by", self.created_by)
+        if (self.schema is not None) != (self.framing == "arrow"):
+            raise invalid("schema: with framing arrow, and only then", f"framing {self.framing}")
+        if self.schema is not None:
+            self._set("schema", bytes(as_bytes(self.schema, "schema")))
+            fault = encapsulation_fault(self.schema)
+            if fault is not None:
+                raise invalid("schema: an encapsulated Arrow message, as pyarrow's Schema.serialize() makes", fault)
+
+    def _integer(self, name: str, least: int, most: int) -> None:
+        self._set(name, integer(name, getattr(self, name), least, most))
+
+    def _set(self, name: str, value: object) -> None:
+        # Python's own type for what was NumPy's; the class is frozen for its users.
+        object.__setattr__(self, name, value)
+
+    @property
+    def header(self) -> FileHeader:
+        """The header of the index or single file."""
+        return FileHeader(
+            kind=KIND_SINGLE if self.layout == "single" else KIND_INDEX,
+            framing=FRAMINGS[self.framing],
+            partition_count=self.partition_count,
+            first_partition=self.first_partition,
+            producer=self.producer,
+            attempt=self.attempt,
+            file_id=self.file_id,
+            reader_features=DICTIONARIES if self.dictionaries else 0,
+        )
+
+    @property
+    def end_partition(self) -> int:
+        """One more than the last partition."""
+        return self.first_partition + self.partition_count
+
+    @property
+    def cut_size(self) -> int:
+        """Plain bytes at which data blocks are cut."""
+        return min(self.block_size, self.max_plain_size)
+
+    @property
+    def arrow(self) -> bool:
+        """Whether the framing is arrow."""
+        return FRAMINGS[self.framing] == FRAMING_ARROW

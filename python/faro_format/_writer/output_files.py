@@ -1,0 +1,184 @@
+"""The files of one output, from their creation until they have their final names or are gone (PUB-2 to PUB-4)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+
+from faro_format._error import FaroError
+from faro_format._storage.names import paths_of
+from faro_format._storage.output_file import OutputFile, sync_folder
+from faro_format._storage.publishing_lock import PublishingLock, locked
+from faro_format._writer.options import WriterOptions
+
+
+def temporary_ending(file_id: bytes) -> str:
+    """Return what a file has after its final name until it is published (PUB-2)."""
+    return f".{file_id[:4].hex()}.tmp"
+
+
+class OutputFiles:
+    """The data and index file, or the single file, of a writer."""
+
+    def __init__(self, base: str, options: WriterOptions) -> None:
+        """Say what files; :meth:`create` makes them.
+
+        Args:
+            base: the output's NAME without its ending.
+            options: the writer's, with the layout that was chosen.
+        """
+        ending = temporary_ending(options.file_id)
+        paths = paths_of(base, options.layout or "paired")
+        named = (("data", paths.data), ("index", paths.index), ("single", paths.single))
+        self._files = [
+            OutputFile(path, role, None if options.follow else path + ending)
+            for role, path in named
+            if path is not None
+        ]
+        self._follow, self._overwrite = options.follow, options.overwrite
+        self._base = os.path.abspath(base)
+        self._process = os.getpid()
+
+    @property
+    def data(self) -> OutputFile:
+        """The data file, or the single file."""
+        return self._files[0]
+
+    @property
+    def index(self) -> OutputFile:
+        """The index file, or the single file."""
+        return self._files[-1]
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are two."""
+        return len(self._files) == 2
+
+    def create(self) -> None:
+        """Create the files.
+
+        Raises:
+            FaroError: ``io``; what was made by then, :meth:`discard` removes.
+        """
+        if self._follow and self._overwrite:
+            locked(self._lock(), self._create_anew)
+            return
+        if not self._overwrite:
+            for file in self._files:
+                file.check_free()
+        for file in self._files:
+            file.create()
+
+    def _create_anew(self) -> None:
+        # Unlinked and not truncated: whoever reads an older file keeps it.
+        for file in self._files:
+            file.remove_older()
+        for file in self._files:
+            # Another writer, which does not overwrite, may have the name by now.
+            file.create(replacing=True)
+
+    def publish(self, *, sync: bool) -> None:
+        """Give the files their final names and close them.
+
+        Args:
+            sync: whether to bring the files to the device before, and the names after.
+
+        Raises:
+            FaroError: ``io``; if not all files have their final names then, none has.
+        """
+        if sync:
+            for file in self._files:
+                file.sync()
+        if not self._follow:
+            try:
+                self._name()
+            except BaseException:
+                if not all(file.published for file in self._files):
+                    self._take_back(self._files)
+                raise
+        if sync:
+            sync_folder(self.index.place)
+        # Only now, as others take a file that is closed for a dead writer's.
+        for file in self._files:
+            try:
+                file.close()
+            except OSError as fault:
+                raise file.place.io(fault, "to close the file") from fault
+
+    def _name(self) -> None:
+        if self._overwrite:
+            if self.paired:
+                locked(self._lock(), self._replace)
+            else:
+                self._replace()
+            return
+        # Of both before the first is published: one that is refused has been seen by nobody then.
+        for file in self._files:
+            file.check_free()
+        for file in self._files:
+            if not file.link():
+                locked(self._lock(), self._rename_free)
+                return
+
+    def _replace(self) -> None:
+        for file in self._files:
+            file.replace()
+
+    def _rename_free(self) -> None:
+        """Rename the files that have no final name yet, on a file system without hard links (PUB-3)."""
+        rest = [file for file in self._files if not file.published]
+        for file in rest:
+            file.check_free()
+        for file in rest:
+            file.replace()
+
+    def _take_back(self, files: Sequence[OutputFile]) -> None:
+        """Remove final names that are these files' own, as far as the system allows."""
+        if not any(file.published for file in files):
+            return
+
+        def remove() -> None:
+            # The index first: a pair without one is no output.
+            for file in reversed(files):
+                file.remove_published()
+
+        # Where the lock is not to be had, the file stays as it is (WRT-6).
+        with contextlib.suppress(FaroError):
+            locked(self._lock(), remove)
+
+    def cut_tail(self) -> None:
+        """Make followed files unfinished again; one that cannot be cut is removed (WRT-6)."""
+        if self._follow:
+            self._take_back([file for file in self._files if not file.cut_tail()])
+
+    def discard(self) -> None:
+        """Close and remove the files, whichever of their names they have; what cannot be removed stays."""
+        for file in self._files:
+            file.remove_temporary()
+        self._take_back(self._files)
+        self.close()
+        for file in self._files:
+            file.forget()
+
+    def close(self) -> None:
+        """Close the files, which stay under the names that they have."""
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                file.close()
+
+    def drop(self, *, keep: bool) -> None:
+        """Remove the files of a writer that was dropped, in the process that made them (WRT-6, WRT-11).
+
+        Args:
+            keep: whether followed files are kept, unfinished.
+        """
+        if self._process == os.getpid():
+            if keep and self._follow:
+                self.cut_tail()
+            else:
+                self.discard()
+        self.close()
+
+    def _lock(self) -> PublishingLock:
+        return PublishingLock(self._base, self.data.place)

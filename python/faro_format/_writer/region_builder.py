@@ -1,0 +1,301 @@
+"""One region on its way to the file: its blocks, extents, message and statistics.
+
+Sequences move on only when the region is committed, so a region that is given up leaves no trace (WRT-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from faro_format._arguments import integers, items
+from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
+from faro_format._bytes.header import FileHeader
+from faro_format._bytes.spans import U64s
+from faro_format._codec import CODEC_NONE, compress
+from faro_format._error import Code as ErrorCode
+from faro_format._error import FaroError, invalid
+from faro_format._index.regions import MAX_REGION
+from faro_format._message.build import build_region
+from faro_format._message.messages import Statistics
+from faro_format._writer.options import CODECS, WriterOptions
+from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
+
+_PIECE = 1 << 20
+"""Bytes that are handed to the file at once."""
+
+
+@dataclass(slots=True)
+class BuiltExtent:
+    """An extent of the region that is being built."""
+
+    partition: int
+    """Absolute, or NO_PARTITION."""
+    members: bytes | None
+    """Of a shared extent, None for all."""
+    length: int = 0
+    """Bytes, headers and padding included."""
+    plain: int = 0
+    records: int = 0
+    blocks: int = 0
+    first_block: int = 0
+    """The sequence of its first block."""
+
+
+@dataclass
+class Streams:
+    """What a writer carries from region to region: sequences and sums (BLK-3, FTR-4)."""
+
+    options: WriterOptions
+    seed: int
+    """What the checksums of the file's blocks begin with (BLK-9)."""
+    dictionaries: KnownDictionaries = field(init=False)
+    next_own: dict[int, int] = field(default_factory=dict)
+    next_shared: int = 0
+    vectors: dict[str, U64s] = field(default_factory=dict)
+    """By the statistic's name, shape (partition_count,); made when first needed."""
+    to_all: dict[str, int] = field(default_factory=lambda: {"stored": 0, "plain": 0, "records": 0})
+
+    def __post_init__(self) -> None:
+        """Begin without dictionaries."""
+        options = self.options
+        codec = CODECS[options.codec]
+        self.dictionaries = KnownDictionaries(wanted=options.dictionaries, codec=codec, level=options.level)
+
+    def count(self, name: str, extents: list[BuiltExtent], values: list[int]) -> None:
+        """Add one statistic of each extent to what its readers have."""
+        if not self.options.statistics:
+            return
+        own = [(e.partition, v) for e, v in zip(extents, values, strict=True) if e.partition != NO_PARTITION and v]
+        if own:
+            index, amounts = np.array(own, np.int64).T
+            # A partition has one extent of its own in a region: no index comes twice.
+            self._vector(name)[index - self.options.first_partition] += amounts.astype(np.uint64)
+        for extent, value in zip(extents, values, strict=True):
+            if extent.partition == NO_PARTITION and value:
+                if extent.members is None:
+                    self.to_all[name] += value
+                else:
+                    bits = np.unpackbits(np.frombuffer(extent.members, np.uint8), bitorder="little")
+                    self._vector(name)[: bits.size] += np.uint64(value) * bits[: self.options.partition_count]
+
+    def _vector(self, name: str) -> U64s:
+        if name not in self.vectors:
+            self.vectors[name] = np.zeros(self.options.partition_count, np.uint64)
+        return self.vectors[name]
+
+    def statistics(self) -> Statistics | None:
+        """Return the footer's statistics, or None if none are kept."""
+        if not self.options.statistics:
+            return None
+        return Statistics(
+            self.vectors.get("stored"),
+            self.vectors.get("plain"),
+            self.vectors.get("records"),
+            stored_to_all=self.to_all["stored"],
+            plain_to_all=self.to_all["plain"],
+            records_to_all=self.to_all["records"],
+        )
+
+
+class RegionBuilder:
+    """Takes blocks in the order in which they will stand; own extents first (SRT-7)."""
+
+    def __init__(self, streams: Streams, sink: Callable[[list[Any]], None] | None) -> None:
+        """Begin a region.
+
+        Args:
+            streams: the writer's; unchanged until :meth:`commit`.
+            sink: takes the blocks' bytes as they come; None to keep them in :attr:`parts`.
+        """
+        self._streams = streams
+        self._options = streams.options
+        self._seed = streams.seed
+        self._sink = sink
+        self._pending = 0
+        self._sequence = 0
+        self._next_shared = streams.next_shared
+        self.parts: list[Any] = []
+        """Pieces of bytes not yet handed to the sink."""
+        self.extents: list[BuiltExtent] = []
+        self.length = 0
+        """Bytes of the region's blocks so far."""
+
+    @property
+    def dictionary_count(self) -> int:
+        """How many dictionaries blocks may name."""
+        return self._streams.dictionaries.count
+
+    def own(self, partition: int) -> None:
+        """Begin the own extent of a partition."""
+        self._close_extent()
+        self._sequence = self._streams.next_own.get(partition, 0)
+        self.extents.append(BuiltExtent(partition, None, first_block=self._sequence))
+
+    def shared(self, members: bytes | None) -> None:
+        """Begin a shared extent."""
+        self._close_extent()
+        self._sequence = self._next_shared
+        self.extents.append(BuiltExtent(NO_PARTITION, members, first_block=self._sequence))
+
+    def _close_extent(self) -> None:
+        if self.extents and self.extents[-1].partition == NO_PARTITION:
+            self._next_shared += self.extents[-1].blocks
+
+    def plain(self, kind: int, payload: Any, records: int) -> None:  # noqa: ANN401 - bytes or an array of them
+        """Add a block to the extent that was begun last, compressing it if that makes it smaller (BLK-6)."""
+        codec = CODECS[self._options.codec]
+        size = len(payload)
+        if codec != CODEC_NONE and kind == KIND_DATA:
+            known, number = self._streams.dictionaries, 0
+            if known.trained and size < SMALL_BLOCK:
+                packed, number = known.compress(payload)
+            else:
+                packed = compress(codec, self._options.level, payload)
+            if len(packed) < size:
+                self.stored(kind, codec, size, packed, records, number)
+                return
+        self.stored(kind, CODEC_NONE, size, payload, records)
+
+    def stored(
+        self,
+        kind: int,
+        codec: int,
+        plain_size: int,
+        payload: Any,  # noqa: ANN401
+        records: int,
+        dictionary: int = 0,
+    ) -> None:
+        """Add a block as it is."""
+        extent = self.extents[-1]
+        size = len(payload)
+        length = BLOCK_HEADER_SIZE + pad8(size)
+        if self.length + length > MAX_REGION:
+            raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
+        sequence = self._sequence + extent.blocks
+        header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec, dictionary)
+        self.parts.append(header)
+        if size:
+            self.parts.append(payload)
+        if size & 7:
+            self.parts.append(PADDING[size & 7])
+        extent.blocks += 1
+        extent.length += length
+        if kind == KIND_DATA:
+            extent.plain += plain_size
+            extent.records += records
+        self.length += length
+        self._pending += length
+        if self._pending >= _PIECE:
+            self.drain()
+
+    def drain(self) -> None:
+        """Hand what is pending to the sink, if there is one."""
+        if self._sink is not None:
+            self._sink(self.parts)
+            self.parts = []
+        self._pending = 0
+
+    def message(self, sequence: int, data_offset: int, *, wrapped: bool = False) -> bytes:
+        """Return the region message (SRT-8).
+
+        Args:
+            sequence: the region's number.
+            data_offset: where its blocks begin.
+            wrapped: whether own extents wrapped around, as rotation asks: such a region is dense.
+        """
+        options = self._options
+        kept = [extent for extent in self.extents if extent.blocks]
+        rotation = options.rotation
+        return region_message(kept, options.header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
+
+    def commit(self) -> None:
+        """Move the writer's sequences and sums on; the region stands in the file."""
+        self._close_extent()
+        streams = self._streams
+        for extent in self.extents:
+            if extent.partition != NO_PARTITION and extent.blocks:
+                streams.next_own[extent.partition] = streams.next_own.get(extent.partition, 0) + extent.blocks
+        streams.next_shared = self._next_shared
+        streams.count("stored", self.extents, [extent.length for extent in self.extents])
+        streams.count("plain", self.extents, [extent.plain for extent in self.extents])
+        streams.count("records", self.extents, [extent.records for extent in self.extents])
+
+
+def region_message(
+    extents: list[BuiltExtent],
+    header: FileHeader,
+    sequence: int,
+    data_offset: int,
+    *,
+    rotation: int = 0,
+    wrapped: bool = False,
+) -> bytes:
+    """Return the canonical message of a region, dense or sparse by SRT-8.
+
+    Args:
+        extents: those that have blocks, as they stand in the file.
+        header: the header of the index or single file.
+        sequence: the region's number.
+        data_offset: where its blocks begin.
+        rotation: of a dense region.
+        wrapped: whether own extents wrapped around, as rotation asks: such a region is dense.
+    """
+    count, first = header.partition_count, header.first_partition
+    own = [extent for extent in extents if extent.partition != NO_PARTITION]
+    lengths = np.array([extent.length // 8 for extent in own], np.int64)
+    partitions = np.array([extent.partition for extent in own], np.int64)
+    blocks = np.array([extent.first_block for extent in own], np.int64)
+    named = None
+    if is_sparse(len(own), count) and not wrapped:
+        rotation = 0
+        named = partitions.astype(np.uint32)
+        slots = np.arange(len(own))
+        size = len(own)
+    else:
+        slots = (partitions - first - rotation) % count
+        size = count
+    offsets, first_block = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
+    offsets[1 + slots] = lengths
+    first_block[slots] = blocks
+    return build_region(
+        sequence=sequence,
+        data_offset=data_offset,
+        data_length=sum(extent.length for extent in extents),
+        offsets=np.cumsum(offsets).astype(np.uint32),
+        rotation=rotation,
+        partitions=named,
+        shared=[(e.length // 8, e.members, e.first_block) for e in extents if e.partition == NO_PARTITION],
+        first_block=first_block.astype(np.uint32) if header.selective else None,
+    )
+
+
+def is_sparse(own: int, partition_count: int) -> bool:
+    """Whether a region in which ``own`` partitions have extents is sparse (SRT-8)."""
+    return 2 * own + 1 < partition_count
+
+
+def member_bits(partitions: Any, options: WriterOptions) -> bytes | None:  # noqa: ANN401 - a sequence or an array
+    """Return the bit set of a set of partitions; None when it holds all of the file (SRT-5).
+
+    Args:
+        partitions: absolute numbers, in any order, repeated or not.
+        options: the writer's.
+
+    Raises:
+        FaroError: ``invalid-argument`` if the set is empty or leaves the file (WRT-1).
+    """
+    if not hasattr(partitions, "__array__"):
+        partitions = items("partitions", partitions, "a sequence or a set of integers")
+    numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+    if not numbers.size:
+        raise invalid("partitions: one or more", "none")
+    index = np.unique(numbers - options.first_partition)
+    if index.size == options.partition_count:
+        return None
+    packed = np.zeros((options.partition_count + 7) // 8, np.uint8)
+    np.bitwise_or.at(packed, index >> 3, (1 << (index & 7)).astype(np.uint8))
+    return packed.tobytes()

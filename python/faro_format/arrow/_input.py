@@ -1,0 +1,81 @@
+"""What callers hand over as tables: whatever exports Arrow data. Needs pyarrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from faro_format._arguments import shown
+from faro_format._error import invalid, shortened
+from faro_format._pyarrow import pa
+
+_TAKEN = "a pyarrow Table, a DataFrame of pandas or Polars, or another object with __arrow_c_stream__"
+_NAMES = 72
+"""Characters of a list of columns that are shown."""
+
+
+def as_schema(value: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
+    """Return a pyarrow Schema of what says one: one itself, or an object with ``__arrow_c_schema__``."""
+    if isinstance(value, pa.Schema):
+        return value
+    if not hasattr(value, "__arrow_c_schema__"):
+        raise invalid("schema: a pyarrow Schema", shown(value))
+    try:
+        return pa.schema(value)
+    except MemoryError:
+        raise
+    except Exception as fault:
+        raise invalid("schema: a pyarrow Schema, or one that pyarrow can import", fault) from fault
+
+
+def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
+    """Return rows as a pyarrow Table of the writer's schema.
+
+    Args:
+        value: a pyarrow Table or RecordBatch; whatever has ``__arrow_c_stream__`` (pandas, Polars, DuckDB's relations,
+            pyarrow's readers, which are read to their end), ``__arrow_c_array__`` or ``__dataframe__``. The index of
+            a pandas DataFrame is left out unless the schema names it.
+        schema: of the writer, as :func:`faro_format.arrow.unpacked` makes it.
+
+    Raises:
+        FaroError: ``invalid-argument`` for another object, or for columns that are not those of the schema.
+    """
+    if not any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")):
+        raise invalid(f"table: {_TAKEN}", shown(value))
+    try:
+        rows = _without_index(_imported(value), schema)
+        if rows.schema.equals(schema):
+            return rows
+        if rows.schema.names != schema.names:
+            raise invalid(f"table: the writer's columns, {_listed(schema)}, in this order", _listed(rows.schema))
+        return rows.cast(schema)
+    except MemoryError:
+        raise
+    except (pa.ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as fault:
+        raise invalid(f"table: rows of the writer's columns, {_listed(schema)}", fault) from fault
+
+
+def _imported(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, pa.Table):
+        return value
+    if isinstance(value, pa.RecordBatch):
+        return pa.Table.from_batches([value])
+    if isinstance(value, pa.RecordBatchReader):
+        return value.read_all()
+    if hasattr(value, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(value).read_all()
+    if hasattr(value, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(value)])
+    from pyarrow import interchange
+
+    return interchange.from_dataframe(value)
+
+
+def _without_index(rows: Any, schema: Any) -> Any:  # noqa: ANN401
+    """Leave out columns that hold a DataFrame's index, as a filtered one has; the schema may name them."""
+    described = rows.schema.pandas_metadata or {}
+    index = {name for name in described.get("index_columns", ()) if isinstance(name, str)}
+    return rows.drop_columns([name for name in rows.schema.names if name in index and name not in schema.names])
+
+
+def _listed(schema: Any) -> str:  # noqa: ANN401
+    return shortened(", ".join(schema.names) or "none", _NAMES)

@@ -1,0 +1,320 @@
+"""Arrow tables in and out. Needs pyarrow."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from faro_format._arguments import flag, integers, shown
+from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
+from faro_format._block.framing import check_framing
+from faro_format._bytes.arrow_arrays import binary_array
+from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE
+from faro_format._error import Code, invalid
+from faro_format._pyarrow import pa
+from faro_format._reader.delivery import PartitionReader
+from faro_format._storage.names import Path
+from faro_format._writer.calls import Calls
+from faro_format._writer.options import WriterOptions
+from faro_format._writer.region_builder import RegionBuilder, member_bits
+from faro_format._writer.writer import Writer
+from faro_format.arrow._input import as_schema, as_table
+from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
+
+Self = TypeVar("Self", bound="ArrowWriter")
+
+RECORD_BATCH = 3
+"""Of the types of an Arrow message's header."""
+_I32 = struct.Struct("<i")
+_U16 = struct.Struct("<H")
+
+BLOCK = 256 << 10
+"""The block_size of tables, in bytes, if none is given."""
+
+
+def unpacked(schema: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
+    """Return a schema without dictionary-encoded columns (FRM-3), and without views, of which pyarrow takes no rows."""
+    schema = as_schema(schema)
+    return pa.schema([_unpacked_field(field) for field in schema], schema.metadata)
+
+
+def _unpacked_field(field: Any) -> Any:  # noqa: ANN401
+    kind, types = field.type, pa.types
+    if types.is_dictionary(kind):
+        kind = _unpacked_field(field.with_type(kind.value_type)).type
+    elif types.is_string_view(kind):
+        kind = pa.string()
+    elif types.is_binary_view(kind):
+        kind = pa.binary()
+    elif types.is_struct(kind):
+        kind = pa.struct([_unpacked_field(kind.field(i)) for i in range(kind.num_fields)])
+    elif types.is_list(kind):
+        kind = pa.list_(_unpacked_field(kind.value_field))
+    elif types.is_large_list(kind):
+        kind = pa.large_list(_unpacked_field(kind.value_field))
+    elif types.is_fixed_size_list(kind):
+        kind = pa.list_(_unpacked_field(kind.value_field), kind.list_size)
+    return field.with_type(kind)
+
+
+class ArrowWriter:
+    """Writes rows of tables by partition. Use it in a ``with`` statement, as :class:`faro_format.Writer`.
+
+    Rows are kept until they reach the option buffer_size, grouped by partition, stably, and then written as a
+    region whose blocks are record batches of about block_size bytes. Where batches are cut is not canonical
+    (SRT-10). The block_size is 256 KiB unless another is given: a batch costs the same whatever its size, and each
+    of its columns again.
+    """
+
+    def __init__(self, name: Path, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
+        """Create an output for tables of a schema.
+
+        Args:
+            name: the output's NAME, as that of :class:`faro_format.Writer`.
+            schema: a pyarrow Schema, or what has ``__arrow_c_schema__``; dictionary-encoded columns are unpacked,
+                views become text or binary.
+            partition_count: how many partitions there are.
+            options: those of :class:`faro_format.WriterOptions`.
+
+        Raises:
+            FaroError: ``invalid-argument`` for a column of a type that pyarrow takes no rows of, or an option.
+        """
+        self.schema = unpacked(schema)
+        """What tables are cast to."""
+        try:
+            self.schema.empty_table().take(pa.array([], pa.uint32()))
+        except pa.ArrowException as fault:
+            raise invalid("schema: columns of types that pyarrow takes rows of", fault) from fault
+        message = self.schema.serialize().to_pybytes()
+        options.setdefault("block_size", BLOCK)
+        chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
+        self.writer = Writer(name, chosen)
+        """The writer underneath."""
+        self._rows = Rows(chosen)
+        self._calls = Calls()
+
+    def _call(self) -> Calls:
+        """Begin a call, in a ``with`` statement: the rows that are kept are part of what WRT-6 guards."""
+        self.writer.check_open()
+        return self._calls
+
+    def write(self, table: Any, partitions: npt.ArrayLike) -> None:  # noqa: ANN401
+        """Write rows.
+
+        Args:
+            table: rows of the schema: a pyarrow Table or RecordBatch, a DataFrame of pandas or Polars, a relation of
+                DuckDB, or whatever else has ``__arrow_c_stream__``, ``__arrow_c_array__`` or ``__dataframe__``.
+                The index of a pandas DataFrame is left out unless the schema names it.
+            partitions: shape (rows,), the absolute partition of each; any sequence or array of integers.
+
+        Raises:
+            FaroError: ``invalid-argument`` if they do not fit; whatever writing a region raises.
+        """
+        self.writer.check_open()
+        rows = as_table(table, self.schema)
+        options = self.writer.options
+        numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+        if numbers.size != rows.num_rows:
+            raise invalid(f"partitions: {rows.num_rows} of them, one for each row", numbers.size)
+        if not numbers.size:
+            return
+        check_rows(rows, options.max_plain_size)
+        first = options.first_partition + options.rotation
+        with self._call():
+            self._rows.push(rows, (numbers - first) % options.partition_count)
+            if self._rows.bytes >= options.buffer_size:
+                self._flush()
+
+    def broadcast(self, table: Any) -> None:  # noqa: ANN401
+        """Write rows once for every partition; see :meth:`write`."""
+        self._share(table, None)
+
+    def multicast(self, partitions: Sequence[int] | npt.NDArray[Any], table: Any) -> None:  # noqa: ANN401
+        """Write rows once for a set of partitions; see :meth:`write`."""
+        self._share(table, partitions)
+
+    def _share(self, table: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
+        self.writer.check_open()
+        options = self.writer.options
+        rows = as_table(table, self.schema)
+        members = None if partitions is None else member_bits(partitions, options)
+        check_rows(rows, options.max_plain_size)
+        self.flush()
+        if not rows.num_rows:
+            return
+        per_block = max(1, rows.num_rows * options.cut_size // max(rows.nbytes, 1))
+
+        def fill(region: RegionBuilder) -> None:
+            region.shared(members)
+            self._blocks(region, [one_batch(rows)], per_block)
+
+        with self._call():
+            self.writer.stream(fill)
+
+    def flush(self) -> None:
+        """Write the rows that are kept as a region."""
+        with self._call():
+            self._flush()
+
+    def _flush(self) -> None:
+        rows, options = self._rows, self.writer.options
+        rows.sort()
+        slots = rows.present()
+        if not slots.size:
+            return
+        indices = (slots + options.rotation) % options.partition_count
+
+        def fill(region: RegionBuilder) -> None:
+            per_block = rows.rows_per_block
+            for index, slices in zip(indices.tolist(), rows.extents(slots), strict=True):
+                region.own(options.first_partition + index)
+                self._blocks(region, slices, per_block)
+
+        self.writer.stream(fill, wrapped=bool((indices[1:] < indices[:-1]).any()))
+        rows.clear()
+
+    def _blocks(self, region: RegionBuilder, slices: list[Any], rows_per_block: int) -> None:
+        """Add the rows of the extent that was begun last."""
+        most = self.writer.options.max_plain_size
+        for batch in cut(slices, rows_per_block):
+            for message, count in messages(batch, most):
+                region.plain(KIND_DATA, np.frombuffer(message, np.uint8), count)
+
+    def property(self, key: str, value: str) -> None:
+        """Add a property to the footer; each key once."""
+        self.writer.property(key, value)
+
+    def finish(self) -> None:
+        """Write what is kept, footer and tail, and publish the files."""
+        self.flush()
+        self.writer.finish()
+
+    def abort(self) -> None:
+        """Give up and leave nothing."""
+        self.writer.abort()
+        self._rows.clear()
+
+    def __enter__(self: Self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Finish, unless that was done; abort on an exception."""
+        if kind is not None:
+            self.abort()
+        elif not self.writer.ended:
+            try:
+                self.finish()
+            except BaseException:
+                self.abort()
+                raise
+
+
+def _check_reader(reader: object) -> None:
+    if not isinstance(reader, PartitionReader):
+        raise invalid("reader: a Reader or a Follower, for example open_reader(name)", shown(reader))
+
+
+def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
+    """Return the Arrow schema of an output with framing arrow.
+
+    Raises:
+        FaroError: ``invalid-argument`` for another framing; ``malformed-message`` at 88 if pyarrow refuses the
+            schema (SCH-3).
+    """
+    _check_reader(reader)
+    message = reader.schema_message
+    if reader.header.framing != FRAMING_ARROW or message is None:
+        name = FRAMING_NAMES[reader.header.framing]
+        raise invalid("an output with framing arrow; reader.records() reads framing records", f"framing {name}")
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(message))
+    except MemoryError:
+        raise
+    except Exception as fault:
+        offset = HEADER_SIZE + BLOCK_HEADER_SIZE
+        raise reader.index_place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+
+
+def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
+    """Yield the record batches of a partition; events are passed over.
+
+    Args:
+        reader: a reader or a follower.
+        partition: its absolute number.
+        validate: whether to look at all values for what pyarrow trusts, such as offsets and UTF-8.
+
+    Raises:
+        FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
+    """
+    schema, validate = read_schema(reader), flag("validate", validate)
+    return _batches(reader, reader.blocks(partition), schema, validate=validate)
+
+
+def read_partitions(
+    reader: PartitionReader, low: int, high: int, *, validate: bool = True
+) -> Iterator[tuple[int, Iterator[Any]]]:
+    """Yield each partition from ``low`` to ``high`` - 1 with its record batches; see :func:`read_batches`.
+
+    Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
+    """
+    schema, validate = read_schema(reader), flag("validate", validate)
+    found = reader.by_partitions(low, high)
+    return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
+
+
+def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, validate: bool) -> Iterator[Any]:  # noqa: ANN401
+    for block in blocks:
+        if block.kind != KIND_DATA:
+            continue
+        check_framing(block, FRAMING_ARROW, reader.data_place)
+        try:
+            message = pa.ipc.read_message(pa.py_buffer(block.payload))
+            if _has_compressed_buffers(message.metadata.to_pybytes()):
+                raise ValueError("buffers that Arrow compressed")
+            batch = pa.ipc.read_record_batch(message, schema)
+            batch.validate(full=validate)
+        except MemoryError:
+            # No fault of the file.
+            raise
+        except Exception as fault:
+            offset = block.offset + BLOCK_HEADER_SIZE
+            raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
+        yield batch
+
+
+def _has_compressed_buffers(metadata: bytes) -> bool:
+    """Whether an Arrow message is a record batch with the field ``compression`` (FRM-3); pyarrow has verified it."""
+    message = _I32.unpack_from(metadata, 0)[0]
+    kind, header = _field(metadata, message, 1), _field(metadata, message, 2)
+    if not kind or not header or metadata[kind] != RECORD_BATCH:
+        return False
+    return bool(_field(metadata, header + _I32.unpack_from(metadata, header)[0], 3))
+
+
+def _field(buffer: bytes, table: int, number: int) -> int:
+    """Return where a field of a FlatBuffers table stands, 0 if it is absent."""
+    vtable = table - _I32.unpack_from(buffer, table)[0]
+    entry = 4 + 2 * number
+    if entry >= _U16.unpack_from(buffer, vtable)[0]:
+        return 0
+    offset: int = _U16.unpack_from(buffer, vtable + entry)[0]
+    return table + offset if offset else 0
+
+
+def read_table(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
+    """Return all rows of a partition as a pyarrow Table; see :func:`read_batches`."""
+    return pa.Table.from_batches(read_batches(reader, partition), read_schema(reader))
+
+
+def read_records(reader: PartitionReader, partition: int) -> Any:  # noqa: ANN401
+    """Return all records of a partition, with framing records, as a pyarrow LargeBinaryArray."""
+    _check_reader(reader)
+    return binary_array(*reader.record_arrays(partition))
