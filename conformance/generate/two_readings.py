@@ -76,6 +76,44 @@ def by_context(cat: Catalog) -> None:
                 request={"mode": "rebuild", "limits": {"max_regions": 0, "max_block_size": most}},
                 expect=fault("limit-exceeded", "data", at))  # fmt: skip
 
+    torn = patch(built.files["data"], second + 30, b"?")
+    cat.add("rep-rebuild-limit-then-damage", "REP-6 REP-5", "a region too many ends with the walk, which damage ends", "repair", folder="repair",
+            files={"data": torn, "index": None}, expect_files={"data": torn}, request={"mode": "rebuild", "limits": {"max_regions": 0}},
+            expect=fault("limit-exceeded", "data", 64))  # fmt: skip
+
+
+def limits_by_context(cat: Catalog) -> None:
+    """CTX-2, CTX-3: which limit check 3 takes."""
+    large = Block(b"m" * 200, kind=192)
+    built = build(base.one(large))
+    at = base.where(built, large)
+    cat.bad_block("ctx-2-extent-message-size", "CTX-2 CTX-1 BLK-7", "a metadata kind in an extent: max_message_size is not concerned", built, large,
+                  fault("malformed-block", "single", at + 16), request={"limits": {"max_message_size": 150}}, check={})  # fmt: skip
+    story = Story(built).open(single=64)
+    story.steps[-1]["request"] = {"limits": {"max_message_size": 150}}
+    story.poll(fault("limit-exceeded", "single", at), single=None)
+    story.end(
+        cat, "ctx-3-message-size", "CTX-3 CTX-2 FOL-4", "the same block to a follower, for which the kind decides"
+    )
+    first = Region({0: [with_dictionary("words", 1)]}, dictionaries=[Dictionary(WORDS)])
+    moved = Block(OTHERS, kind=131, dictionary=2)
+    inside = build(Output(head(), [first, Region({1: [Block(b"plain"), moved]})]))
+    at = base.where(inside, moved)
+    for name, limits, bad in (
+        ("message", {"max_message_size": 310}, fault("limit-exceeded", "single", at)),
+        ("dictionary", {"max_dictionary_size": 320}, fault("malformed-block", "single", at + 16)),
+    ):
+        story = Story(inside).open(single=64)
+        story.steps[-1]["request"] = {"limits": limits}
+        story.poll(bad, single=None)
+        story.end(
+            cat,
+            f"ctx-2-stray-dictionary-{name}",
+            "CTX-2 FOL-4",
+            f"a dictionary where none is allowed, with a limit of its {name} size",
+            FEATURES,
+        )
+
 
 def _feature(data: bytes) -> bytes:
     return seal_header(patch(data, 23, b"\x80"))
@@ -247,6 +285,6 @@ def finishing(cat: Catalog) -> None:
 def add(cat: Catalog) -> None:
     """All of them."""
     for part in (
-        after_the_last_region, by_context, dictionary_limits, gaps, region_limit, torn, empty_vectors, looked_up, finishing,
+        after_the_last_region, by_context, limits_by_context, dictionary_limits, gaps, region_limit, torn, empty_vectors, looked_up, finishing,
     ):  # fmt: skip
         part(cat)
