@@ -14,7 +14,7 @@ What the system refuses is an :class:`OSError` too (:class:`FaroIOError`), and a
 from faro_format._block.block import Block
 from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
 from faro_format._check import CheckLevel, CheckReport, check
-from faro_format._error import Code, FaroError, FaroIOError
+from faro_format._error import Code, Family, FaroError, FaroIOError
 from faro_format._follow.follower import Follower
 from faro_format._limits import Limits
 from faro_format._message.messages import Statistics
@@ -38,6 +38,7 @@ __all__ = [
     "CheckReport",
     "CleanReport",
     "Code",
+    "Family",
     "FaroError",
     "FaroIOError",
     "FileHeader",

@@ -9,6 +9,23 @@ from enum import Enum
 from typing import Any
 
 
+class Family(str, Enum):
+    """Where the fault is, hence what a program does next (ERR-5)."""
+
+    ENVIRONMENT = "environment"
+    """The system: a program may try again."""
+    FILE = "file"
+    """The bytes of the file: its producer writes them again, or the file is repaired."""
+    LIMIT = "limit"
+    """The file is larger than the caller allows: a program that trusts it may raise the limit."""
+    CALLER = "caller"
+    """The call."""
+
+    def __str__(self) -> str:
+        """Return the family as the specification spells it."""
+        return self.value
+
+
 class Code(str, Enum):
     """An error code of ERR-1; its value is the name that all languages share."""
 
@@ -31,6 +48,15 @@ class Code(str, Enum):
     def __str__(self) -> str:
         """Return the code as the specification spells it."""
         return self.value
+
+    @property
+    def family(self) -> Family:
+        """Where a fault with this code is (ERR-5)."""
+        return _FAMILIES.get(self, Family.FILE)
+
+
+_FAMILIES = {Code.IO: Family.ENVIRONMENT, Code.LIMIT_EXCEEDED: Family.LIMIT, Code.INVALID_ARGUMENT: Family.CALLER}
+"""Those that are not the file's."""
 
 
 class FaroError(Exception):

@@ -448,7 +448,7 @@ def test_the_table_has_every_argument_of_every_public_call() -> None:
 
 
 MADE_BY_THE_LIBRARY = {
-    *("Block", "CheckLevel", "CheckReport", "CleanReport", "Code", "Encoded", "FaroError", "FaroIOError"),
+    *("Block", "CheckLevel", "CheckReport", "CleanReport", "Code", "Encoded", "Family", "FaroError", "FaroIOError"),
     *(
         "FileHeader",
         "KeptFile",

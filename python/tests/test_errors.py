@@ -6,6 +6,7 @@ import copy
 import errno
 import os
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from support import FILE_ID, Call, fault_of, write
 
 import faro_format as faro
-from faro_format import Code, FaroError, FaroIOError, Reader, Writer, WriterOptions, check, open_reader
+from faro_format import Code, Family, FaroError, FaroIOError, Reader, Writer, WriterOptions, check, open_reader
 from faro_format._error import Place
 
 CALLS = [Call("write", [0], b"one"), Call("broadcast", [], b"all")]
@@ -80,3 +81,11 @@ def test_long_texts_are_shortened(tmp_path: Path) -> None:
     fault = FaroError(Code.CHECKSUM, "a" * 500 + "z", "b" * 500 + "y")
     assert len(str(fault)) < 300
     assert (fault.expected[-1], fault.found[-1]) == ("z", "y")
+
+
+def test_families_are_those_of_the_specification() -> None:
+    text = (Path(__file__).parents[2] / "spec" / "errors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| [^|]* \| ([a-z]+) \|$", text, re.MULTILINE)
+    assert {code: str(Code(code).family) for code, _ in rows} == dict(rows)
+    assert {code for code, _ in rows} == {str(code) for code in Code}
+    assert FaroError(Code.UNFINISHED, "a tail").code.family is Family.FILE

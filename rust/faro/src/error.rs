@@ -6,6 +6,37 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+/// Where the fault is, hence what a program does next (ERR-5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// The system: a program may try again.
+    Environment,
+    /// The bytes of the file: its producer writes them again, or the file is repaired.
+    File,
+    /// The file is larger than the caller allows: a program that trusts it may raise the limit.
+    Limit,
+    /// The call.
+    Caller,
+}
+
+impl Family {
+    /// The family as every implementation spells it, for example `environment`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Family::Environment => "environment",
+            Family::File => "file",
+            Family::Limit => "limit",
+            Family::Caller => "caller",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// What kind of fault an [`Error`] is (ERR-1). The set is closed in version 1 of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
@@ -60,6 +91,16 @@ impl Code {
         Code::LimitExceeded,
         Code::InvalidArgument,
     ];
+
+    /// Where a fault with this code is (ERR-5).
+    pub const fn family(self) -> Family {
+        match self {
+            Code::Io => Family::Environment,
+            Code::LimitExceeded => Family::Limit,
+            Code::InvalidArgument => Family::Caller,
+            _ => Family::File,
+        }
+    }
 
     /// The code as every implementation spells it, for example `not-faro`.
     pub const fn as_str(self) -> &'static str {
@@ -241,6 +282,21 @@ mod tests {
             assert_eq!(code.as_str().parse::<Code>().unwrap(), code);
         }
         assert_eq!("Io".parse::<Code>().unwrap_err().code, Code::InvalidArgument);
+    }
+
+    #[test]
+    fn families_are_those_of_the_specification() {
+        let text = include_str!("../../../spec/errors.md");
+        let rows = text.lines().filter_map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let code = cells.get(1)?.trim_matches('`').parse::<Code>().ok()?;
+            Some((code, *cells.get(3)?))
+        });
+        let rows: Vec<_> = rows.collect();
+        assert_eq!(rows.len(), Code::ALL.len());
+        for (code, family) in rows {
+            assert_eq!(code.family().to_string(), family, "{code:?}");
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ mod zstd_frame;
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
 pub use check::{CheckReport, Level, check, check_with};
 pub use codec::Codec;
-pub use error::{Code, Error, Result, Role};
+pub use error::{Code, Error, Family, Result, Role};
 pub use follow::{Follower, Progress};
 pub use header::{FileHeader, FileKind, Framing};
 pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};

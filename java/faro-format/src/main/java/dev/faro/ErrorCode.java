@@ -39,6 +39,16 @@ public enum ErrorCode {
         this.text = text;
     }
 
+    /** Where a fault with this code is (ERR-5). */
+    public ErrorFamily family() {
+        return switch (this) {
+            case IO -> ErrorFamily.ENVIRONMENT;
+            case LIMIT_EXCEEDED -> ErrorFamily.LIMIT;
+            case INVALID_ARGUMENT -> ErrorFamily.CALLER;
+            default -> ErrorFamily.FILE;
+        };
+    }
+
     /** The code as the specification writes it, such as {@code not-faro}. */
     @Override
     public String toString() {

@@ -12,7 +12,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -135,5 +139,22 @@ class ErrorTextTest {
             assertEquals(Integer.toString(level), e.found());
             assertTrue(e.expected().contains("level"), e.expected());
         }
+    }
+
+    @Test
+    void familiesAreThoseOfTheSpecification() throws Exception {
+        Pattern row = Pattern.compile("^\\| `([a-z-]+)` \\| [^|]* \\| ([a-z]+) \\|$");
+        Map<String, String> expected = new TreeMap<>();
+        for (String line : Files.readAllLines(Path.of("../../spec/errors.md"))) {
+            Matcher matcher = row.matcher(line);
+            if (matcher.matches()) {
+                expected.put(matcher.group(1), matcher.group(2));
+            }
+        }
+        Map<String, String> found = new TreeMap<>();
+        for (ErrorCode code : ErrorCode.values()) {
+            found.put(code.toString(), code.family().toString());
+        }
+        assertEquals(expected, found);
     }
 }
