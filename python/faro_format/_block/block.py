@@ -1,4 +1,4 @@
-"""Blocks: their header, and the checks of BLK-7 in their order."""
+"""Blocks: their header and kinds (BLK-1 to BLK-5), and the checks of BLK-7 in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kinds of blocks are allowed where."""
+"""Which kinds of blocks are allowed where (CTX-1, SCH-2)."""
 
 from __future__ import annotations
 

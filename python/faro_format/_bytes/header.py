@@ -1,4 +1,4 @@
-"""The 64 bytes at the start of every file (spec/header.md)."""
+"""The 64 bytes at the start of every file (HDR-1 to HDR-5, INT-5 for what has no meaning yet)."""
 
 from __future__ import annotations
 

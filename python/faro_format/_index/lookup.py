@@ -1,4 +1,4 @@
-"""Direct lookup (LKP): what one partition reads, found by position in region messages that are not read.
+"""Direct lookup (LKP-1, LKP-2): what one partition reads, found by position in region messages that are not read.
 
 A message is a FlatBuffers buffer; of each only the fields, and of each vector only the elements, that lead to one
 partition are read, some bytes at a time. The checks are those of LKP-2, before anything is believed.

@@ -1,4 +1,4 @@
-"""Canonical bytes of messages: the builder's calls in the order of CAN-2.
+"""Canonical bytes of messages: the builder's calls in the order of CAN-2 (CAN-1).
 
 The generated code has no function that adds all fields of a table; the order here, by size downwards and
 backwards in declaration, is the one that Rust's and Java's have.

@@ -1,4 +1,4 @@
-"""The structural validity of messages (MSG-1 to MSG-12), decided before any accessor touches their bytes.
+"""The structural validity of messages (MSG-1 to MSG-14, VER-2), decided before any accessor touches their bytes.
 
 The verifier is driven by a table of the schema. It takes all tables of one kind at once, as NumPy arrays, so
 that a message of a million tables costs no Python step for each.

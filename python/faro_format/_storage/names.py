@@ -1,4 +1,4 @@
-"""What files the NAME of an output stands for (PUB-1)."""
+"""What files the NAME of an output means (PUB-1, FIL-1, FIL-2)."""
 
 from __future__ import annotations
 

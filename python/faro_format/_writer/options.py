@@ -1,4 +1,4 @@
-"""The options of a writer (spec/writing.md), checked."""
+"""The options of a writer (spec/writing.md, HDR-3), checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sort buffer: records in, in the order of calls; a region's blocks out, by partition (SRT).
+"""The sort buffer: records in, in the order of calls; a region's blocks out, by partition (SRT-1 to SRT-8).
 
 Records lie one behind the other in a pool, in the order of their calls. Of each, four columns say its stream,
 kind, length and count of rows; a stream is an own extent (the partition less first_partition) or a shared one

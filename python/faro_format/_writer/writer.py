@@ -1,4 +1,4 @@
-"""Writing an output: calls in, regions to files, commit, finish, abort (WRT)."""
+"""Writing an output: calls in, regions to files, commit, finish, abort (WRT-1 to WRT-7)."""
 
 from __future__ import annotations
 

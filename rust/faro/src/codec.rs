@@ -1,4 +1,5 @@
-//! Compression (spec, COD). Contexts are made once and reused: making one per block would dominate small blocks.
+//! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and
+//! reused: making one per block would dominate small blocks.
 
 use crate::block::BlockHeader;
 use crate::error::{Code, Error, Result};

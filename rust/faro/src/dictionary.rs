@@ -1,4 +1,5 @@
-//! Dictionaries of a file: how their blocks are checked, and what is kept of those that were needed (spec, DIC).
+//! Dictionaries of a file: how their blocks are checked, and what is kept of those that were needed (spec,
+//! DIC-1 to DIC-6).
 
 use crate::block::{BlockHeader, Kinds, Place, Seal, Sequence, pad8};
 use crate::codec::Digest;

@@ -1,4 +1,5 @@
-//! The 64 bytes at the start of every file (spec, HDR).
+//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5, INT-5 for what has no meaning yet). Nothing is
+//! allocated because of a header alone.
 
 use crate::checksum::crc32c;
 use crate::error::{Code, Error, Result};

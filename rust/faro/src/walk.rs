@@ -1,4 +1,5 @@
-//! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5): what following and repairing share.
+//! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5, with the kinds that are
+//! allowed where by CTX-1, hence SCH-2): what following and repairing share.
 
 use crate::block::{self, BlockHeader, Kinds, Partition, Place, Sequence};
 use crate::dictionary;

@@ -1,4 +1,5 @@
-//! The order in which a block is checked (spec, BLK-7), and what its place says about it.
+//! The order in which a block is checked (spec, BLK-7; BLK-2 to BLK-5 are among the checks), and
+//! what its place says about it.
 
 use super::{
     ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, is_partition_kind,

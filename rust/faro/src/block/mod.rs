@@ -1,4 +1,4 @@
-//! Blocks and their 24-byte header (spec, BLK).
+//! Blocks and their 24-byte header (spec, BLK-1), their kinds (BLK-2), sequences (BLK-3) and partitions (BLK-4).
 
 mod check;
 #[cfg(test)]

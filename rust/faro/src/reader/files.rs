@@ -1,4 +1,4 @@
-//! The files of an output (spec, FIL).
+//! The files of an output (spec, FIL-1 to FIL-3).
 
 use crate::error::{Code, Error, Result, Role};
 use crate::writer::Layout;

@@ -12,8 +12,8 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * Reads and checks the blocks of one file, one at a time, in the order of BLK-7. The fields are those of the block that
- * was read last. One per owner; not for several threads at once.
+ * Reads and checks the blocks of one file, one at a time, in the order of BLK-7, which includes BLK-4 and BLK-5.
+ * The fields are those of the block that was read last. One per owner; not for several threads at once.
  */
 public final class BlockReader extends BlockFields {
     /** Bytes of a block's header. */

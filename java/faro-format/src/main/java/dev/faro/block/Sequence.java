@@ -1,7 +1,7 @@
 package dev.faro.block;
 
 /**
- * What is known of a block's sequence.
+ * What is known of a block's sequence (BLK-3).
  *
  * @param exactly its number, or -1 if that is not known
  * @param above its number is above this, too; -1 for any number

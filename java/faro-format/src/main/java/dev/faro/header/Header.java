@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * The 64 bytes at the start of every file (HDR).
+ * The 64 bytes at the start of every file (HDR-1 to HDR-5). What has no meaning yet is written as zero (INT-5).
  *
  * @param kind what the file is
  * @param versionMinor which fields its messages may have

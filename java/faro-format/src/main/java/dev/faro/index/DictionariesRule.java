@@ -8,7 +8,7 @@ import dev.faro.message.Fields;
 import dev.faro.message.TableView;
 import java.nio.ByteBuffer;
 
-/** Where a footer may say that dictionaries stand: FTR-7, and for a pair the tiling of FTR-3. */
+/** Where a footer may say that dictionaries (DIC-1) are located: DIC-3, FTR-7, and for a pair the tiling of FTR-3. */
 final class DictionariesRule {
     /** Bytes of a DictionaryEntry: offset, size, reserved. */
     static final int ENTRY = 16;

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.SortedMap;
 
 /**
- * Builds messages with canonical bytes (CAN-2, CAN-3). Vectors are absent when null; a statistics vector of zeros and
+ * Builds messages with canonical bytes (CAN-1 to CAN-3). Vectors are absent when null; a statistics vector of zeros and
  * an empty list are left out.
  */
 public final class MessageBuilder {

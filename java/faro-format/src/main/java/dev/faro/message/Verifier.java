@@ -6,8 +6,8 @@ import dev.faro.file.InputFile;
 import java.nio.ByteBuffer;
 
 /**
- * Decides whether a message is structurally valid (MSG-1 to MSG-14), before any accessor of FlatBuffers touches it, in
- * time and memory linear in its size, up to sorting.
+ * Decides whether a message is structurally valid (MSG-1 to MSG-14, more leniently for a newer minor version:
+ * VER-2), before any accessor of FlatBuffers touches it, in time and memory linear in its size, up to sorting.
  */
 public final class Verifier {
     /** The largest vtable of a newer minor version (MSG-12). */

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The files of one output, with their headers checked: checks 1 to 5 of OPN-1.
+ * The files of one output (FIL-1 to FIL-3), with their headers checked: checks 1 to 5 of OPN-1.
  *
  * @param header of the index or single file
  * @param index the index file, or the single file

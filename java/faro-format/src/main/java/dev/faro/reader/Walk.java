@@ -18,7 +18,8 @@ import dev.faro.message.Tail;
 import java.nio.ByteBuffer;
 
 /**
- * The walk over a file that may still grow, from one committed region to the next (FOL), for followers and for repair.
+ * The walk over a file that may still grow, from one committed region to the next (FOL-2 to FOL-5; which kinds
+ * are allowed where is CTX-1, hence SCH-2), for followers and for repair.
  * It goes on where it stopped. Not for several threads.
  */
 public final class Walk {

@@ -7,7 +7,7 @@ import dev.faro.index.Members;
 import dev.faro.sortbuffer.ExtentSink;
 import java.nio.ByteBuffer;
 
-/** Makes blocks of the records and events of an extent (SRT-6). */
+/** Makes blocks of the records and events of an extent (SRT-6), compressed where that makes them smaller (BLK-6). */
 final class BlockPacker implements ExtentSink {
     private final RegionOutput output;
     private final Framing framing;

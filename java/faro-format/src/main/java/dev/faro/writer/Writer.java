@@ -21,7 +21,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Writes one output (WRT). Not for several threads at once.
+ * Writes one output (WRT). While a region is open, calls are refused (WRT-10). A
+ * JVM is never forked, so WRT-11 asks nothing of it. Not for several threads at once.
  *
  * <p>Every call throws {@link FaroException}: {@code invalid-argument} and, for a record that is too large,
  * {@code limit-exceeded} leave the writer as it was; after any other error it is failed, and every later call but

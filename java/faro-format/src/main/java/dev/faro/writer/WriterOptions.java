@@ -14,7 +14,8 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * How to write; the defaults are those of the specification. Setters return this, and what is out of range is refused
+ * How to write; the defaults are those of the specification, and fields of the header
+ * without an option are zero (HDR-3). Setters return this, and what is out of range is refused
  * when a writer is made (WRT-1).
  */
 public final class WriterOptions {
