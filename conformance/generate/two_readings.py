@@ -191,7 +191,7 @@ def torn(cat: Catalog) -> None:
     built = build(output)
     index, second = built.files["index"], built.messages[1]
     wrong = patch(index, second + 16, b"\x05") + b"\x55" * 8
-    put_repair(cat, "header-wrong-8-behind", "a block that does not verify, 8 bytes after it, and its header cannot be there",
+    put_repair(cat, "header-wrong-8-after", "a block that does not verify, 8 bytes after it, and its header cannot be there",
                {**built.files, "index": wrong}, None, fault("checksum", "index", second), clause="REP-1 REP-2")  # fmt: skip
     story = Story(built).open(fault("truncated", "index", 0), data=None, index=0)
     cat.add(
@@ -202,12 +202,12 @@ def torn(cat: Catalog) -> None:
         folder="follow",
         steps=story.steps,
     )
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = arrow_message(b"an Arrow schema would be here")
     arrow = build(replace(base.arrow([arrow_message(b"batch")], schema), finished=False))
     begin = arrow.blocks[0][2]
     whole = arrow.files["single"][:begin]
     flipped = patch(whole, 64 + 60, b"?")
-    for name, content in (("zeros", whole[:64] + bytes(100)), ("damaged-8-behind", flipped + b"\x55" * 8)):
+    for name, content in (("zeros", whole[:64] + bytes(100)), ("damaged-8-after", flipped + b"\x55" * 8)):
         put_repair(cat, f"schema-{name}", "the schema block is not yet there: nothing can be repaired", {"single": content}, None,
                    fault("unfinished", "single", len(content)), clause="REP-1 FOL-1", features=["arrow"])  # fmt: skip
     bad = build(

@@ -68,7 +68,7 @@ def table(found: dict[str, Sum], ways: tuple[str, ...]) -> str:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """What stands between the marks."""
+    """What is between the marks."""
     results = figures["results"]
     finished, unfinished = sums(results, "finished"), sums(results, "unfinished")
     unverified = Sum()
