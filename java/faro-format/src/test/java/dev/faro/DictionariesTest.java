@@ -10,14 +10,14 @@ import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.reader.RecordCursor;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.Repair;
-import dev.faro.repair.Report.Action;
+import dev.faro.repair.RepairReport.Action;
 import dev.faro.writer.Layout;
 import dev.faro.writer.RegionWriter;
 import dev.faro.writer.Writer;
@@ -97,7 +97,7 @@ final class DictionariesTest {
                 : Reader.openPair(data(name, layout), index(name, layout), ReaderOptions.DEFAULT);
     }
 
-    private static void assertHoldsAll(Dataset reader) throws FaroException {
+    private static void assertHoldsAll(PartitionReader reader) throws FaroException {
         for (int partition : new int[] {0, 7, PARTITIONS - 1}) {
             int at = partition;
             try (RecordCursor records = reader.records(partition)) {

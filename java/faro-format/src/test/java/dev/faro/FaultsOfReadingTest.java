@@ -10,7 +10,7 @@ import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -206,7 +206,7 @@ class FaultsOfReadingTest {
     }
 
     /** Whether everything is read and is what it was; false if there is a fault. */
-    private static boolean readsAs(Dataset dataset, String whole) throws Exception {
+    private static boolean readsAs(PartitionReader dataset, String whole) throws Exception {
         try {
             assertEquals(whole, Outputs.contents(dataset));
             return true;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -37,7 +37,7 @@ class OutputNameTest {
         try (Reader reader = Reader.open(folder.resolve(name), ReaderOptions.DEFAULT)) {
             contents = Outputs.contents(reader);
         }
-        try (Dataset follower = Follower.open(folder.resolve(name), ReaderOptions.DEFAULT)) {
+        try (PartitionReader follower = Follower.open(folder.resolve(name), ReaderOptions.DEFAULT)) {
             assertTrue(((Follower) follower).poll());
             assertEquals(contents, Outputs.contents(follower));
         }

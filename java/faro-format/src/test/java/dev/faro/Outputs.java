@@ -3,7 +3,7 @@ package dev.faro;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -78,7 +78,7 @@ final class Outputs {
     }
 
     /** Reads every block of every partition; returns how many. */
-    static int readAll(Dataset dataset) throws FaroException {
+    static int readAll(PartitionReader dataset) throws FaroException {
         int count = 0;
         int first = dataset.header().firstPartition();
         for (int p = first; p < first + dataset.header().partitionCount(); p++) {
@@ -93,7 +93,7 @@ final class Outputs {
     }
 
     /** What all partitions read: kinds and bytes. */
-    static String contents(Dataset dataset) throws FaroException {
+    static String contents(PartitionReader dataset) throws FaroException {
         StringBuilder text = new StringBuilder();
         int first = dataset.header().firstPartition();
         for (int p = first; p < first + dataset.header().partitionCount(); p++) {

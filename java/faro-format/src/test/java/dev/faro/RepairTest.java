@@ -8,8 +8,8 @@ import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.Repair;
-import dev.faro.repair.Report;
-import dev.faro.repair.Report.Action;
+import dev.faro.repair.RepairReport;
+import dev.faro.repair.RepairReport.Action;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -27,7 +27,7 @@ class RepairTest {
     @TempDir
     Path folder;
 
-    private static Report repair(Path name, Layout layout, boolean dryRun) throws FaroException {
+    private static RepairReport repair(Path name, Layout layout, boolean dryRun) throws FaroException {
         return layout == Layout.SINGLE
                 ? Repair.singleToLastCommit(Outputs.file(name, ".faro"), Limits.DEFAULT, dryRun)
                 : Repair.pairToLastCommit(
@@ -69,9 +69,9 @@ class RepairTest {
                     follower.poll();
                     committed = follower.regionCount();
                 }
-                Report dry = repair(name, layout, true);
+                RepairReport dry = repair(name, layout, true);
                 assertEquals(size, Files.size(files.get(files.size() - 1)));
-                Report report = repair(name, layout, false);
+                RepairReport report = repair(name, layout, false);
                 assertEquals(dry, report);
                 assertEquals(Action.LAST_COMMIT, report.action());
                 assertEquals(committed, report.regions());
@@ -126,7 +126,7 @@ class RepairTest {
             Path data = Outputs.file(name, ".data");
             Path index = Outputs.file(name, ".index");
             Files.delete(index);
-            Report report = Rebuild.rebuild(data, index, new Rebuild.Options(toAll, null, Limits.DEFAULT, false));
+            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(toAll, null, Limits.DEFAULT, false));
             assertEquals(Action.REBUILT, report.action());
             assertEquals(blocks, report.blocks());
             assertEquals(toAll ? 0 : 2, report.orphaned());
@@ -208,7 +208,7 @@ class RepairTest {
         byte[] whole = Files.readAllBytes(data);
         for (int size = 64; size <= whole.length; size++) {
             Files.write(data, Arrays.copyOf(whole, size));
-            Report report = Rebuild.rebuild(data, index, new Rebuild.Options(true, null, Limits.DEFAULT, false));
+            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(true, null, Limits.DEFAULT, false));
             assertEquals(size, report.dataKept() + report.dataCut());
             assertEquals(report.dataKept(), Files.size(data));
             assertEquals(report.blocks(), Outputs.check(name, Layout.PAIRED).blocks());
@@ -228,7 +228,7 @@ class RepairTest {
             }
             long blocks = Outputs.check(name, Layout.PAIRED).blocks();
             byte[] schema = script.framing == dev.faro.header.Framing.ARROW ? Script.ARROW : null;
-            Report report = Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
+            RepairReport report = Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
                     new Rebuild.Options(false, schema, Limits.DEFAULT, false));
             assertEquals(blocks, report.blocks(), "seed " + seed);
             assertEquals(blocks, Outputs.check(name, Layout.PAIRED).blocks(), "seed " + seed);

@@ -2,7 +2,7 @@ package dev.faro;
 
 import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Layout;
@@ -113,7 +113,7 @@ final class Scrambled {
     }
 
     /** The stories of all partitions, read one by one. */
-    List<List<String>> stories(Dataset dataset) throws FaroException {
+    List<List<String>> stories(PartitionReader dataset) throws FaroException {
         List<List<String>> stories = new ArrayList<>();
         for (int partition = first; partition < first + partitions; partition++) {
             stories.add(story(dataset.partition(partition)));

@@ -2,7 +2,7 @@ package dev.faro;
 
 import dev.faro.codec.Codec;
 import dev.faro.header.Framing;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.RecordCursor;
 import dev.faro.writer.Layout;
@@ -127,7 +127,7 @@ final class Script {
     }
 
     /** What a partition reads. */
-    List<String> read(Dataset dataset, int partition) throws FaroException {
+    List<String> read(PartitionReader dataset, int partition) throws FaroException {
         List<String> texts = new ArrayList<>();
         if (framing != Framing.OPAQUE) {
             try (RecordCursor records = dataset.records(partition)) {

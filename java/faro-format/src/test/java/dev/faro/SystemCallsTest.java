@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.reader.Follower;
 import dev.faro.repair.Repair;
-import dev.faro.repair.Report;
+import dev.faro.repair.RepairReport;
 import dev.faro.writer.Durability;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
@@ -173,7 +173,7 @@ class SystemCallsTest {
                 committed = follower.regionCount();
             }
             List<Path> files = Outputs.files(name, layout);
-            Report report = layout == Layout.SINGLE
+            RepairReport report = layout == Layout.SINGLE
                     ? Repair.singleToLastCommit(files.get(0), Limits.DEFAULT, false)
                     : Repair.pairToLastCommit(files.get(0), files.get(1), Limits.DEFAULT, false);
             assertEquals(committed, report.regions(), where);

@@ -8,7 +8,7 @@ import dev.faro.header.Framing;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.CheckLevel;
 import dev.faro.reader.Checker;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -97,7 +97,7 @@ class ThreadsTest {
         }
         try (Reader reader = open(name, Layout.PAIRED, 0);
                 Follower follower = Outputs.follow(name, Layout.PAIRED)) {
-            for (Dataset dataset : List.of(reader, follower)) {
+            for (PartitionReader dataset : List.of(reader, follower)) {
                 ByteBuffer one = dataset.schemaMessage();
                 assertEquals(-1, one.getInt());
                 assertEquals(ByteBuffer.wrap(Script.ARROW), dataset.schemaMessage());

@@ -2,7 +2,7 @@ package dev.faro;
 
 import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -75,7 +75,7 @@ final class Torment {
     }
 
     /** What each partition reads, and behind them what a range and all of them do. */
-    static List<List<Long>> readEach(Dataset dataset) throws FaroException {
+    static List<List<Long>> readEach(PartitionReader dataset) throws FaroException {
         List<List<Long>> each = new ArrayList<>();
         for (int partition = 0; partition < PARTITIONS; partition++) {
             each.add(read(dataset.partition(partition)));
@@ -86,7 +86,7 @@ final class Torment {
     }
 
     /** The same as one of those that {@link #readEach} gives. */
-    static List<Long> readOne(Dataset dataset, int which) throws FaroException {
+    static List<Long> readOne(PartitionReader dataset, int which) throws FaroException {
         return which < PARTITIONS ? read(dataset.partition(which))
                 : read(which == PARTITIONS ? dataset.range(3, 11) : dataset.all());
     }

@@ -5,7 +5,7 @@ import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.Encoder;
@@ -59,7 +59,7 @@ final class CodecTarget implements Target {
     private static BlockReader read(InputFile file) throws FaroException {
         BlockReader block = BlockReader.ofExtents(file, new UUID(0, 0), LIMITS, true);
         long end = file.size();
-        block.read(AT, end, end, Place.EXTENT, 0, Sequence.exactly(0));
+        block.read(AT, end, end, Context.EXTENT, 0, Sequence.exactly(0));
         return block;
     }
 

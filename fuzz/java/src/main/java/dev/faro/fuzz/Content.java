@@ -1,9 +1,9 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,7 +23,7 @@ record Content(List<Long> blocks, String sum, FaroException error) {
     private static final int SOME = 8;
 
     /** Reads a partition by itself. */
-    static Content ofPartition(Dataset dataset, int partition, long maxPlain) throws IOException {
+    static Content ofPartition(PartitionReader dataset, int partition, long maxPlain) throws IOException {
         Collector collector = new Collector(maxPlain);
         FaroException error = null;
         try (BlockCursor blocks = dataset.partition(partition)) {
@@ -37,7 +37,7 @@ record Content(List<Long> blocks, String sum, FaroException error) {
     }
 
     /** Reads everything as one range, and hands over which block is for which of some partitions. */
-    static Content ofRange(Dataset dataset, long maxPlain, List<Integer> partitions, List<List<Long>> read)
+    static Content ofRange(PartitionReader dataset, long maxPlain, List<Integer> partitions, List<List<Long>> read)
             throws IOException {
         Collector collector = new Collector(maxPlain);
         FaroException error = null;
@@ -57,7 +57,7 @@ record Content(List<Long> blocks, String sum, FaroException error) {
     }
 
     /** "Every partition" of TARGETS.md. */
-    static List<Integer> partitions(Header header) {
+    static List<Integer> partitions(FileHeader header) {
         int count = header.partitionCount();
         List<Integer> numbers = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -2,7 +2,7 @@ package dev.faro.fuzz;
 
 import dev.faro.FaroException;
 import dev.faro.repair.Rebuild;
-import dev.faro.repair.Report;
+import dev.faro.repair.RepairReport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -20,7 +20,7 @@ final class HeaderBlockTarget implements Target {
         DataModel model = DataModel.of(file, FilesInput.limits(flags));
         String found;
         try {
-            Report report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
+            RepairReport report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
                     new Rebuild.Options(false, null, FilesInput.limits(flags), true));
             found = "regions " + report.regions() + " blocks " + report.blocks() + " kept " + report.dataKept() + " cut "
                     + report.dataCut() + " orphaned " + report.orphaned();

@@ -9,7 +9,7 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.Repair;
-import dev.faro.repair.Report;
+import dev.faro.repair.RepairReport;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Locale;
@@ -40,7 +40,7 @@ final class RepairTarget implements Target {
         }
     }
 
-    private record Outcome(Report report, FaroException error) {
+    private record Outcome(RepairReport report, FaroException error) {
         void print(Transcript transcript, String how) {
             if (error != null) {
                 transcript.line(how, error);
@@ -69,7 +69,7 @@ final class RepairTarget implements Target {
         return (input.mode() & 1) != 0 && (!input.pair() || arrow);
     }
 
-    private static Report report(FilesInput input, Folder folder, boolean dry) throws FaroException {
+    private static RepairReport report(FilesInput input, Folder folder, boolean dry) throws FaroException {
         Limits limits = input.limits();
         if ((input.mode() & 1) != 0) {
             if (!input.pair()) {
@@ -82,7 +82,7 @@ final class RepairTarget implements Target {
         return toLastCommit(input, folder, limits, dry);
     }
 
-    private static Report toLastCommit(FilesInput input, Folder folder, Limits limits, boolean dry)
+    private static RepairReport toLastCommit(FilesInput input, Folder folder, Limits limits, boolean dry)
             throws FaroException {
         return input.pair()
                 ? Repair.pairToLastCommit(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), limits, dry)
@@ -95,13 +95,13 @@ final class RepairTarget implements Target {
                 && folder.count() == (input.pair() ? 2 : 1), property);
     }
 
-    private static void mended(FilesInput input, Folder folder, Report.Action action) throws IOException {
-        boolean rebuilt = action == Report.Action.REBUILT;
+    private static void mended(FilesInput input, Folder folder, RepairReport.Action action) throws IOException {
+        boolean rebuilt = action == RepairReport.Action.REBUILT;
         Limits limits = input.limits();
         boolean statistics = false;
         try (Reader reader = input.reader(folder, ReaderOptions.DEFAULT.withLimits(limits))) {
             statistics = reader.footer().statistics() != null;
-            if (action != Report.Action.NOTHING) {
+            if (action != RepairReport.Action.NOTHING) {
                 Checker.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
             }
         } catch (FaroException e) {
@@ -110,8 +110,8 @@ final class RepairTarget implements Target {
         }
         byte[] first = folder.read(input.firstName());
         byte[] second = folder.read(input.secondName());
-        Report again = toLastCommit(input, folder, limits, false);
-        Broken.unless(again.action() == Report.Action.NOTHING, "nothing is left to mend");
+        RepairReport again = toLastCommit(input, folder, limits, false);
+        Broken.unless(again.action() == RepairReport.Action.NOTHING, "nothing is left to mend");
         Broken.unless(Arrays.equals(first, folder.read(input.firstName()))
                 && Arrays.equals(second, folder.read(input.secondName())), "nothing is mended twice");
     }

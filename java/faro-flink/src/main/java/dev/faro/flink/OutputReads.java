@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import java.io.Closeable;
@@ -53,7 +53,7 @@ final class OutputReads implements Closeable {
      * @param local whether the consumer is in this task manager
      * @throws IOException if the output does not have them, or this is closed
      */
-    BufferReading open(Dataset output, int from, int to, boolean local) throws IOException {
+    BufferReading open(PartitionReader output, int from, int to, boolean local) throws IOException {
         Consumer consumer = scheduler.open(output, from, to);
         return new BufferReading(consumer, to - from, memory, decoders, consumersDecompress && !local);
     }

@@ -98,14 +98,14 @@ public final class BlockReader extends BlockFields {
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public void read(
-            long from, long end, long aheadEnd, Place place, int expectedPartition, Sequence expectedSequence)
+            long from, long end, long aheadEnd, Context place, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
         read(from, end, aheadEnd, place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
     }
 
     /** The same, with what {@link Sequence} has, for who reads millions of blocks. */
     public void read(
-            long from, long end, long aheadEnd, Place place, int expectedPartition, long exactly, long above)
+            long from, long end, long aheadEnd, Context place, int expectedPartition, long exactly, long above)
             throws FaroException {
         long storedSize = claim(from, end, aheadEnd);
         if (sizeInFile(storedSize) > end - from) {
@@ -134,7 +134,7 @@ public final class BlockReader extends BlockFields {
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public boolean readIfThere(
-            long from, long size, int behind, Place place, int expectedPartition, Sequence expectedSequence)
+            long from, long size, int behind, Context place, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
         if (size - from < HEADER) {
             return false;
@@ -166,7 +166,7 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Whether the checks 5 to 10 pass. */
-    private boolean couldStand(Place place, int expectedPartition, Sequence expectedSequence) {
+    private boolean couldStand(Context place, int expectedPartition, Sequence expectedSequence) {
         try {
             checkFields(place);
             checkPosition(place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
@@ -200,7 +200,7 @@ public final class BlockReader extends BlockFields {
      * DIC-5: refuses a block that claims to be a dictionary, before anything else of it is looked at, when the file has
      * as many as it may have.
      */
-    public void checkDictionaryCount(Place place) throws FaroException {
+    public void checkDictionaryCount(Context place) throws FaroException {
         boolean claims = place.dictionary() && (bytes.get(at + 16) & 0xFF) == BlockKind.DICTIONARY;
         if (claims && dictionaries != null && dictionaries.before(offset) >= limits.maxDictionaries()) {
             throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "at most " + limits.maxDictionaries() + " dictionaries", "one more");
@@ -208,7 +208,7 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Check 3. */
-    private void checkStoredSize(long storedSize, Place place) throws FaroException {
+    private void checkStoredSize(long storedSize, Context place) throws FaroException {
         kind = bytes.get(at + 16) & 0xFF;
         boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
         long most = kind == BlockKind.DICTIONARY && place.dictionary() ? limits.maxDictionarySize()
@@ -220,7 +220,7 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Check 3, and the whole block into the window. */
-    private void load(long storedSize, long aheadEnd, Place place) throws FaroException {
+    private void load(long storedSize, long aheadEnd, Context place) throws FaroException {
         checkStoredSize(storedSize, place);
         at = source.ensure(offset, (int) sizeInFile(storedSize), aheadEnd);
         bytes = source.buffer();
@@ -239,8 +239,8 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Checks 5 to 8; at once for plain data in an extent, which nearly all blocks are. */
-    private void checkFields(Place place) throws FaroException {
-        if (place == Place.EXTENT && bytes.getInt(at + 16) == 0) {
+    private void checkFields(Context place) throws FaroException {
+        if (place == Context.EXTENT && bytes.getInt(at + 16) == 0) {
             plain = bytes.getInt(at + 4);
             if (plain == stored && plain > 0 && plain <= limits.maxPlainSize()) {
                 kind = BlockKind.DATA;
@@ -285,7 +285,7 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Checks 9 and 10. */
-    private void checkPosition(Place place, int expectedPartition, long exactly, long above) throws FaroException {
+    private void checkPosition(Context place, int expectedPartition, long exactly, long above) throws FaroException {
         partition = bytes.getInt(at + 8);
         sequence = bytes.getInt(at + 12) & 0xFFFFFFFFL;
         if (place.metadata() && !BlockKind.isMetadata(kind)) {

@@ -3,7 +3,7 @@ package dev.faro.index;
 import dev.faro.block.BlockReader;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.header.FileKind;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Fields;
 import dev.faro.message.TableView;
 import java.nio.ByteBuffer;
@@ -19,7 +19,7 @@ final class DictionariesRule {
     private DictionariesRule() {}
 
     /** What is wrong, or null; of regions whose entries were found to be right one by one. */
-    static String fault(TableView table, Header header, long footerOffset) {
+    static String fault(TableView table, FileHeader header, long footerOffset) {
         int count = table.length(Fields.FOOTER_DICTIONARIES);
         if (count > 0 && !header.hasDictionaries() || count > MOST) {
             return "FTR-7: " + count + " dictionaries";
@@ -29,7 +29,7 @@ final class DictionariesRule {
         ByteBuffer entries = table.bytes(Fields.FOOTER_DICTIONARIES, ENTRY);
         int regionCount = table.length(Fields.FOOTER_REGIONS);
         int dictionary = 0;
-        long end = Header.SIZE;
+        long end = FileHeader.SIZE;
         // Region by region, with the dictionaries before each; then those behind the last.
         for (int region = 0; region <= regionCount; region++) {
             boolean last = region == regionCount;

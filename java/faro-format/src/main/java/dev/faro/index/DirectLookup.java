@@ -4,7 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.block.BlockReader;
 import dev.faro.file.InputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Directory;
 import dev.faro.message.Fields;
 import dev.faro.message.MessageKind;
@@ -20,7 +20,7 @@ import dev.faro.message.TableProbe;
  */
 public final class DirectLookup {
     private final InputFile file;
-    private final Header header;
+    private final FileHeader header;
     private final Footer footer;
     private final long footerOffset;
 
@@ -29,7 +29,7 @@ public final class DirectLookup {
      *
      * @param footerOffset where the footer block begins
      */
-    public DirectLookup(InputFile file, Header header, Footer footer, long footerOffset) {
+    public DirectLookup(InputFile file, FileHeader header, Footer footer, long footerOffset) {
         this.file = file;
         this.header = header;
         this.footer = footer;

@@ -6,7 +6,7 @@ import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.file.InputFile;
 import dev.faro.header.FileKind;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Directory;
 import dev.faro.message.Fields;
 import dev.faro.message.MessageKind;
@@ -41,7 +41,7 @@ public record Footer(
      * @throws FaroException {@code malformed-message}, {@code limit-exceeded} or {@code inconsistent-index}, each at
      *     the message's first byte
      */
-    public static Footer parse(ByteBuffer message, Header header, Limits limits, InputFile file, long footerOffset)
+    public static Footer parse(ByteBuffer message, FileHeader header, Limits limits, InputFile file, long footerOffset)
             throws FaroException {
         long offset = footerOffset + BlockReader.HEADER;
         Verifier.check(message, MessageKind.FOOTER, header.newerMinor(), file, offset);
@@ -86,7 +86,7 @@ public record Footer(
         return Collections.unmodifiableMap(properties);
     }
 
-    private static String fault(TableView table, Header header, long footerOffset) {
+    private static String fault(TableView table, FileHeader header, long footerOffset) {
         String fault = directoryFault(table, header.kind() == FileKind.SINGLE, footerOffset);
         if (fault == null) {
             fault = DictionariesRule.fault(table, header, footerOffset);
@@ -100,8 +100,8 @@ public record Footer(
     /** FTR-2 and FTR-3. */
     private static String directoryFault(TableView table, boolean single, long footerOffset) {
         ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
-        long messagesEnd = Header.SIZE;
-        long dataEnd = Header.SIZE;
+        long messagesEnd = FileHeader.SIZE;
+        long dataEnd = FileHeader.SIZE;
         for (int i = 0; i < table.length(Fields.FOOTER_REGIONS); i++) {
             int at = ENTRY * i;
             long message = entries.getLong(at);

@@ -1,7 +1,7 @@
 package dev.faro.index;
 
 import dev.faro.FaroException;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.util.Arrays;
 
 /**
@@ -22,7 +22,7 @@ public final class Members {
      *
      * @throws FaroException {@code invalid-argument} if the set is empty or has a partition that the file has not
      */
-    public static Members of(Header header, int... partitions) throws FaroException {
+    public static Members of(FileHeader header, int... partitions) throws FaroException {
         if (partitions.length == 0) {
             throw FaroException.invalidArgument("a set with a partition", "an empty set");
         }

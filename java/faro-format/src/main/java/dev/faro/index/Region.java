@@ -3,7 +3,7 @@ package dev.faro.index;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.file.InputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Fields;
 import dev.faro.message.MessageKind;
 import dev.faro.message.TableView;
@@ -35,7 +35,7 @@ public final class Region {
     private final int[] sharedMembers;
     private final int[] sharedFirstBlocks;
 
-    private Region(ByteBuffer message, Header header, TableView table) {
+    private Region(ByteBuffer message, FileHeader header, TableView table) {
         this.message = message;
         this.firstPartition = header.firstPartition();
         this.partitionCount = header.partitionCount();
@@ -80,7 +80,7 @@ public final class Region {
      * @param offset of the message's first byte in the file
      * @throws FaroException {@code malformed-message} or {@code inconsistent-index} at that offset
      */
-    public static Region parse(ByteBuffer message, Header header, Expected expected, InputFile file, long offset)
+    public static Region parse(ByteBuffer message, FileHeader header, Expected expected, InputFile file, long offset)
             throws FaroException {
         Verifier.check(message, MessageKind.REGION, header.newerMinor(), file, offset);
         TableView table = TableView.root(message);
@@ -111,7 +111,7 @@ public final class Region {
         }
     }
 
-    private static void check(TableView table, Header header, Expected expected) throws Fault {
+    private static void check(TableView table, FileHeader header, Expected expected) throws Fault {
         require(table.u32(Fields.REGION_SEQUENCE) == expected.sequence, "REG-2: sequence " + table.u32(Fields.REGION_SEQUENCE));
         long length = table.u64(Fields.REGION_DATA_LENGTH);
         require(length >= 24 && length % 8 == 0 && length <= 8 * U32, "REG-3: data_length " + length);
@@ -151,7 +151,7 @@ public final class Region {
         }
     }
 
-    private static void checkPartitions(IntBuffer partitions, Header header) throws Fault {
+    private static void checkPartitions(IntBuffer partitions, FileHeader header) throws Fault {
         long before = header.firstPartition() - 1L;
         for (int i = 0; i < partitions.limit(); i++) {
             long next = partitions.get(i) & U32;

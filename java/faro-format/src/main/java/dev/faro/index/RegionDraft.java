@@ -1,7 +1,7 @@
 package dev.faro.index;
 
 import dev.faro.FaroException;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.MessageBuilder;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -16,7 +16,7 @@ public final class RegionDraft {
     /** The most bytes of a region (REG-3). */
     public static final long MOST_BYTES = 8 * 0xFFFFFFFFL;
 
-    private final Header header;
+    private final FileHeader header;
     private int[] partitions = new int[16];
     private int[] blocks = new int[16];
     private int[] first = new int[16];
@@ -33,7 +33,7 @@ public final class RegionDraft {
     private static final int FIELDS = 3;
 
     /** An empty region. */
-    public RegionDraft(Header header) {
+    public RegionDraft(FileHeader header) {
         this.header = header;
     }
 

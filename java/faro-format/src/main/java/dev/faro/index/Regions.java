@@ -5,9 +5,9 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.file.InputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Directory;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -16,7 +16,7 @@ import java.util.Map;
 /** The regions of a file, read when first used and kept in a cache bounded by bytes. Safe to share between threads. */
 public final class Regions {
     private final InputFile file;
-    private final Header header;
+    private final FileHeader header;
     private final Limits limits;
     private final long cacheBytes;
     private final Map<Integer, Region> cache = new LinkedHashMap<>(16, 0.75f, true);
@@ -27,7 +27,7 @@ public final class Regions {
      *
      * @param cacheBytes bytes of region messages that are kept at most
      */
-    public Regions(InputFile file, Header header, Limits limits, long cacheBytes) {
+    public Regions(InputFile file, FileHeader header, Limits limits, long cacheBytes) {
         this.file = file;
         this.header = header;
         this.limits = limits;
@@ -35,7 +35,7 @@ public final class Regions {
     }
 
     /** The header of the file. */
-    public Header header() {
+    public FileHeader header() {
         return header;
     }
 
@@ -62,7 +62,7 @@ public final class Regions {
         long end = offset + BlockReader.sizeInFile(size);
         BlockReader reader = BlockReader.ofMetadata(file, header.fileId(), limits)
                 .with(header.hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
-        reader.read(offset, end, end, Place.REGION, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
+        reader.read(offset, end, end, Context.REGION, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != size) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a message of " + size + " bytes",
                     reader.storedSize());

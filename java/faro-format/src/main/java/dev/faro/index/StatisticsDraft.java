@@ -1,11 +1,11 @@
 package dev.faro.index;
 
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.MessageBuilder;
 
 /** The statistics of a file that is being written. A vector takes memory once a value of it is not zero. */
 public final class StatisticsDraft {
-    private final Header header;
+    private final FileHeader header;
     private long[] stored;
     private long[] plain;
     private long[] records;
@@ -14,7 +14,7 @@ public final class StatisticsDraft {
     private long recordsToAll;
 
     /** Statistics of nothing. */
-    public StatisticsDraft(Header header) {
+    public StatisticsDraft(FileHeader header) {
         this.header = header;
     }
 

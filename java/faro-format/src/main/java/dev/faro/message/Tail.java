@@ -4,7 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.file.Checksum;
 import dev.faro.file.InputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -18,7 +18,7 @@ public record Tail(long footerOffset, long footerSize) {
     /** Bytes of a tail. */
     public static final int SIZE = 24;
 
-    private static final long MAGIC = ~Header.MAGIC;
+    private static final long MAGIC = ~FileHeader.MAGIC;
 
     /**
      * Reads the tail at the end of a file: checks 1 and 2 of OPN-2.
@@ -27,7 +27,7 @@ public record Tail(long footerOffset, long footerSize) {
      */
     public static Tail readAtEnd(InputFile file, long size) throws FaroException {
         ErrorCode code = ErrorCode.UNFINISHED;
-        if (size < Header.SIZE + SIZE) {
+        if (size < FileHeader.SIZE + SIZE) {
             throw file.fault(code, size, "a tail", "the end of the file");
         }
         ByteBuffer bytes = bytes(file, size - SIZE);

@@ -5,9 +5,9 @@ import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Payloads;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 
@@ -18,8 +18,8 @@ import java.nio.ByteBuffer;
  * reader: both make its next read fail with {@code io}.
  */
 public final class BlockCursor implements Closeable {
-    private final Dataset dataset;
-    private final Header header;
+    private final PartitionReader dataset;
+    private final FileHeader header;
     private final Extents extents;
     private final Sequences sequences;
     private ExtentReaders.ExtentReader reader;
@@ -28,7 +28,7 @@ public final class BlockCursor implements Closeable {
     private long at;
     private boolean begun;
 
-    BlockCursor(Dataset dataset, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
+    BlockCursor(PartitionReader dataset, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
         this.dataset = dataset;
         this.header = dataset.header();
         this.reader = reader;
@@ -54,7 +54,7 @@ public final class BlockCursor implements Closeable {
                 close();
                 return false;
             }
-            blocks.read(at, extents.end, extents.aheadEnd, Place.EXTENT, extents.partition, sequences.exactly,
+            blocks.read(at, extents.end, extents.aheadEnd, Context.EXTENT, extents.partition, sequences.exactly,
                     sequences.above);
             at = blocks.end();
             sequences.read(blocks.sequence());
@@ -112,7 +112,7 @@ public final class BlockCursor implements Closeable {
     }
 
     /**
-     * The partition whose blocks are being read, also of a shared block; -1 in a {@link Dataset#range range} of other
+     * The partition whose blocks are being read, also of a shared block; -1 in a {@link PartitionReader#range range} of other
      * than one partition, where each block is for all that {@link #isFor} names.
      */
     public int reading() {
@@ -125,7 +125,7 @@ public final class BlockCursor implements Closeable {
     }
 
     /**
-     * Whether a partition of the file reads this block; of {@link Dataset#partitions several} that are read one after
+     * Whether a partition of the file reads this block; of {@link PartitionReader#partitions several} that are read one after
      * another, only the one whose turn it is. With {@link Lookup#DIRECT} nothing is known of others than the one
      * that is read.
      */
@@ -235,7 +235,7 @@ public final class BlockCursor implements Closeable {
         return records;
     }
 
-    Header header() {
+    FileHeader header() {
         return header;
     }
 

@@ -5,11 +5,11 @@ import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.codec.Decoder;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.PartitionCounters;
 import dev.faro.index.Region;
 import dev.faro.index.Statistics;
@@ -18,7 +18,7 @@ import dev.faro.message.Directory;
 /** Checks a whole output in the order of CHK-1. */
 public final class Checker {
     private final Reader reader;
-    private final Header header;
+    private final FileHeader header;
     private final Directory directory;
     private final boolean decode;
     private final Statistics statistics;
@@ -83,7 +83,7 @@ public final class Checker {
         BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), reader.limits())
                 .with(header.hasDictionaries() ? Dictionaries.counted(() -> dictionaries) : null);
         long footer = reader.opening().footerOffset();
-        long at = Header.SIZE;
+        long at = FileHeader.SIZE;
         long count = 0;
         int region = 0;
         boolean behindData = false;
@@ -94,8 +94,8 @@ public final class Checker {
                 behindData = true;
                 continue;
             }
-            boolean schema = header.framing() == Framing.ARROW && at == Header.SIZE;
-            Place place = new Place(
+            boolean schema = header.framing() == Framing.ARROW && at == FileHeader.SIZE;
+            Context place = new Context(
                     false, !beforeData, false, schema && !behindData, inSingle && !behindData, !behindData);
             long end = beforeData ? directory.dataOffset(region) : footer;
             metadata.read(at, end, end, place, BlockReader.NO_PARTITION, Sequence.exactly(count++));
@@ -218,7 +218,7 @@ public final class Checker {
         for (long at = begin; at < end; at = block.end()) {
             Sequence expected = !header.selective() ? Sequence.exactly(next)
                     : new Sequence(at == begin ? region.firstBlock(slot) : -1, next - 1);
-            block.read(at, end, region.dataEnd(), Place.EXTENT, partition, expected);
+            block.read(at, end, region.dataEnd(), Context.EXTENT, partition, expected);
             next = block.sequence() + 1;
             count += records(extents);
             plainBytes += plainBytes(block);
@@ -246,7 +246,7 @@ public final class Checker {
             } else {
                 expected = at == begin ? Sequence.both(first, sharedNext) : Sequence.exactly(sharedNext);
             }
-            block.read(at, end, region.dataEnd(), Place.EXTENT, BlockReader.NO_PARTITION, expected);
+            block.read(at, end, region.dataEnd(), Context.EXTENT, BlockReader.NO_PARTITION, expected);
             sharedNext = block.sequence() + 1;
             count += records(extents);
             plainBytes += plainBytes(block);

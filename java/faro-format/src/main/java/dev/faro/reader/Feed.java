@@ -11,7 +11,7 @@ import java.util.function.IntPredicate;
 /**
  * The reading of a partition or a range whose bytes somebody else brings, such as a scheduler: {@link #want} says which
  * bytes are next, {@link #bring} hands them over, and {@link #poll} checks and delivers the blocks that are whole. What
- * is delivered, and in which order, is what {@link Dataset#partition} and {@link Dataset#range} deliver.
+ * is delivered, and in which order, is what {@link PartitionReader#partition} and {@link PartitionReader#range} deliver.
  *
  * <p>One thread at a time wants and brings, one takes (polls, looks at blocks); they may be two.
  */
@@ -94,7 +94,7 @@ public final class Feed implements Closeable {
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
-    public Feed(Dataset dataset, int from, int to, Returns returns) throws FaroException {
+    public Feed(PartitionReader dataset, int from, int to, Returns returns) throws FaroException {
         dataset.checkRange(from, to);
         this.maxBlockSize = dataset.limits().maxBlockSize();
         this.source = new FeedSource(returns);

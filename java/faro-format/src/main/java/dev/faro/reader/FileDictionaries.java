@@ -5,7 +5,7 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.message.Directory;
@@ -74,7 +74,7 @@ final class FileDictionaries implements Dictionaries {
         long end = offset + BlockReader.sizeInFile(size);
         BlockReader block = BlockReader.ofMetadata(files.data(), files.header().fileId(), limits)
                 .with(Dictionaries.counted(() -> number - 1));
-        block.read(offset, end, end, Place.DICTIONARY, BlockReader.NO_PARTITION,
+        block.read(offset, end, end, Context.DICTIONARY, BlockReader.NO_PARTITION,
                 files.isSingle() ? BlockReader.ANY_SEQUENCE : Sequence.exactly(number - 1));
         if (block.storedSize() != size) {
             throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary of " + size + " bytes",

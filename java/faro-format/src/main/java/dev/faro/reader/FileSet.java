@@ -6,7 +6,7 @@ import dev.faro.FileRole;
 import dev.faro.file.InputFile;
 import dev.faro.file.OutputName;
 import dev.faro.header.FileKind;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.List;
  * @param index the index file, or the single file
  * @param data the data file, or the single file
  */
-public record FileSet(Header header, InputFile index, InputFile data) implements Closeable {
+public record FileSet(FileHeader header, InputFile index, InputFile data) implements Closeable {
     /**
      * Opens an output by NAME (PUB-1).
      *
@@ -38,7 +38,7 @@ public record FileSet(Header header, InputFile index, InputFile data) implements
         InputFile index = InputFile.open(FileRole.INDEX, indexPath);
         InputFile data = null;
         try {
-            Header header = read(index, FileKind.INDEX);
+            FileHeader header = read(index, FileKind.INDEX);
             data = InputFile.open(FileRole.DATA, dataPath);
             read(data, FileKind.DATA).checkPair(data, header);
             return new FileSet(header, index, data);
@@ -69,8 +69,8 @@ public record FileSet(Header header, InputFile index, InputFile data) implements
      *
      * @throws FaroException the first check of HDR-1 that fails, or {@code mismatched-pair} at 8
      */
-    public static Header read(InputFile file, FileKind kind) throws FaroException {
-        Header header = Header.read(file);
+    public static FileHeader read(InputFile file, FileKind kind) throws FaroException {
+        FileHeader header = FileHeader.read(file);
         if (header.kind() != kind) {
             throw file.fault(ErrorCode.MISMATCHED_PAIR, 8, "kind " + kind.number(), header.kind().number());
         }

@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * never change, so cursors stay valid. Safe to share between threads. Direct lookup does not concern it: it uses whole
  * region messages, whatever {@link ReaderOptions#lookup} says.
  */
-public final class Follower extends Dataset {
+public final class Follower extends PartitionReader {
     private final Walk walk;
     private final ByteBuffer schema;
     private volatile Directory committed = new Directory();

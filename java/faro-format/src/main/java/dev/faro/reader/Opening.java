@@ -6,11 +6,11 @@ import dev.faro.Limits;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
 import dev.faro.block.Payloads;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Footer;
 import dev.faro.message.Fields;
 import dev.faro.message.MessageKind;
@@ -39,14 +39,14 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
         Tail tail = Tail.readAtEnd(index, tailOffset + Tail.SIZE);
         long offset = tail.footerOffset();
         // Room first, so that no sum of what the tail says can wrap.
-        boolean leads = offset >= Header.SIZE && offset <= tailOffset && offset % 8 == 0
+        boolean leads = offset >= FileHeader.SIZE && offset <= tailOffset && offset % 8 == 0
                 && BlockReader.sizeInFile(tail.footerSize()) == tailOffset - offset;
         if (!leads) {
             throw index.fault(ErrorCode.INCONSISTENT_INDEX, tailOffset, "a tail that leads to the footer before it",
                     "footer_offset " + Long.toUnsignedString(offset) + ", footer_size " + tail.footerSize());
         }
         BlockReader reader = metadata(files, limits);
-        reader.read(offset, tailOffset, tailOffset, Place.FOOTER, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
+        reader.read(offset, tailOffset, tailOffset, Context.FOOTER, BlockReader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
         if (reader.storedSize() != tail.footerSize()) {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a footer of " + tail.footerSize() + " bytes",
                     reader.storedSize());
@@ -90,11 +90,11 @@ public record Opening(Footer footer, long footerOffset, long footerSequence, Byt
      */
     static ByteBuffer schema(FileSet files, Limits limits, long end) throws FaroException {
         BlockReader reader = metadata(files, limits);
-        reader.read(Header.SIZE, end, Header.SIZE, Place.SCHEMA, BlockReader.NO_PARTITION,
+        reader.read(FileHeader.SIZE, end, FileHeader.SIZE, Context.SCHEMA, BlockReader.NO_PARTITION,
                 Sequence.exactly(0));
         ByteBuffer message = reader.message();
         Verifier.check(message, MessageKind.SCHEMA, files.header().newerMinor(), files.index(),
-                Header.SIZE + BlockReader.HEADER);
+                FileHeader.SIZE + BlockReader.HEADER);
         ByteBuffer arrow = TableView.root(message).bytes(Fields.SCHEMA_ARROW, 1);
         if (!Payloads.isArrowMessage(arrow)) {
             throw reader.fault(ErrorCode.MALFORMED_MESSAGE, BlockReader.HEADER, "an encapsulated Arrow message",

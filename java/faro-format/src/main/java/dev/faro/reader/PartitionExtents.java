@@ -13,7 +13,7 @@ import dev.faro.message.Directory;
  * that the fault comes where PRT-3 has it.
  */
 final class PartitionExtents extends Extents {
-    private final Dataset dataset;
+    private final PartitionReader dataset;
     private final Directory directory;
     private final BlockReader aloneBlocks;
     private final ExtentWindow window;
@@ -30,7 +30,7 @@ final class PartitionExtents extends Extents {
     private int regionNumber;
     private int nextShared;
 
-    PartitionExtents(Dataset dataset, Directory directory, BlockReader aloneBlocks, int from, int to) {
+    PartitionExtents(PartitionReader dataset, Directory directory, BlockReader aloneBlocks, int from, int to) {
         this.dataset = dataset;
         this.directory = directory;
         this.aloneBlocks = aloneBlocks;

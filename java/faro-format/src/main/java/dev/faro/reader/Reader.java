@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /** A finished output, opened by OPN-1. Safe to share between threads. */
-public final class Reader extends Dataset {
+public final class Reader extends PartitionReader {
     private final Opening opening;
     private final DirectLookup directLookup;
 

@@ -8,8 +8,8 @@ import dev.faro.Limits;
  * @param limits what is taken from a file at most
  * @param verify whether checksums of partition blocks are verified (INT-7)
  * @param cacheBytes bytes of region messages that are kept in memory at most
- * @param lookup how a {@link Reader} finds the extents of one partition: for {@link Dataset#partition},
- *     {@link Dataset#records} and, when the footer has no statistics, {@link Dataset#storedBytes}. Ranges, reading by
+ * @param lookup how a {@link Reader} finds the extents of one partition: for {@link PartitionReader#partition},
+ *     {@link PartitionReader#records} and, when the footer has no statistics, {@link PartitionReader#storedBytes}. Ranges, reading by
  *     partition, schedulers and checks use whole region messages whatever it is (LKP-1); so does a {@link Follower},
  *     which has checked each message whole when the region was committed
  */

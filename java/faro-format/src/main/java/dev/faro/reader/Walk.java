@@ -6,11 +6,11 @@ import dev.faro.Limits;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.message.Directory;
@@ -25,15 +25,15 @@ import java.nio.ByteBuffer;
 public final class Walk {
     private final FileSet files;
     private final InputFile index;
-    private final Header header;
+    private final FileHeader header;
     private final Limits limits;
     private final boolean repair;
     private final BlockReader blocks;
     private final Directory directory = new Directory();
-    private long next = Header.SIZE;
+    private long next = FileHeader.SIZE;
     private long sequence;
-    private long metadataEnd = Header.SIZE;
-    private long dataEnd = Header.SIZE;
+    private long metadataEnd = FileHeader.SIZE;
+    private long dataEnd = FileHeader.SIZE;
     private boolean behindData;
     private Footer footer;
     private boolean finished;
@@ -65,7 +65,7 @@ public final class Walk {
             return null;
         }
         long size = index.size();
-        if (!read(size, Place.SCHEMA)) {
+        if (!read(size, Context.SCHEMA)) {
             throw index.fault(ErrorCode.UNFINISHED, size, "a schema block", "the end of the file");
         }
         return Opening.schema(files, limits, size);
@@ -85,9 +85,9 @@ public final class Walk {
     }
 
     private boolean step() throws FaroException {
-        boolean schema = header.framing() == Framing.ARROW && next == Header.SIZE;
+        boolean schema = header.framing() == Framing.ARROW && next == FileHeader.SIZE;
         boolean single = files.isSingle();
-        Place place = new Place(single, !single || behindData, !behindData, schema,
+        Context place = new Context(single, !single || behindData, !behindData, schema,
                 single && !behindData && header.hasDictionaries(), !behindData);
         if (!read(index.size(), place)) {
             return false;
@@ -111,7 +111,7 @@ public final class Walk {
     }
 
     /** Reads the block at {@link #next}, or says that it is not yet there (FOL-2, REP-1). */
-    private boolean read(long size, Place place) throws FaroException {
+    private boolean read(long size, Context place) throws FaroException {
         if (size - next < BlockReader.HEADER) {
             return false;
         }
@@ -171,7 +171,7 @@ public final class Walk {
                     throw files.data().fault(ErrorCode.LIMIT_EXCEEDED, at,
                             "at most " + limits.maxDictionaries() + " dictionaries", "one more");
                 }
-                data.read(at, end, end, Place.DICTIONARY, BlockReader.NO_PARTITION,
+                data.read(at, end, end, Context.DICTIONARY, BlockReader.NO_PARTITION,
                         Sequence.exactly(count));
                 data.checkDictionaryBytes();
                 directory.addDictionary(at, data.storedSize());

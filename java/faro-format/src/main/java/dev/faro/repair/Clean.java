@@ -4,7 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.file.HeldFile;
 import dev.faro.file.PublishingLock;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.repair.CleanReport.Kept;
 import dev.faro.repair.CleanReport.Reason;
 import java.io.IOException;
@@ -127,13 +127,13 @@ public final class Clean {
     }
 
     private static boolean fits(String name, HeldFile file) throws FaroException {
-        if (!file.isOpen() || file.size() < Header.SIZE) {
+        if (!file.isOpen() || file.size() < FileHeader.SIZE) {
             // What this process is writing is not opened: to close it would lose its lock.
             return true;
         }
         ByteBuffer start = file.start();
-        if (start.remaining() < Header.SIZE || start.getLong(0) != Header.MAGIC) {
-            return start.remaining() < Header.SIZE;
+        if (start.remaining() < FileHeader.SIZE || start.getLong(0) != FileHeader.MAGIC) {
+            return start.remaining() < FileHeader.SIZE;
         }
         Matcher matcher = TEMPORARY.matcher(name);
         return !matcher.matches()

@@ -8,19 +8,19 @@ import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.block.Dictionaries;
 import dev.faro.block.Payloads;
-import dev.faro.block.Place;
+import dev.faro.block.Context;
 import dev.faro.block.Sequence;
 import dev.faro.file.InputFile;
 import dev.faro.file.OutputFile;
 import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import dev.faro.index.PartitionCounters;
 import dev.faro.index.RegionDraft;
 import dev.faro.message.Directory;
 import dev.faro.reader.FileSet;
-import dev.faro.repair.Report.Action;
+import dev.faro.repair.RepairReport.Action;
 import dev.faro.writer.Committer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -37,7 +37,7 @@ public final class Rebuild {
             "whether regions are missing at the end", "whether the last blocks were ever committed");
 
     private final InputFile data;
-    private final Header header;
+    private final FileHeader header;
     private final boolean sharedToAll;
     private final Limits limits;
     private final BlockReader blocks;
@@ -51,10 +51,10 @@ public final class Rebuild {
     private long sharedBlocks;
     private long count;
     private int regions;
-    private long regionStart = Header.SIZE;
-    private long next = Header.SIZE;
+    private long regionStart = FileHeader.SIZE;
+    private long next = FileHeader.SIZE;
     /** Where the last partition block ends, and how many dictionaries stand before it. */
-    private long end = Header.SIZE;
+    private long end = FileHeader.SIZE;
     private int dictionaries;
 
     /**
@@ -67,7 +67,7 @@ public final class Rebuild {
      */
     public record Options(boolean sharedToAll, byte[] schema, Limits limits, boolean dryRun) {}
 
-    private Rebuild(InputFile data, Header header, Options options, OutputFile index) {
+    private Rebuild(InputFile data, FileHeader header, Options options, OutputFile index) {
         this.data = data;
         this.header = header;
         this.sharedToAll = options.sharedToAll;
@@ -84,7 +84,7 @@ public final class Rebuild {
      * @throws FaroException {@code invalid-argument} without a schema for framing arrow, or a fault that is no damage;
      *     then nothing was changed
      */
-    public static Report rebuild(Path dataPath, Path indexPath, Options options) throws FaroException {
+    public static RepairReport rebuild(Path dataPath, Path indexPath, Options options) throws FaroException {
         return rebuild(dataPath, indexPath, temporaryName(indexPath), options);
     }
 
@@ -94,9 +94,9 @@ public final class Rebuild {
     }
 
     /** As {@link #rebuild(Path, Path, Options)}, by way of another temporary name. */
-    static Report rebuild(Path dataPath, Path indexPath, Path temporary, Options options) throws FaroException {
+    static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, Options options) throws FaroException {
         try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
-            Header header = FileSet.read(data, FileKind.DATA);
+            FileHeader header = FileSet.read(data, FileKind.DATA);
             header.checkRewritable(data);
             checkSchema(header, options.schema);
             if (options.dryRun) {
@@ -108,7 +108,7 @@ public final class Rebuild {
         }
     }
 
-    private static void checkSchema(Header header, byte[] schema) throws FaroException {
+    private static void checkSchema(FileHeader header, byte[] schema) throws FaroException {
         boolean needed = header.framing() == Framing.ARROW;
         boolean fits = needed == (schema != null)
                 && (!needed || Payloads.isArrowMessage(ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN)));
@@ -119,7 +119,7 @@ public final class Rebuild {
         }
     }
 
-    private static Report rebuild(InputFile data, Header header, Path indexPath, Path temporary, Options options)
+    private static RepairReport rebuild(InputFile data, FileHeader header, Path indexPath, Path temporary, Options options)
             throws FaroException {
         OutputFile index = create(temporary);
         try {
@@ -131,7 +131,7 @@ public final class Rebuild {
             rebuild.scan();
             rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);
             index.sync();
-            Report report = rebuild.report();
+            RepairReport report = rebuild.report();
             try (OutputFile cut = OutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {
                 cut.sync();
             }
@@ -169,8 +169,8 @@ public final class Rebuild {
         }
     }
 
-    private Report report() throws FaroException {
-        return new Report(Action.REBUILT, regions, count, end, data.size() - end, 0, 0, sharedToAll ? 0 : sharedBlocks,
+    private RepairReport report() throws FaroException {
+        return new RepairReport(Action.REBUILT, regions, count, end, data.size() - end, 0, 0, sharedToAll ? 0 : sharedBlocks,
                 LOST);
     }
 
@@ -194,12 +194,12 @@ public final class Rebuild {
         boolean dictionary = blocks.claimsDictionary(next, size);
         try {
             if (dictionary) {
-                blocks.checkDictionaryCount(Place.DICTIONARY);
-                blocks.read(next, size, size, Place.DICTIONARY, BlockReader.NO_PARTITION,
+                blocks.checkDictionaryCount(Context.DICTIONARY);
+                blocks.read(next, size, size, Context.DICTIONARY, BlockReader.NO_PARTITION,
                         Sequence.exactly(directory.dictionaryCount()));
                 blocks.checkDictionaryBytes();
             } else {
-                blocks.read(next, size, size, Place.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
+                blocks.read(next, size, size, Context.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
             }
         } catch (FaroException e) {
             ErrorCode code = e.code();

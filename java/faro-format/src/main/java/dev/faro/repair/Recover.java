@@ -99,7 +99,7 @@ public final class Recover {
                 FinalNames.checkFree(role, group.finalPath(role));
             }
         }
-        Report repaired = repair();
+        RepairReport repaired = repair();
         if (!options.dryRun) {
             giveNames();
         }
@@ -115,7 +115,7 @@ public final class Recover {
         return options.overwrite || role == FileRole.INDEX && group.isNamed(FileRole.DATA);
     }
 
-    private Report repair() throws FaroException {
+    private RepairReport repair() throws FaroException {
         if (group.isSingle()) {
             return Repair.singleToLastCommit(group.path(FileRole.SINGLE), options.limits, options.dryRun);
         }

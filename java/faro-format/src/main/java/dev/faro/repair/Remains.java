@@ -7,7 +7,7 @@ import dev.faro.file.HeldFile;
 import dev.faro.file.InputFile;
 import dev.faro.file.OutputFile;
 import dev.faro.file.OutputName;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -31,7 +31,7 @@ final class Remains {
     private final Map<FileRole, Found> last = new EnumMap<>(FileRole.class);
 
     /** A name, and the file that it is of; two may be of one (PUB-7). */
-    private record Found(Path path, HeldFile file, Header header) {}
+    private record Found(Path path, HeldFile file, FileHeader header) {}
 
     private Remains(OutputName name, boolean single, String x) {
         this.name = name;
@@ -102,9 +102,9 @@ final class Remains {
     }
 
     /** The header that a file begins with, or null. */
-    private static Header header(FileRole role, Path path) throws FaroException {
+    private static FileHeader header(FileRole role, Path path) throws FaroException {
         try (InputFile file = InputFile.open(role, path)) {
-            return Header.read(file);
+            return FileHeader.read(file);
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
                 throw e;
@@ -196,7 +196,7 @@ final class Remains {
     }
 
     /** The header of a role's file, or null. */
-    Header header(FileRole role) {
+    FileHeader header(FileRole role) {
         return found(role) == null ? null : found(role).header;
     }
 

@@ -10,7 +10,7 @@ import dev.faro.message.Tail;
 import dev.faro.reader.FileSet;
 import dev.faro.reader.Opening;
 import dev.faro.reader.Walk;
-import dev.faro.repair.Report.Action;
+import dev.faro.repair.RepairReport.Action;
 import dev.faro.writer.Committer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ public final class Repair {
      * @param dryRun whether to report only
      * @throws FaroException a fault that is not an unfinished end; then nothing was changed
      */
-    public static Report pairToLastCommit(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport pairToLastCommit(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openPair(data, index)) {
             return repair(files, limits, dryRun);
         }
@@ -41,19 +41,19 @@ public final class Repair {
      * @param dryRun whether to report only
      * @throws FaroException a fault that is not an unfinished end; then nothing was changed
      */
-    public static Report singleToLastCommit(Path file, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport singleToLastCommit(Path file, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openSingle(file)) {
             return repair(files, limits, dryRun);
         }
     }
 
-    private static Report repair(FileSet files, Limits limits, boolean dryRun) throws FaroException {
+    private static RepairReport repair(FileSet files, Limits limits, boolean dryRun) throws FaroException {
         files.header().checkRewritable(files.index());
         long dataSize = files.isSingle() ? 0 : files.data().size();
         long indexSize = files.index().size();
         try {
             Directory directory = Opening.of(files, limits).footer().directory();
-            return new Report(Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, List.of());
+            return new RepairReport(Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, List.of());
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
                 throw e;
@@ -71,7 +71,7 @@ public final class Repair {
         if (!dryRun) {
             mend(files, walk, dataEnd, indexEnd);
         }
-        return new Report(Action.LAST_COMMIT, walk.directory().size(), -1, dataEnd, dataSize - dataEnd, indexEnd,
+        return new RepairReport(Action.LAST_COMMIT, walk.directory().size(), -1, dataEnd, dataSize - dataEnd, indexEnd,
                 indexSize - indexEnd, 0, List.of());
     }
 

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * One reading of a partition, or of a range of them, whose bytes a {@link Scheduler} brings: the blocks of
- * {@link dev.faro.reader.Dataset#partition} or {@link dev.faro.reader.Dataset#range}, in the same order. Checks and
+ * {@link dev.faro.reader.PartitionReader#partition} or {@link dev.faro.reader.PartitionReader#range}, in the same order. Checks and
  * decoding are made in the consumer's thread. For one thread at a time, but for {@link #close}, which may come from any
  * while nobody looks at a block.
  */

@@ -1,12 +1,12 @@
 package dev.faro.scheduler;
 
 import dev.faro.file.InputFile;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import java.util.ArrayDeque;
 
 /** What a scheduler knows of one file; guarded by the scheduler's lock. */
 final class FileSweep {
-    final Dataset dataset;
+    final PartitionReader dataset;
     final InputFile file;
     final Sweep<Consumer> sweep;
     /** Consumers that have room and no request. */
@@ -22,7 +22,7 @@ final class FileSweep {
     /** Where the last read ended. */
     long position;
 
-    FileSweep(Dataset dataset, SchedulerOptions options) {
+    FileSweep(PartitionReader dataset, SchedulerOptions options) {
         this.dataset = dataset;
         this.file = dataset.dataFile();
         this.sweep = new Sweep<>(options.gapBytes(), options.readBytes());

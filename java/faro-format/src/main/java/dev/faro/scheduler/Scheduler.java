@@ -1,7 +1,7 @@
 package dev.faro.scheduler;
 
 import dev.faro.FaroException;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -31,7 +31,7 @@ public final class Scheduler implements Closeable {
     private final Reading reading;
     /** Also the lock of whatever a consumer or a file keeps of this. */
     private final Ledger ledger;
-    private final Map<Dataset, FileSweep> files = new IdentityHashMap<>();
+    private final Map<PartitionReader, FileSweep> files = new IdentityHashMap<>();
     private final Set<Consumer> consumers = new LinkedHashSet<>();
     private volatile boolean closed;
     /** Why nothing more is read: this was closed, or a step failed in the middle of its books. */
@@ -86,12 +86,12 @@ public final class Scheduler implements Closeable {
             long reads, long bytes, long gapBytes, long requests, long seekBytes, long mostHeld) {}
 
     /**
-     * Opens a reading of one partition. Consumers of the same {@link Dataset} are served together: it is the file's one
+     * Opens a reading of one partition. Consumers of the same {@link PartitionReader} are served together: it is the file's one
      * handle, and stays the caller's to close, after them.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition
      */
-    public Consumer open(Dataset dataset, int partition) throws FaroException {
+    public Consumer open(PartitionReader dataset, int partition) throws FaroException {
         if (partition == Integer.MAX_VALUE) {
             throw FaroException.invalidArgument("a partition of the file", partition);
         }
@@ -104,7 +104,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed;
      *     {@code io} if it broke down
      */
-    public Consumer open(Dataset dataset, int from, int to) throws FaroException {
+    public Consumer open(PartitionReader dataset, int from, int to) throws FaroException {
         Consumer consumer;
         boolean run;
         synchronized (ledger) {

@@ -2,7 +2,7 @@ package dev.faro.sortbuffer;
 
 import dev.faro.FaroException;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import dev.faro.index.RegionDraft;
 import java.nio.ByteBuffer;
@@ -38,11 +38,11 @@ public final class SortBuffer {
     /** What a record is charged beside its bytes (SRT-1). */
     private static final int ENTRY = 12;
 
-    private final Header header;
+    private final FileHeader header;
     private final long size;
     private final boolean ordered;
-    private final int runSize;
-    private final List<Run> runs = new ArrayList<>();
+    private final int segmentSize;
+    private final List<Segment> segments = new ArrayList<>();
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
     private final Scratch scratch;
@@ -50,7 +50,7 @@ public final class SortBuffer {
     private final Piles piles;
     /** Whether no record of a single partition is in a part: what is in piles comes before these. */
     private boolean piling;
-    private int usedRuns;
+    private int usedSegments;
     private long charged;
     private long records;
 
@@ -60,12 +60,12 @@ public final class SortBuffer {
      * @param size bytes that records are charged at most until they have to be drained
      * @param ordered whether each broadcast or multicast with other members than the one before begins a shared extent
      */
-    public SortBuffer(Header header, long size, boolean ordered) {
+    public SortBuffer(FileHeader header, long size, boolean ordered) {
         this.header = header;
         this.size = size;
         this.ordered = ordered;
-        this.runSize = runSize(size, header.partitionCount());
-        this.scratch = new Scratch(runSize);
+        this.segmentSize = segmentSize(size, header.partitionCount());
+        this.scratch = new Scratch(segmentSize);
         // A record of framing arrow is a block.
         boolean few = header.framing() != Framing.ARROW && header.partitionCount() <= Piles.MOST;
         this.piles = few ? new Piles(header.partitionCount(), header.framing() == Framing.RECORDS) : null;
@@ -73,7 +73,7 @@ public final class SortBuffer {
     }
 
     /** The bytes of each part, when as few as can be share the size evenly. */
-    static int runSize(long size, int partitionCount) {
+    static int segmentSize(long size, int partitionCount) {
         long most = (partitionCount > MANY ? RUN_OF_MANY : RUN) - ARRAY_HEADER - SLACK;
         long parts = (size - 1) / most + 1;
         return (int) ((size - 1) / parts + 8 & -8) + SLACK;
@@ -86,7 +86,7 @@ public final class SortBuffer {
 
     /** Bytes of memory that records are in, or may come into without more being taken. */
     long capacity() {
-        return runs.stream().mapToLong(Run::capacity).sum() + (piles == null ? 0 : piles.capacity());
+        return segments.stream().mapToLong(Segment::capacity).sum() + (piles == null ? 0 : piles.capacity());
     }
 
     /** Whether it holds a record by broadcast or multicast. */
@@ -145,30 +145,30 @@ public final class SortBuffer {
             }
             piling = false;
         }
-        Run run = usedRuns == 0 ? null : runs.get(usedRuns - 1);
-        if (run == null || !run.fits(record.remaining())) {
-            run = runWithRoom(run, record.remaining());
+        Segment segment = usedSegments == 0 ? null : segments.get(usedSegments - 1);
+        if (segment == null || !segment.fits(record.remaining())) {
+            segment = segmentWithRoom(segment, record.remaining());
         }
-        run.add(target, record, kind, rows);
+        segment.add(target, record, kind, rows);
     }
 
     private void putOnPile(int target, ByteBuffer record) {
         if (!piles.fits(target, record.remaining())) {
             // Of parts that an earlier region needed.
-            runs.subList(usedRuns, runs.size()).clear();
+            segments.subList(usedSegments, segments.size()).clear();
             piles.begin(target);
         }
         piles.add(target, record);
     }
 
-    private Run runWithRoom(Run run, int length) {
-        if (run != null) {
-            if (grow(run, length)) {
-                return run;
+    private Segment segmentWithRoom(Segment segment, int length) {
+        if (segment != null) {
+            if (grow(segment, length)) {
+                return segment;
             }
-            run.sort(targets(), scratch);
+            segment.sort(targets(), scratch);
         }
-        Run next = nextRun(length);
+        Segment next = nextSegment(length);
         if (!next.fits(length)) {
             grow(next, length);
         }
@@ -176,31 +176,31 @@ public final class SortBuffer {
     }
 
     /** Has a part grow that is not as large as parts are; says whether a record fits now. */
-    private boolean grow(Run run, int length) {
-        if (run.isSorted() || run.capacity() >= runSize) {
+    private boolean grow(Segment segment, int length) {
+        if (segment.isSorted() || segment.capacity() >= segmentSize) {
             return false;
         }
-        run.grow((int) Math.min(runSize, run.capacity() + Math.max(run.capacity(), Run.capacityFor(length))));
-        return run.fits(length);
+        segment.grow((int) Math.min(segmentSize, segment.capacity() + Math.max(segment.capacity(), Segment.capacityFor(length))));
+        return segment.fits(length);
     }
 
     /** A part for records of which the next has a length; one that is larger than parts are gets one made for it. */
-    private Run nextRun(int length) {
-        long needed = Math.min(Integer.MAX_VALUE - 63, Run.capacityFor(length));
-        if (needed > runSize) {
-            runs.add(usedRuns, newRun((int) needed));
-        } else if (usedRuns == runs.size()) {
-            runs.add(newRun(runs.isEmpty() ? Math.min(FIRST_RUN, runSize) : runSize));
+    private Segment nextSegment(int length) {
+        long needed = Math.min(Integer.MAX_VALUE - 63, Segment.capacityFor(length));
+        if (needed > segmentSize) {
+            segments.add(usedSegments, newSegment((int) needed));
+        } else if (usedSegments == segments.size()) {
+            segments.add(newSegment(segments.isEmpty() ? Math.min(FIRST_RUN, segmentSize) : segmentSize));
         }
-        return runs.get(usedRuns++);
+        return segments.get(usedSegments++);
     }
 
-    private Run newRun(int capacity) {
+    private Segment newSegment(int capacity) {
         if (piles != null) {
             // Of chunks that an earlier region needed.
             piles.trim();
         }
-        return new Run(capacity, header.framing() == Framing.OPAQUE);
+        return new Segment(capacity, header.framing() == Framing.OPAQUE);
     }
 
     private int targets() {
@@ -213,8 +213,8 @@ public final class SortBuffer {
      * @param rotation where a dense region begins
      */
     public void drain(int rotation, ExtentSink sink) throws FaroException {
-        if (usedRuns > 0) {
-            runs.get(usedRuns - 1).sort(targets(), scratch);
+        if (usedSegments > 0) {
+            segments.get(usedSegments - 1).sort(targets(), scratch);
         }
         int count = header.partitionCount();
         boolean rotated = rotation > 0 && !RegionDraft.isSparse(extentsWithBlocks(), count);
@@ -230,8 +230,8 @@ public final class SortBuffer {
 
     /** Shows the records of single partitions, extent by extent in the order of partitions, and keeps them. */
     public void preview(ExtentSink sink) throws FaroException {
-        if (usedRuns > 0) {
-            runs.get(usedRuns - 1).sort(targets(), scratch);
+        if (usedSegments > 0) {
+            segments.get(usedSegments - 1).sort(targets(), scratch);
         }
         drain(0, header.partitionCount(), sink);
     }
@@ -241,8 +241,8 @@ public final class SortBuffer {
         seek(0);
         for (int target = lowest(); target < header.partitionCount(); target = lowest()) {
             boolean any = piles != null && piles.skip(target);
-            for (int i = 0; i < usedRuns; i++) {
-                any |= runs.get(i).skip(target);
+            for (int i = 0; i < usedSegments; i++) {
+                any |= segments.get(i).skip(target);
             }
             // Only framing opaque leaves nothing of a record without bytes (WRT-2).
             extents += any || header.framing() != Framing.OPAQUE ? 1 : 0;
@@ -261,8 +261,8 @@ public final class SortBuffer {
             if (piles != null) {
                 piles.drain(target, sink);
             }
-            for (int i = 0; i < usedRuns; i++) {
-                runs.get(i).drain(target, sink);
+            for (int i = 0; i < usedSegments; i++) {
+                segments.get(i).drain(target, sink);
             }
             sink.endExtent();
         }
@@ -272,22 +272,22 @@ public final class SortBuffer {
         if (piles != null) {
             piles.seek(target);
         }
-        for (int i = 0; i < usedRuns; i++) {
-            runs.get(i).seek(target);
+        for (int i = 0; i < usedSegments; i++) {
+            segments.get(i).seek(target);
         }
     }
 
     private int lowest() {
         int lowest = piles == null ? Integer.MAX_VALUE : piles.target();
-        for (int i = 0; i < usedRuns; i++) {
-            lowest = Math.min(lowest, runs.get(i).target());
+        for (int i = 0; i < usedSegments; i++) {
+            lowest = Math.min(lowest, segments.get(i).target());
         }
         return lowest;
     }
 
     /** Gives its memory back; it can be filled anew. */
     public void release() {
-        runs.subList(usedRuns, runs.size()).clear();
+        segments.subList(usedSegments, segments.size()).clear();
         scratch.release();
         if (piles != null) {
             piles.trim();
@@ -301,9 +301,9 @@ public final class SortBuffer {
     }
 
     private void clear() {
-        usedRuns = 0;
-        runs.removeIf(run -> run.capacity() > runSize);
-        runs.forEach(Run::clear);
+        usedSegments = 0;
+        segments.removeIf(segment -> segment.capacity() > segmentSize);
+        segments.forEach(Segment::clear);
         if (piles != null) {
             piles.clear();
             piling = true;

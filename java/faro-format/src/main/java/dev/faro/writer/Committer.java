@@ -5,7 +5,7 @@ import dev.faro.block.BlockReader;
 import dev.faro.block.BlockSeal;
 import dev.faro.codec.Decoder;
 import dev.faro.file.OutputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.message.Directory;
 import dev.faro.message.MessageBuilder;
 import dev.faro.message.MessageKind;
@@ -37,10 +37,10 @@ public final class Committer {
     }
 
     /** Puts a header. */
-    public static void header(OutputFile file, Header header) throws FaroException {
-        int at = file.reserve(Header.SIZE);
-        file.buffer().put(at, header.encode(), 0, Header.SIZE);
-        file.advance(Header.SIZE);
+    public static void header(OutputFile file, FileHeader header) throws FaroException {
+        int at = file.reserve(FileHeader.SIZE);
+        file.buffer().put(at, header.encode(), 0, FileHeader.SIZE);
+        file.advance(FileHeader.SIZE);
     }
 
     /** Number of the next metadata block. */

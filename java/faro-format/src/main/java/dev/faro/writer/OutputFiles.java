@@ -6,7 +6,7 @@ import dev.faro.file.FinalNames;
 import dev.faro.file.OutputFile;
 import dev.faro.file.OutputName;
 import dev.faro.file.PublishingLock;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +35,7 @@ final class OutputFiles {
      *
      * @param paths the final names: data and index, or the single file
      */
-    static OutputFiles create(List<Path> paths, Header header, WriterOptions options) throws FaroException {
+    static OutputFiles create(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
         OutputFiles files = new OutputFiles(role(paths, 0), OutputName.of(paths.get(0)).lock(), options);
         try {
             if (options.follow && options.overwrite) {
@@ -55,7 +55,7 @@ final class OutputFiles {
         return files;
     }
 
-    private void create(List<Path> paths, Header header) throws FaroException {
+    private void create(List<Path> paths, FileHeader header) throws FaroException {
         for (int i = 0; i < paths.size() && !overwrite; i++) {
             FinalNames.checkFree(role(paths, i), paths.get(i));
         }

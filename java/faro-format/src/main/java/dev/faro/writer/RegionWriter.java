@@ -4,7 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.BlockReader;
 import dev.faro.codec.Decoder;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import dev.faro.index.RegionDraft;
 import java.nio.ByteBuffer;
@@ -16,14 +16,14 @@ import java.nio.ByteBuffer;
  */
 public final class RegionWriter implements AutoCloseable {
     private final Writer writer;
-    private final RegionOutput output;
+    private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
     private int lastSlot = -1;
     private boolean shared;
     private boolean closed;
 
-    RegionWriter(Writer writer, RegionOutput output, int rotation, long maxPlain) {
+    RegionWriter(Writer writer, RegionBuilder output, int rotation, long maxPlain) {
         this.writer = writer;
         this.output = output;
         this.rotation = rotation;
@@ -197,7 +197,7 @@ public final class RegionWriter implements AutoCloseable {
 
     /** The slot of a partition that may come next. */
     private int checkOwn(int partition, int size) throws FaroException {
-        Header header = writer.header();
+        FileHeader header = writer.header();
         require(header.has(partition), "a partition of the file", partition);
         require(!shared, "no own block behind a shared extent", partition);
         int relative = partition - header.firstPartition();

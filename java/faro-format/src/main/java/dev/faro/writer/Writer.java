@@ -7,7 +7,7 @@ import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
 import dev.faro.file.OutputName;
 import dev.faro.header.FileKind;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import dev.faro.index.RegionDraft;
 import dev.faro.index.StatisticsDraft;
@@ -35,11 +35,11 @@ import java.util.TreeMap;
  */
 public final class Writer implements AutoCloseable {
     private final WriterOptions options;
-    private final Header header;
+    private final FileHeader header;
     private final OutputFiles files;
     private final Encoder encoder;
-    private final RegionOutput output;
-    private final BlockPacker packer;
+    private final RegionBuilder output;
+    private final BlockBuilder packer;
     private final SortBuffer buffer;
     private final Committer committer;
     private final WriterDictionaries dictionaries;
@@ -56,7 +56,7 @@ public final class Writer implements AutoCloseable {
         OPEN, FINISHED, ABORTED
     }
 
-    private Writer(List<Path> paths, Header header, WriterOptions options) throws FaroException {
+    private Writer(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
         this.options = options;
         this.header = header;
         this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
@@ -68,9 +68,9 @@ public final class Writer implements AutoCloseable {
         // Behind what may find no memory or no native library: files that nobody removes would stay.
         this.encoder = new Encoder(options.codec.number(), options.level);
         this.files = createFiles(paths, encoder);
-        this.output = new RegionOutput(files.data(), header, encoder);
+        this.output = new RegionBuilder(files.data(), header, encoder);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
-        this.packer = new BlockPacker(output, options.framing, blockSize);
+        this.packer = new BlockBuilder(output, options.framing, blockSize);
         this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
         this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, options.dictionaries
                 && options.codec == Codec.ZSTD ? new DictionaryTraining(options.framing, blockSize, options.level) : null);
@@ -133,7 +133,7 @@ public final class Writer implements AutoCloseable {
     }
 
     /** The header of the index or single file. */
-    public Header header() {
+    public FileHeader header() {
         return header;
     }
 

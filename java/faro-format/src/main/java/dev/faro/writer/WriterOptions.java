@@ -7,7 +7,7 @@ import dev.faro.file.OutputName;
 import dev.faro.file.Patience;
 import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -198,9 +198,9 @@ public final class WriterOptions {
     }
 
     /** The header that these options ask for, after a check of all of them. */
-    Header header(Layout files) throws FaroException {
-        require(partitionCount >= 1 && partitionCount <= Header.MAX_PARTITIONS, "partition_count", partitionCount);
-        require(firstPartition >= 0 && firstPartition + partitionCount <= Header.MAX_PARTITIONS,
+    FileHeader header(Layout files) throws FaroException {
+        require(partitionCount >= 1 && partitionCount <= FileHeader.MAX_PARTITIONS, "partition_count", partitionCount);
+        require(firstPartition >= 0 && firstPartition + partitionCount <= FileHeader.MAX_PARTITIONS,
                 "first_partition", firstPartition);
         require(attempt >= 0 && attempt <= U32, "attempt", attempt);
         require(blockSize >= 1 && blockSize <= MOST_BLOCK, "block_size", blockSize);
@@ -214,8 +214,8 @@ public final class WriterOptions {
             ByteBuffer bytes = ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN);
             require(Payloads.isArrowMessage(bytes), "schema", "no encapsulated Arrow message");
         }
-        return new Header(files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
-                (int) firstPartition, dictionaries ? Header.DICTIONARIES : 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
+        return new FileHeader(files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
+                (int) firstPartition, dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
     }
 
     private static void require(boolean holds, String option, Object value) throws FaroException {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.faro.FaroException;
 import dev.faro.header.FileKind;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -25,12 +25,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SortBufferTest {
     private static final int EVENT = 64;
 
-    private static Header header(int partitions) {
+    private static FileHeader header(int partitions) {
         return header(partitions, Framing.RECORDS);
     }
 
-    private static Header header(int partitions, Framing framing) {
-        return new Header(FileKind.INDEX, 0, framing, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
+    private static FileHeader header(int partitions, Framing framing) {
+        return new FileHeader(FileKind.INDEX, 0, framing, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
     }
 
     /** What came: for each partition a line for each record. */
@@ -211,7 +211,7 @@ class SortBufferTest {
     void piledRecordsAndPartsTakeNoMemoryBesideEachOther(int partitions, Framing framing) throws FaroException {
         long size = 9 << 20;
         SortBuffer buffer = new SortBuffer(header(partitions, framing), size, true);
-        long most = size + size / 127 + partitions * (64L << 10) + SortBuffer.runSize(size, partitions);
+        long most = size + size / 127 + partitions * (64L << 10) + SortBuffer.segmentSize(size, partitions);
         for (int region = 0; region < 6; region++) {
             int length = region % 2 == 0 ? 500 : 600;
             ByteBuffer record = record(random, length);
@@ -305,7 +305,7 @@ class SortBufferTest {
     /** Without order a shared extent may get records after others; all stand behind what partitions own. */
     @Test
     void sharedExtentsFollow() throws FaroException {
-        Header header = header(10);
+        FileHeader header = header(10);
         SortBuffer buffer = new SortBuffer(header, 1 << 20, false);
         Members some = Members.of(header, new int[] {1, 3});
         ByteBuffer[] records = new ByteBuffer[5];
@@ -329,11 +329,11 @@ class SortBufferTest {
         "64,5497558138880,2626591"
     })
     void partsShareTheSize(int partitions, long size, long parts) {
-        long run = SortBuffer.runSize(size, partitions);
-        assertEquals(0, run % 8);
-        assertTrue(run + 16 <= (partitions == 64 ? 2 << 20 : 4 << 20));
-        assertTrue(run <= size + (4 << 10) + 8, "a small buffer takes no more than it needs");
-        long share = run - (4 << 10);
+        long segment = SortBuffer.segmentSize(size, partitions);
+        assertEquals(0, segment % 8);
+        assertTrue(segment + 16 <= (partitions == 64 ? 2 << 20 : 4 << 20));
+        assertTrue(segment <= size + (4 << 10) + 8, "a small buffer takes no more than it needs");
+        long share = segment - (4 << 10);
         assertEquals(parts, (size + share - 1) / share);
     }
 }

@@ -3,7 +3,7 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 
 /** Parts that several answers have. */
 final class Answers {
@@ -43,7 +43,7 @@ final class Answers {
         return answer;
     }
 
-    static ObjectNode header(Header header) {
+    static ObjectNode header(FileHeader header) {
         ObjectNode answer = object();
         answer.put("kind", header.kind().number());
         answer.put("version_minor", header.versionMinor());

@@ -7,11 +7,11 @@ import dev.faro.FaroException;
 import dev.faro.block.BlockKind;
 import dev.faro.block.Payloads;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.Dataset;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Lookup;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -45,7 +45,7 @@ final class ReadOperation {
     }
 
     /** The answer, with the partitions or the range that the request names. */
-    static ObjectNode describe(Dataset dataset, JsonNode request) throws FaroException {
+    static ObjectNode describe(PartitionReader dataset, JsonNode request) throws FaroException {
         ObjectNode answer = Answers.object();
         answer.set("header", Answers.header(dataset.header()));
         answer.put("regions", dataset.regionCount());
@@ -77,7 +77,7 @@ final class ReadOperation {
         return answer;
     }
 
-    private static ObjectNode range(Dataset dataset, JsonNode range, boolean byPartition) {
+    private static ObjectNode range(PartitionReader dataset, JsonNode range, boolean byPartition) {
         ObjectNode answer = Answers.object();
         Content content = new Content();
         int from = Request.saturated(range.get(0));
@@ -98,7 +98,7 @@ final class ReadOperation {
         return answer;
     }
 
-    private static ObjectNode partition(Dataset dataset, int partition) {
+    private static ObjectNode partition(PartitionReader dataset, int partition) {
         ObjectNode answer = Answers.object();
         Content content = new Content();
         boolean records = dataset.header().framing() == Framing.RECORDS;
@@ -132,9 +132,9 @@ final class ReadOperation {
     }
 
     /** Each partition that has a block or an error. */
-    private static ObjectNode all(Dataset dataset) {
+    private static ObjectNode all(PartitionReader dataset) {
         ObjectNode answer = Answers.object();
-        Header header = dataset.header();
+        FileHeader header = dataset.header();
         int end = header.firstPartition() + header.partitionCount();
         TreeSet<Integer> readers = new TreeSet<>();
         try {

@@ -6,7 +6,7 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.Repair;
-import dev.faro.repair.Report;
+import dev.faro.repair.RepairReport;
 import java.nio.file.Path;
 
 /** The operation {@code repair}. */
@@ -14,7 +14,7 @@ final class RepairOperation {
     private RepairOperation() {}
 
     static ObjectNode perform(JsonNode request) throws FaroException {
-        Report report = request.get("mode").textValue().equals("rebuild") ? rebuild(request) : toLastCommit(request);
+        RepairReport report = request.get("mode").textValue().equals("rebuild") ? rebuild(request) : toLastCommit(request);
         ObjectNode answer = Answers.object();
         answer.put("action", switch (report.action()) {
             case NOTHING -> "nothing";
@@ -28,7 +28,7 @@ final class RepairOperation {
         return answer;
     }
 
-    private static Report toLastCommit(JsonNode request) throws FaroException {
+    private static RepairReport toLastCommit(JsonNode request) throws FaroException {
         boolean dryRun = request.path("dry_run").asBoolean();
         Limits limits = Request.limits(request);
         Path single = Request.path(request, "single");
@@ -37,7 +37,7 @@ final class RepairOperation {
                 : Repair.singleToLastCommit(single, limits, dryRun);
     }
 
-    private static Report rebuild(JsonNode request) throws FaroException {
+    private static RepairReport rebuild(JsonNode request) throws FaroException {
         if (request.has("single")) {
             // Its blocks stand between its region messages: there is no index that could be lost by itself.
             throw FaroException.invalidArgument("a pair", "a single file");

@@ -15,7 +15,7 @@ import java.util.List;
  * @param orphaned shared blocks that {@code rebuild} left without members
  * @param lost what can never be recovered from a data file alone
  */
-public record Report(
+public record RepairReport(
         Action action,
         int regions,
         long blocks,

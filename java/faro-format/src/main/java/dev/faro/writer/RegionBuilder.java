@@ -7,7 +7,7 @@ import dev.faro.block.BlockSeal;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.Encoder;
 import dev.faro.file.OutputFile;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.Members;
 import dev.faro.index.PartitionCounters;
 import dev.faro.index.RegionDraft;
@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  * Appends the blocks of one region at a time. A block's plain payload is put together where {@link #begin} says: in its
  * place in the file's buffer, or beside it to be compressed.
  */
-final class RegionOutput {
+final class RegionBuilder {
     private static final ByteBuffer NO_BYTES = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
 
     private final OutputFile file;
@@ -33,7 +33,7 @@ final class RegionOutput {
     private int partition;
     private long sequence;
 
-    RegionOutput(OutputFile file, Header header, Encoder encoder) {
+    RegionBuilder(OutputFile file, FileHeader header, Encoder encoder) {
         this.file = file;
         this.encoder = encoder;
         this.seal = new BlockSeal(header.fileId());

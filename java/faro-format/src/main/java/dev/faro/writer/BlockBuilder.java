@@ -8,8 +8,8 @@ import dev.faro.sortbuffer.ExtentSink;
 import java.nio.ByteBuffer;
 
 /** Makes blocks of the records and events of an extent (SRT-6), compressed where that makes them smaller (BLK-6). */
-final class BlockPacker implements ExtentSink {
-    private final RegionOutput output;
+final class BlockBuilder implements ExtentSink {
+    private final RegionBuilder output;
     private final Framing framing;
     private final int blockSize;
     /** Where the open block's payload begins in the output's target, if there is one. */
@@ -17,7 +17,7 @@ final class BlockPacker implements ExtentSink {
     private int filled;
     private boolean open;
 
-    BlockPacker(RegionOutput output, Framing framing, int blockSize) {
+    BlockBuilder(RegionBuilder output, Framing framing, int blockSize) {
         this.output = output;
         this.framing = framing;
         this.blockSize = blockSize;

@@ -10,18 +10,18 @@ package dev.faro.block;
  * @param dictionary whether dictionaries are allowed
  * @param skippable whether metadata that may be skipped is allowed
  */
-public record Place(
+public record Context(
         boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
     /** An own or shared extent. */
-    public static final Place EXTENT = new Place(true, false, false, false, false, false);
+    public static final Context EXTENT = new Context(true, false, false, false, false, false);
     /** Where a region message must stand. */
-    public static final Place REGION = new Place(false, true, false, false, false, false);
+    public static final Context REGION = new Context(false, true, false, false, false, false);
     /** Where a footer message must stand. */
-    public static final Place FOOTER = new Place(false, false, true, false, false, false);
+    public static final Context FOOTER = new Context(false, false, true, false, false, false);
     /** Where a schema message must stand. */
-    public static final Place SCHEMA = new Place(false, false, false, true, false, false);
+    public static final Context SCHEMA = new Context(false, false, false, true, false, false);
     /** Where a dictionary must stand. */
-    public static final Place DICTIONARY = new Place(false, false, false, false, true, false);
+    public static final Context DICTIONARY = new Context(false, false, false, false, true, false);
 
     /** Whether metadata may stand here. */
     boolean metadata() {

@@ -4,7 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.file.InputFile;
 import dev.faro.header.Framing;
-import dev.faro.header.Header;
+import dev.faro.header.FileHeader;
 import dev.faro.index.DirectLookup;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
@@ -19,14 +19,14 @@ import java.nio.ByteOrder;
  * several threads at once; each cursor is for one thread. A thread that is interrupted while it reads, or before, gets
  * {@code io} with an {@link java.io.InterruptedIOException} as cause and stays interrupted; the others read on.
  */
-public abstract sealed class Dataset implements Closeable permits Reader, Follower {
+public abstract sealed class PartitionReader implements Closeable permits Reader, Follower {
     private final FileSet files;
     private final Limits limits;
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
 
-    Dataset(FileSet files, ReaderOptions options) {
+    PartitionReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
         this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
@@ -83,7 +83,7 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     }
 
     /** The header of the index or single file. */
-    public final Header header() {
+    public final FileHeader header() {
         return files.header();
     }
 
@@ -180,7 +180,7 @@ public abstract sealed class Dataset implements Closeable permits Reader, Follow
     }
 
     final void checkRange(int from, int to) throws FaroException {
-        Header header = header();
+        FileHeader header = header();
         int end = header.firstPartition() + header.partitionCount();
         if (from < header.firstPartition() || to < from || to > end) {
             throw FaroException.invalidArgument("a range in " + header.firstPartition() + " to " + end,

@@ -15,7 +15,7 @@ import java.util.Arrays;
  * <p>Sorted, the part is segments, each with the records of one target; the directory says where. With framing opaque
  * they stand there without their lengths, unless one of them is special or they are large.
  */
-final class Run {
+final class Segment {
     /** Bytes of an entry, and of a record beside its bytes. */
     private static final int ENTRY = 8;
     private static final int LENGTH = 4;
@@ -50,7 +50,7 @@ final class Run {
      * @param capacity in bytes, a multiple of 8
      * @param opaque whether nobody needs to know where records end
      */
-    Run(int capacity, boolean opaque) {
+    Segment(int capacity, boolean opaque) {
         this.opaque = opaque;
         memory = new Memory(capacity);
     }

@@ -22,7 +22,7 @@ import java.util.UUID;
  * @param attempt the producer's attempt, an unsigned 32-bit value
  * @param fileId 16 bytes, the same in both files of a pair
  */
-public record Header(
+public record FileHeader(
         FileKind kind,
         int versionMinor,
         Framing framing,
@@ -53,7 +53,7 @@ public record Header(
      *
      * @throws FaroException the first check that fails, or {@code io}
      */
-    public static Header read(InputFile file) throws FaroException {
+    public static FileHeader read(InputFile file) throws FaroException {
         long size = file.size();
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(size, SIZE)).order(ByteOrder.LITTLE_ENDIAN);
         file.readFully(bytes, 0);
@@ -81,7 +81,7 @@ public record Header(
         }
     }
 
-    private static Header parse(InputFile file, ByteBuffer bytes) throws FaroException {
+    private static FileHeader parse(InputFile file, ByteBuffer bytes) throws FaroException {
         int major = bytes.get(9) & 0xFF;
         check(major == MAJOR, file, ErrorCode.UNSUPPORTED_VERSION, 9, "version 1", major);
         int readerFeatures = bytes.getInt(16);
@@ -102,7 +102,7 @@ public record Header(
         bytes.order(ByteOrder.BIG_ENDIAN);
         UUID fileId = new UUID(bytes.getLong(40), bytes.getLong(48));
         bytes.order(ByteOrder.LITTLE_ENDIAN);
-        return new Header(kind, bytes.get(10) & 0xFF, Framing.of(framing), (int) count, (int) first, readerFeatures,
+        return new FileHeader(kind, bytes.get(10) & 0xFF, Framing.of(framing), (int) count, (int) first, readerFeatures,
                 bytes.getInt(20), bytes.getLong(24), bytes.getInt(32), fileId);
     }
 
@@ -127,8 +127,8 @@ public record Header(
     }
 
     /** The same header for another file of the output. */
-    public Header withKind(FileKind other) {
-        return new Header(other, versionMinor, framing, partitionCount, firstPartition, readerFeatures,
+    public FileHeader withKind(FileKind other) {
+        return new FileHeader(other, versionMinor, framing, partitionCount, firstPartition, readerFeatures,
                 writerFeatures, producer, attempt, fileId);
     }
 
@@ -167,7 +167,7 @@ public record Header(
      * @param dataFile the data file, whose header this is
      * @throws FaroException {@code mismatched-pair} in the data file, at the field that differs
      */
-    public void checkPair(InputFile dataFile, Header index) throws FaroException {
+    public void checkPair(InputFile dataFile, FileHeader index) throws FaroException {
         same(dataFile, 40, digits(fileId), digits(index.fileId));
         same(dataFile, 12, partitionCount, index.partitionCount);
         same(dataFile, 36, firstPartition, index.firstPartition);
