@@ -1,7 +1,7 @@
 //! Dictionaries of a file: how their blocks are checked, and what is kept of those that were needed (spec,
 //! DIC-1 to DIC-6).
 
-use crate::block::{BlockHeader, Kinds, Place, Seal, Sequence, pad8};
+use crate::block::{BlockHeader, Context, Kinds, Seal, Sequence, pad8};
 use crate::codec::Digest;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
@@ -65,7 +65,7 @@ pub(crate) fn find(
     offset: u64,
     end: u64,
 ) -> Result<DictionaryEntry> {
-    let place = Place::metadata(
+    let place = Context::metadata(
         limits,
         seal,
         KINDS,
@@ -94,7 +94,7 @@ pub(crate) fn read(
         true => Sequence::Is(u64::from(number) - 1),
         false => Sequence::Unknown,
     };
-    let place = Place::metadata(limits, seal, KINDS, sequence, Some(number - 1));
+    let place = Context::metadata(limits, seal, KINDS, sequence, Some(number - 1));
     let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &place)?;
     if header.stored_size != entry.size {
         let expected = format!("a dictionary of {} bytes, as the footer says", entry.size);

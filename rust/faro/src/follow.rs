@@ -6,7 +6,7 @@ use crate::index::RegionIndex;
 use crate::layout::{self, Ending, Piece};
 use crate::message::{DictionaryEntry, Footer};
 use crate::presence::{Purpose, present};
-use crate::reader::{Blocks, ByPartition, Files, ReaderOptions, Records, View, open_files};
+use crate::reader::{Blocks, ByPartition, Files, PartitionReader, ReaderOptions, Records, open_files};
 use crate::walk::{Step, Walk};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Progress {
 /// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions; what is read are the
 /// regions seen so far, which never change (FOL-6).
 pub struct Follower {
-    view: View,
+    view: PartitionReader,
     walk: Walk,
     finished: bool,
 }
@@ -50,7 +50,7 @@ impl Follower {
             }
         }
         let schema = files.read_schema(&options.limits, size)?;
-        let view = View::new(files, schema, options, Footer::default(), None);
+        let view = PartitionReader::new(files, schema, options, Footer::default(), None);
         Ok(Follower {
             view,
             walk: Walk::new(Purpose::Follow),

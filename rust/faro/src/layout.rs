@@ -5,7 +5,7 @@ use crate::dictionary;
 use crate::error::{Error, Result, Role};
 use crate::header::FileHeader;
 use crate::index::{Extent, RegionIndex};
-use crate::reader::View;
+use crate::reader::PartitionReader;
 use crate::source::Source;
 use crate::tail::Tail;
 
@@ -131,7 +131,7 @@ const FOOTER: Kinds = Kinds {
 };
 
 /// All pieces of an output, whose metadata blocks but for the footer end at `metadata_end`.
-pub(crate) fn layout(view: &View, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
+pub(crate) fn layout(view: &PartitionReader, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let dictionaries = view.dictionaries_before(0);
     if let Some(data) = &view.core.files.data {

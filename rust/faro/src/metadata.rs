@@ -1,6 +1,6 @@
 //! Reading one metadata block.
 
-use crate::block::{self, BlockHeader, Place};
+use crate::block::{self, BlockHeader, Context};
 use crate::error::Result;
 use crate::source::Source;
 
@@ -10,7 +10,7 @@ pub(crate) fn read_metadata(
     source: &Source,
     offset: u64,
     end: u64,
-    place: &Place<'_>,
+    place: &Context<'_>,
 ) -> Result<(BlockHeader, Vec<u8>)> {
     let blame = |error| source.blame(error);
     block::check_header_space(offset, end).map_err(blame)?;

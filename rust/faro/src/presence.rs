@@ -1,6 +1,6 @@
 //! Whether a block of a file that may still grow is there yet (spec, FOL-2 and REP-1).
 
-use crate::block::{self, BlockHeader, Place, Seal};
+use crate::block::{self, BlockHeader, Context, Seal};
 use crate::error::Result;
 use crate::source::Source;
 use crate::tail::Tail;
@@ -25,7 +25,7 @@ pub(crate) fn present<'a>(
     offset: u64,
     size: u64,
     purpose: Purpose,
-    place: impl FnOnce(&BlockHeader) -> Place<'a>,
+    place: impl FnOnce(&BlockHeader) -> Context<'a>,
 ) -> Result<Option<BlockHeader>> {
     let left = size.saturating_sub(offset);
     if left < BlockHeader::SIZE as u64 {

@@ -1,7 +1,7 @@
 //! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5, with the kinds that are
 //! allowed where by CTX-1, hence SCH-2): what following and repairing share.
 
-use crate::block::{self, BlockHeader, Kinds, Partition, Place, Sequence};
+use crate::block::{self, BlockHeader, Context, Kinds, Partition, Sequence};
 use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind, Framing};
@@ -120,7 +120,7 @@ impl Walk {
     }
 
     /// FOL-3 and FOL-4: what may stand at the next place, of a block with this header.
-    fn place<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Place<'a> {
+    fn place<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Context<'a> {
         let header = &files.header;
         // An index file has places for metadata only (FOL-3); in a single file the kind decides (FOL-4).
         let metadata = block.is_metadata() || header.kind == FileKind::Index;
@@ -139,7 +139,7 @@ impl Walk {
         // At most 65,535: each bore its number.
         let dictionaries = header.has_dictionaries().then_some(self.dictionaries.len() as u32);
         if metadata {
-            return Place::metadata(
+            return Context::metadata(
                 limits,
                 files.seal,
                 kinds,
@@ -147,7 +147,7 @@ impl Walk {
                 dictionaries,
             );
         }
-        Place {
+        Context {
             limits,
             seal: files.seal,
             metadata,

@@ -99,7 +99,7 @@ pub(crate) enum Sequence {
 pub(crate) type Dictionaries = Option<u32>;
 
 /// What the context of a block says about it (BLK-7, CTX-1 to CTX-3).
-pub(crate) struct Place<'a> {
+pub(crate) struct Context<'a> {
     pub limits: &'a Limits,
     /// Of the file that the place is in (BLK-9).
     pub seal: Seal,
@@ -113,7 +113,7 @@ pub(crate) struct Place<'a> {
     pub dictionaries: Dictionaries,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Context<'a> {
     /// A place where metadata of these kinds stands.
     pub(crate) fn metadata(
         limits: &'a Limits,
@@ -122,7 +122,7 @@ impl<'a> Place<'a> {
         sequence: Sequence,
         dictionaries: Dictionaries,
     ) -> Self {
-        Place {
+        Context {
             limits,
             seal,
             metadata: true,
@@ -162,7 +162,7 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 }
 
 /// Check 3 of BLK-7: the stored size is within its limit.
-pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
+pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
     let (name, limit) = if header.kind == DICTIONARY && place.kinds.dictionary {
         ("max_dictionary_size", place.limits.max_dictionary_size)
     } else if place.metadata {
@@ -182,7 +182,7 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Place<'_>) 
 }
 
 /// DIC-5: before a dictionary block is checked, the file has room for one more.
-pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
+pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
     let is_one = header.kind == DICTIONARY && place.kinds.dictionary;
     let most = place.limits.max_dictionaries;
     if is_one && place.dictionaries.is_some_and(|count| u64::from(count) >= most) {
@@ -215,7 +215,7 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
 
 /// Whether a block is a data block without dictionary, as most are, in an extent, and is sure to pass checks 5 to 10.
 #[inline]
-pub(crate) fn is_usual(header: &BlockHeader, place: &Place<'_>) -> bool {
+pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
     let (stored, plain) = (header.stored_size, header.plain_size);
     header.kind == DATA
         && header.dictionary == 0
@@ -239,7 +239,7 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Place<'_>) -> bool {
 }
 
 /// Checks 5 to 10 of BLK-7: what the header says and its place.
-pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Place<'_>) -> Result<()> {
+pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
     if header.dictionary != 0 && place.dictionaries.is_none() {
@@ -361,7 +361,7 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
 }
 
 /// Checks 4 to 11 of BLK-7, in order, for a block whose bytes behind the header are `rest`: payload and padding.
-pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Place<'_>) -> Result<()> {
+pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Context<'_>) -> Result<()> {
     let (stored, padding) = rest.split_at(header.stored_size as usize);
     if place.verify {
         check_checksum(header, offset, place.seal.checksum(&header.checked_bytes(), stored))?;

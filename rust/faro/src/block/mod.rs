@@ -5,7 +5,7 @@ mod check;
 mod tests;
 
 pub(crate) use check::{
-    Dictionaries, Kinds, Partition, Place, Sequence, check_checksum, check_count, check_fields, check_fits,
+    Context, Dictionaries, Kinds, Partition, Sequence, check_checksum, check_count, check_fields, check_fits,
     check_header_space, check_kind, check_limit, check_padding, check_whole, is_usual,
 };
 

@@ -23,8 +23,8 @@ fn data(stored: &[u8]) -> BlockHeader {
     header
 }
 
-fn place(limits: &Limits) -> Place<'_> {
-    Place {
+fn place(limits: &Limits) -> Context<'_> {
+    Context {
         limits,
         seal: seal(),
         metadata: false,
@@ -80,9 +80,9 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
         region: true,
         ..Kinds::default()
     };
-    let place = Place {
+    let place = Context {
         partition: Partition::Unknown,
-        ..Place::metadata(&limits, seal(), kinds, Sequence::Unknown, None)
+        ..Context::metadata(&limits, seal(), kinds, Sequence::Unknown, None)
     };
     let mut header = data(b"abc");
     header.kind = 131;
@@ -100,7 +100,7 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
 fn dictionaries_are_named_by_those_who_may() {
     let limits = Limits::default();
     let fault = |kind: u8, codec: u8, dictionary: u16, before: Option<u32>, dictionaries: bool| {
-        let place = Place {
+        let place = Context {
             dictionaries: before,
             kinds: Kinds {
                 dictionary: dictionaries,
@@ -191,7 +191,7 @@ fn what_is_usual_passes_every_check() {
                                 dictionary,
                                 ..data(b"abc")
                             };
-                            let place = Place {
+                            let place = Context {
                                 sequence,
                                 ..place(&limits)
                             };

@@ -1,7 +1,7 @@
 //! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 and 3).
 
 use super::statistics::Counter;
-use crate::block::{self, BlockHeader, Kinds, Place, Sequence};
+use crate::block::{self, BlockHeader, Context, Kinds, Sequence};
 use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::header::{FileHeader, FileKind, Framing};
@@ -44,7 +44,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
         }
         // At most as many as the footer has, which were counted.
         let before = header.has_dictionaries().then_some(dictionaries_found as u32);
-        let place = Place::metadata(limits, seal, kinds, Sequence::Is(count), before);
+        let place = Context::metadata(limits, seal, kinds, Sequence::Is(count), before);
         let (found, message) = read_metadata(source, offset, place_end, &place)?;
         if found.kind == block::REGION {
             let entry = entry

@@ -1,7 +1,7 @@
 //! What readers deliver.
 
 use super::checker::{Checked, OpenExtent};
-use super::view::Core;
+use super::partition_reader::Core;
 use crate::block::{BlockHeader, DATA};
 use crate::error::Result;
 use crate::framing;

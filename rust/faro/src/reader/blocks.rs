@@ -3,7 +3,7 @@
 use super::block::{Block, BorrowedBlock};
 use super::checker::{Checker, Depth, OpenExtent, Step};
 use super::lookup::Direct;
-use super::view::View;
+use super::partition_reader::PartitionReader;
 use super::window::Window;
 use crate::block::Dictionaries;
 use crate::error::Result;
@@ -29,7 +29,7 @@ enum Plan {
 
 impl Plan {
     /// Turns to the next extent; whether there is one.
-    fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
+    fn next(&mut self, view: &PartitionReader, extent: &mut OpenExtent) -> Result<bool> {
         match self {
             Plan::Full(extents) => extents.next(view, extent),
             Plan::Direct(direct) => direct.next(view, extent),
@@ -58,7 +58,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn new(view: &View, number: usize, wanted: &Range<u32>) -> Result<Self> {
+    fn new(view: &PartitionReader, number: usize, wanted: &Range<u32>) -> Result<Self> {
         let region = view.region(number)?;
         let slots = region.slot_runs(wanted);
         let end = |run: &Range<usize>| match run.is_empty() {
@@ -110,7 +110,7 @@ impl Extents {
     }
 
     /// Turns to the next extent; whether there is one.
-    pub(crate) fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
+    pub(crate) fn next(&mut self, view: &PartitionReader, extent: &mut OpenExtent) -> Result<bool> {
         loop {
             if let Some(is_there) = self.turn(view, extent)? {
                 return Ok(is_there);
@@ -120,7 +120,7 @@ impl Extents {
 
     /// As [`Extents::next`], but says nothing at the end of a region: at most one region message is read.
     #[inline]
-    pub(crate) fn turn(&mut self, view: &View, extent: &mut OpenExtent) -> Result<Option<bool>> {
+    pub(crate) fn turn(&mut self, view: &PartitionReader, extent: &mut OpenExtent) -> Result<Option<bool>> {
         let cursor = match &mut self.region {
             Some(cursor) => cursor,
             empty => match self.regions.next() {
@@ -137,16 +137,16 @@ impl Extents {
 }
 
 impl Blocks {
-    pub(crate) fn new(view: View, wanted: Range<u32>, regions: Range<usize>) -> Self {
+    pub(crate) fn new(view: PartitionReader, wanted: Range<u32>, regions: Range<usize>) -> Self {
         Self::with(view, regions.start == 0, Plan::Full(Extents::new(wanted, regions)))
     }
 
     /// Those of one partition that the file has, by direct lookup.
-    pub(super) fn direct(view: View, direct: Direct) -> Self {
+    pub(super) fn direct(view: PartitionReader, direct: Direct) -> Self {
         Self::with(view, true, Plan::Direct(direct))
     }
 
-    fn with(view: View, from_start: bool, plan: Plan) -> Self {
+    fn with(view: PartitionReader, from_start: bool, plan: Plan) -> Self {
         Blocks {
             checker: Checker::new(view, from_start),
             window: Window::default(),
@@ -156,7 +156,7 @@ impl Blocks {
     }
 
     /// Every block of the file, shared ones that nobody reads too, with the sequences of CHK-1.
-    pub(crate) fn of_whole_file(view: View, depth: Depth) -> Self {
+    pub(crate) fn of_whole_file(view: PartitionReader, depth: Depth) -> Self {
         let (wanted, regions) = (view.header().partitions(), 0..view.region_count());
         let mut extents = Extents::new(wanted, regions);
         extents.whole_file = true;

@@ -3,7 +3,7 @@
 use super::block::{Block, BorrowedBlock};
 use super::checker::{Checker, OpenExtent, Step};
 use super::own_extents::{Extents, FEW, shared_region};
-use super::view::View;
+use super::partition_reader::PartitionReader;
 use super::windows::{WINDOW, Windows};
 use crate::error::Result;
 use crate::index::{Extent, RegionIndex, Slot};
@@ -32,12 +32,12 @@ pub struct ByPartition {
 }
 
 impl ByPartition {
-    pub(crate) fn new(view: View, partitions: Range<u32>) -> Self {
+    pub(crate) fn new(view: PartitionReader, partitions: Range<u32>) -> Self {
         Self::with(view, partitions, FEW, WINDOW)
     }
 
     /// With so many extents at a time in hand, about, and so many bytes in a window.
-    pub(super) fn with(view: View, partitions: Range<u32>, few: usize, window: u64) -> Self {
+    pub(super) fn with(view: PartitionReader, partitions: Range<u32>, few: usize, window: u64) -> Self {
         ByPartition {
             few,
             window,

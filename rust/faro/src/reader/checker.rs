@@ -1,9 +1,9 @@
 //! BLK-7 for the blocks of extents, whatever order these come in and whoever supplies their bytes.
 
 use super::block::{Block, BorrowedBlock};
+use super::partition_reader::PartitionReader;
 use super::sequences::Sequences;
-use super::view::View;
-use crate::block::{self, ANY_PARTITION, BlockHeader, CODEC_NONE, Dictionaries, Kinds, Partition, Place};
+use crate::block::{self, ANY_PARTITION, BlockHeader, CODEC_NONE, Context, Dictionaries, Kinds, Partition};
 use crate::checksum::Sealing;
 use crate::codec::Decompressor;
 use crate::error::Result;
@@ -124,7 +124,7 @@ pub(crate) enum Step {
 /// Checks and decodes block after block of one reading. What it found last stays in place: small blocks are many, and
 /// handing each from one function to the next costs as much as its checksum.
 pub(crate) struct Checker {
-    pub view: View,
+    pub view: PartitionReader,
     pub sequences: Sequences,
     pub depth: Depth,
     sealing: Sealing,
@@ -137,7 +137,7 @@ pub(crate) struct Checker {
 
 impl Checker {
     /// `from_start`: whether the reading begins at the first region.
-    pub(crate) fn new(view: View, from_start: bool) -> Self {
+    pub(crate) fn new(view: PartitionReader, from_start: bool) -> Self {
         let sequences = Sequences::new(view.header().is_selective(), from_start);
         Checker {
             sealing: Sealing::new(view.core.files.seal),
@@ -171,7 +171,7 @@ impl Checker {
             return Ok(Step::Needs(BlockHeader::SIZE as u64));
         };
         let header = parse(bytes);
-        let place = Place {
+        let place = Context {
             limits,
             seal: core.files.seal,
             metadata: false,

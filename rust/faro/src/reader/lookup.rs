@@ -2,7 +2,7 @@
 //! by position.
 
 use super::checker::OpenExtent;
-use super::view::View;
+use super::partition_reader::PartitionReader;
 use crate::VERSION_MINOR;
 use crate::block::BlockHeader;
 use crate::error::{Code, Error, Result};
@@ -74,7 +74,7 @@ impl Direct {
     }
 
     /// Turns to the next extent; whether there is one.
-    pub(super) fn next(&mut self, view: &View, extent: &mut OpenExtent) -> Result<bool> {
+    pub(super) fn next(&mut self, view: &PartitionReader, extent: &mut OpenExtent) -> Result<bool> {
         let found = match &mut self.found {
             Some(found) => found,
             // Nothing is delivered behind a fault (PRT-3), so nobody asks again.
@@ -110,7 +110,7 @@ impl Direct {
 }
 
 /// Bytes that a partition of the file reads, as the region messages say (PRT-6).
-pub(super) fn stored_bytes(view: &View, partition: u32, footer_offset: u64) -> Result<u64> {
+pub(super) fn stored_bytes(view: &PartitionReader, partition: u32, footer_offset: u64) -> Result<u64> {
     look_up(view, partition, footer_offset).map(|found| sum(&found))
 }
 
@@ -120,7 +120,7 @@ fn sum(found: &[Found]) -> u64 {
 }
 
 /// What a partition reads, in order (PRT-1), from all regions.
-fn look_up(view: &View, partition: u32, footer_offset: u64) -> Result<Vec<Found>> {
+fn look_up(view: &PartitionReader, partition: u32, footer_offset: u64) -> Result<Vec<Found>> {
     let source = view.index_source();
     let mut found = Vec::new();
     // Fewer regions than 2^32: the footer's message has 32 bytes for each of them.

@@ -14,9 +14,9 @@ mod lookup_case_tests;
 mod lookup_tests;
 mod open;
 mod own_extents;
+mod partition_reader;
 mod records;
 mod sequences;
-mod view;
 mod window;
 mod windows;
 
@@ -31,9 +31,9 @@ pub use lookup::Lookup;
 pub(crate) use open::{
     FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
 };
+pub use partition_reader::ReaderOptions;
+pub(crate) use partition_reader::{Core, PartitionReader};
 pub use records::Records;
-pub use view::ReaderOptions;
-pub(crate) use view::{Core, View};
 pub(crate) use window::Window;
 
 use crate::error::Result;
@@ -62,7 +62,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Reader {
-    view: View,
+    view: PartitionReader,
     footer_offset: u64,
     footer_sequence: u32,
 }
@@ -82,7 +82,7 @@ impl Reader {
         // The tail begins where the footer's block ends; the schema must lie before it.
         let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
         Ok(Reader {
-            view: View::new(open, schema, options, footer, Some(offset)),
+            view: PartitionReader::new(open, schema, options, footer, Some(offset)),
             footer_offset: offset,
             footer_sequence: sequence,
         })
@@ -232,7 +232,7 @@ impl Reader {
         self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
     }
 
-    pub(crate) fn view(&self) -> &View {
+    pub(crate) fn view(&self) -> &PartitionReader {
         &self.view
     }
 

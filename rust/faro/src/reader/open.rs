@@ -1,7 +1,7 @@
 //! Opening: headers, tail, footer, schema, in the order of OPN-1 and OPN-2.
 
 use super::Files;
-use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Seal, Sequence, pad8};
+use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Seal, Sequence, pad8};
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
 use crate::header::{FileHeader, FileKind, Framing};
@@ -147,7 +147,7 @@ impl OpenFiles {
             footer: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
+        let place = Context::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
         let (block, message) = read_metadata(source, offset, at, &place)?;
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
@@ -167,12 +167,12 @@ impl OpenFiles {
     }
 
     /// The place of the schema block (SCH-1).
-    pub(crate) fn schema_place<'a>(&self, limits: &'a Limits) -> Place<'a> {
+    pub(crate) fn schema_place<'a>(&self, limits: &'a Limits) -> Context<'a> {
         let kinds = Kinds {
             schema: true,
             ..Kinds::default()
         };
-        Place::metadata(limits, self.seal, kinds, Sequence::Is(0), self.no_dictionaries())
+        Context::metadata(limits, self.seal, kinds, Sequence::Is(0), self.no_dictionaries())
     }
 
     /// Check 9 of OPN-1: the schema of a file with Arrow framing; `end` is where the schema block must end (SCH-1).

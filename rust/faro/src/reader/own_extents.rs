@@ -1,7 +1,7 @@
 //! The own extents of partitions, by partition: what the region messages say by region, turned round for as many
 //! partitions at a time as memory is set aside for.
 
-use super::view::View;
+use super::partition_reader::PartitionReader;
 use crate::error::{Error, Result};
 use crate::index::RegionIndex;
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Extents {
 
     /// Those of the first partitions of a range that is not empty: of one at least, and about `few` of them when the
     /// index may be in memory.
-    pub(super) fn of_first(view: &View, wanted: Range<u32>, few: usize) -> Self {
+    pub(super) fn of_first(view: &PartitionReader, wanted: Range<u32>, few: usize) -> Self {
         let index: u64 = view
             .footer
             .regions
@@ -167,7 +167,11 @@ impl Collected {
 }
 
 /// Fails when a region's message cannot be had any more.
-pub(super) fn shared_region(view: &View, number: u32, kept: &Option<Arc<RegionIndex>>) -> Result<Arc<RegionIndex>> {
+pub(super) fn shared_region(
+    view: &PartitionReader,
+    number: u32,
+    kept: &Option<Arc<RegionIndex>>,
+) -> Result<Arc<RegionIndex>> {
     match kept {
         Some(region) => Ok(region.clone()),
         None => view.region(number as usize),

@@ -2,7 +2,7 @@
 
 use super::checker::Supply;
 use super::own_extents::OwnExtent;
-use super::view::View;
+use super::partition_reader::PartitionReader;
 use super::window::{Window, aligned, allocate, reuse};
 use crate::error::Result;
 use crate::source::Source;
@@ -105,7 +105,7 @@ impl Windows {
 
     /// Reads the window of at most `most` bytes that begins with the extent `from`. What cannot be read is left out: it is met with when it is
     /// asked for, in its turn.
-    pub(super) fn load(&mut self, view: &View, own: &[OwnExtent], from: usize, most: u64) {
+    pub(super) fn load(&mut self, view: &PartitionReader, own: &[OwnExtent], from: usize, most: u64) {
         let regions = &view.footer.regions;
         let offset_of = |own: &OwnExtent| regions[own.region as usize].data_offset + 8 * u64::from(own.start);
         self.plan.next(own, from, most, offset_of);

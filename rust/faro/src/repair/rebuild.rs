@@ -1,7 +1,7 @@
 //! A new index for a data file (spec, REP-5 to REP-7).
 
 use super::{Action, RepairReport, footer, mend};
-use crate::block::{self, ANY_PARTITION, BlockHeader, Kinds, Partition, Place, Seal, Sequence};
+use crate::block::{self, ANY_PARTITION, BlockHeader, Context, Kinds, Partition, Seal, Sequence};
 use crate::dictionary;
 use crate::error::{Code, Error, Result, Role};
 use crate::framing;
@@ -275,19 +275,19 @@ impl<'a> Scan<'a> {
     }
 
     /// What the block behind those that were taken must be, by its header.
-    fn place(&self, header: &BlockHeader) -> Place<'a> {
+    fn place(&self, header: &BlockHeader) -> Context<'a> {
         // At most 65,535: each bore its number.
         let count = self.dictionaries.len() as u32;
         let dictionaries = self.header.has_dictionaries().then_some(count);
         if header.kind == block::DICTIONARY && dictionaries.is_some() {
             let sequence = Sequence::Is(count.into());
-            return Place::metadata(self.limits, self.seal, dictionary::KINDS, sequence, dictionaries);
+            return Context::metadata(self.limits, self.seal, dictionary::KINDS, sequence, dictionaries);
         }
         let (last, selective) = match header.partition {
             ANY_PARTITION => (self.shared, self.header.is_selective()),
             partition => (self.own.get(&partition).copied(), self.header.is_selective()),
         };
-        Place {
+        Context {
             limits: self.limits,
             seal: self.seal,
             metadata: false,

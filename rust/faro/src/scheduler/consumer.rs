@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
-use crate::reader::{Block, Checker, OpenExtent, Step, View};
+use crate::reader::{Block, Checker, OpenExtent, PartitionReader, Step};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::task::Poll;
@@ -30,7 +30,7 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    pub(super) fn new(shared: Arc<Shared>, view: View, partitions: Range<u32>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, view: PartitionReader, partitions: Range<u32>) -> Self {
         let (id, wake) = shared.lock().open(&view, partitions);
         shared.notify();
         Consumer {

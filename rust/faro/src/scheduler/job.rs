@@ -5,7 +5,7 @@ use super::sync::Arc;
 use crate::error::Result;
 use crate::index::Extent;
 use crate::plan::SweepRead;
-use crate::reader::{Core, Extents, OpenExtent, View};
+use crate::reader::{Core, Extents, OpenExtent, PartitionReader};
 use bytes::Bytes;
 
 /// Regions of the index that a step goes through at most: others wait for it.
@@ -36,7 +36,7 @@ pub(super) struct FindJob {
 
 /// Where a consumer's extents come from.
 pub(super) struct Finder {
-    pub view: View,
+    pub view: PartitionReader,
     pub extents: Extents,
 }
 

@@ -9,7 +9,7 @@ use super::waiting::{AHEAD, Listener, Piece, Waiting};
 use crate::error::{Error, Result};
 use crate::index::Extent;
 use crate::plan::Sweep;
-use crate::reader::{Core, OpenExtent, View};
+use crate::reader::{Core, OpenExtent, PartitionReader};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ pub(super) struct State {
 
 impl State {
     /// A new consumer of a file.
-    pub(super) fn open(&mut self, view: &View, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
+    pub(super) fn open(&mut self, view: &PartitionReader, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
         let core = &view.core;
         let file = Arc::as_ptr(core) as usize;
         let id = self.next_consumer;

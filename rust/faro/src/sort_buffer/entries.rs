@@ -71,7 +71,7 @@ pub(super) fn window(partition_count: u32) -> usize {
 
 /// Consecutive records of one partition in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct Segment {
     /// The partition, counted from the file's first.
     pub at: u32,
     /// Where its places begin and end in the window.
@@ -86,14 +86,14 @@ pub(super) struct Sorter {
     next: Vec<u32>,
     /// The places of the window in hand, and one for all that do not belong to it.
     places: Vec<u32>,
-    runs: Vec<Run>,
+    runs: Vec<Segment>,
     /// The entries themselves when partitions are far more than they.
     few: Vec<u64>,
 }
 
 impl Sorter {
     /// The window in hand: places in order, and whose they are.
-    pub(super) fn window(&self) -> (&[u32], &[Run]) {
+    pub(super) fn window(&self) -> (&[u32], &[Segment]) {
         (
             &self.places[..self.runs.last().map_or(0, |run| run.end as usize)],
             &self.runs,
@@ -116,7 +116,7 @@ impl Sorter {
             self.next[at] = rank as u32;
             let (from, to) = (rank.max(begin), (rank + count).min(end));
             if from < to {
-                self.runs.push(Run {
+                self.runs.push(Segment {
                     at: at as u32,
                     begin: (from - begin) as u32,
                     end: (to - begin) as u32,
@@ -160,7 +160,7 @@ impl Sorter {
             let end = begin + same.len() as u32;
             let left = partition_count - first;
             let at = if slot < left { slot + first } else { slot - left };
-            self.runs.push(Run { at, begin, end });
+            self.runs.push(Segment { at, begin, end });
             begin = end;
         }
     }

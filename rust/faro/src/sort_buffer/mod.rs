@@ -9,7 +9,7 @@ mod packed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entries::Run;
+pub(crate) use entries::Segment;
 pub(crate) use packed::Packed;
 
 use entries::{Entries, Sorter, partition_of, place_of, window};
@@ -264,7 +264,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     }
 
     /// The places of the records that were sorted last, and the partition of each run of them.
-    pub(crate) fn window(&self) -> (&[u32], &[Run]) {
+    pub(crate) fn window(&self) -> (&[u32], &[Segment]) {
         self.sorter.window()
     }
 

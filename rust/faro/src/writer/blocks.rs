@@ -31,7 +31,7 @@ impl Sink for Vec<u8> {
 }
 
 /// Makes one block after another. Blocks are made where they are written from.
-pub(crate) struct BlockMaker {
+pub(crate) struct BlockBuilder {
     seal: Seal,
     framing: Framing,
     target: usize,
@@ -40,9 +40,9 @@ pub(crate) struct BlockMaker {
     open: Option<usize>,
 }
 
-impl BlockMaker {
+impl BlockBuilder {
     pub(crate) fn new(options: &WriterOptions, seal: Seal) -> Result<Self> {
-        Ok(BlockMaker {
+        Ok(BlockBuilder {
             seal,
             framing: options.framing,
             target: options.block_target(),

@@ -1,7 +1,7 @@
 //! Regions and the footer to files: what the sort buffer and the region writer share.
 
 use super::append::AppendFile;
-use super::blocks::{BlockMaker, Sink, append_block};
+use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
 use super::output::Output;
@@ -21,9 +21,9 @@ use std::path::Path;
 /// The files of a writer, and the counters that blocks need.
 pub(crate) struct Core {
     output: Output,
-    maker: BlockMaker,
+    maker: BlockBuilder,
     /// Of the threads that compress, when they are several.
-    makers: Vec<BlockMaker>,
+    makers: Vec<BlockBuilder>,
     pub shape: Shape,
     /// Next sequence of each partition's own blocks.
     own_sequences: Vec<u32>,
@@ -45,7 +45,7 @@ impl Core {
     pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
         options.check()?;
         let file_id = options.file_id_or_random();
-        let make_maker = || BlockMaker::new(options, Seal::new(&file_id));
+        let make_maker = || BlockBuilder::new(options, Seal::new(&file_id));
         let maker = make_maker()?;
         let threads = if options.compress_threads > 1 {
             options.compress_threads
@@ -212,7 +212,7 @@ impl Core {
     /// Does something with the extent in hand.
     fn in_extent(
         &mut self,
-        act: impl FnOnce(&mut BlockMaker, &mut AppendFile, &mut Stream) -> Result<()>,
+        act: impl FnOnce(&mut BlockBuilder, &mut AppendFile, &mut Stream) -> Result<()>,
     ) -> Result<()> {
         let file = self.output.blocks();
         if let Some(stream) = &mut self.stream {
@@ -245,11 +245,11 @@ impl Core {
     }
 
     /// The block makers of the threads, one for each, if there are several; given back with [`Core::keep_makers`].
-    pub(super) fn take_makers(&mut self) -> Vec<BlockMaker> {
+    pub(super) fn take_makers(&mut self) -> Vec<BlockBuilder> {
         std::mem::take(&mut self.makers)
     }
 
-    pub(super) fn keep_makers(&mut self, makers: Vec<BlockMaker>) {
+    pub(super) fn keep_makers(&mut self, makers: Vec<BlockBuilder>) {
         self.makers = makers;
     }
 

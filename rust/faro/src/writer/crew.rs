@@ -1,12 +1,12 @@
 //! Several threads that make one region's blocks (the option `compress_threads`): each takes units of whole blocks in
 //! turn, and what they make comes to the file in the order in which one thread would have made it.
 
-use super::blocks::BlockMaker;
+use super::blocks::BlockBuilder;
 use super::core::Core;
 use super::region::{Owner, Stream};
 use crate::error::{Code, Error, Result};
 use crate::header::Framing;
-use crate::sort_buffer::{Gather, Pushed, Run};
+use crate::sort_buffer::{Gather, Pushed, Segment};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
@@ -44,10 +44,10 @@ struct Hand<'scope> {
 /// Writes the own extents of a region, whose sorted places are all here, with the threads' makers.
 pub(super) fn write_own(
     core: &mut Core,
-    makers: &mut [BlockMaker],
+    makers: &mut [BlockBuilder],
     from: Gather<'_>,
     places: &[u32],
-    runs: &[Run],
+    runs: &[Segment],
 ) -> Result<()> {
     scope(|scope| {
         let mut hands = Vec::with_capacity(makers.len());
@@ -107,7 +107,13 @@ fn lost() -> Error {
 }
 
 /// What one thread does until nothing more comes.
-fn work(maker: &mut BlockMaker, from: Gather<'_>, places: &[u32], todo: &Receiver<Unit>, done: &Sender<Result<Unit>>) {
+fn work(
+    maker: &mut BlockBuilder,
+    from: Gather<'_>,
+    places: &[u32],
+    todo: &Receiver<Unit>,
+    done: &Sender<Result<Unit>>,
+) {
     // One that panicked may have left a block open.
     maker.forget();
     while let Ok(mut unit) = todo.recv() {
@@ -118,7 +124,7 @@ fn work(maker: &mut BlockMaker, from: Gather<'_>, places: &[u32], todo: &Receive
     }
 }
 
-fn make(maker: &mut BlockMaker, from: Gather<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
+fn make(maker: &mut BlockBuilder, from: Gather<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
     unit.bytes.clear();
     for piece in &mut unit.pieces {
         let (own, all) = (&places[piece.places.clone()], &places[piece.places.start..]);
@@ -142,13 +148,13 @@ fn append(core: &mut Core, unit: &Unit) -> Result<()> {
 struct Plan<'a> {
     from: Gather<'a>,
     places: &'a [u32],
-    runs: &'a [Run],
+    runs: &'a [Segment],
     /// Of the first run, when a part of it was given out: where the rest begins, and its stream.
     rest: Option<(usize, Stream)>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(from: Gather<'a>, places: &'a [u32], runs: &'a [Run]) -> Self {
+    fn new(from: Gather<'a>, places: &'a [u32], runs: &'a [Segment]) -> Self {
         let rest = None;
         Plan {
             from,
@@ -247,12 +253,12 @@ mod tests {
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];
-        let run = |at: u32| Run {
+        let run = |at: u32| Segment {
             at,
             begin: at * 500,
             end: (at + 1) * 500,
         };
-        let runs: Vec<Run> = (0..100).map(run).collect();
+        let runs: Vec<Segment> = (0..100).map(run).collect();
         for lost in [0, 30_000, 49_999] {
             places.fill(0);
             places[lost] = 1 << 30;

@@ -3,7 +3,7 @@
 use super::lookup::{self, Direct, Lookup};
 use super::open::OpenFiles;
 use super::{Blocks, ByPartition, Records};
-use crate::block::{BlockHeader, Dictionaries, Kinds, Place, Sequence, pad8};
+use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, pad8};
 use crate::codec::Digest;
 use crate::dictionary::{self, Digests};
 use crate::error::{Code, Error, Result};
@@ -53,14 +53,14 @@ pub(crate) struct Core {
 
 /// An open output and its regions: all of a finished file's, or those that a follower has seen.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub(crate) struct PartitionReader {
     pub core: Arc<Core>,
     pub footer: Arc<Footer>,
     /// Where the footer's block begins, when partitions are looked up directly (LKP).
     direct: Option<u64>,
 }
 
-impl View {
+impl PartitionReader {
     /// `footer_offset` is where the footer's block begins, once there is one.
     pub(crate) fn new(
         files: OpenFiles,
@@ -70,7 +70,7 @@ impl View {
         footer_offset: Option<u64>,
     ) -> Self {
         let cache = Mutex::new(RegionCache::new(options.region_cache_bytes));
-        View {
+        PartitionReader {
             direct: footer_offset.filter(|_| options.lookup == Lookup::Direct),
             core: Arc::new(Core {
                 files,
@@ -138,7 +138,7 @@ impl View {
             region: true,
             ..Kinds::default()
         };
-        let place = Place::metadata(
+        let place = Context::metadata(
             self.limits(),
             self.core.files.seal,
             kinds,
