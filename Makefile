@@ -61,6 +61,10 @@ map: .venv/stamp ## Rebuild docs/map.md: from each clause to its code and its ca
 map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a normative clause nowhere
 	@$(STEP) "Docs: compare the map of clauses" $(BIN)/python scripts/map --check
 
+.PHONY: api-check
+api-check: .venv/stamp ## Fail if docs/api.md names what does not exist, or lacks a public name
+	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
+
 # The pages for users; comments in code have still to follow.
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python/README.md
 .PHONY: prose
@@ -82,7 +86,7 @@ SUITE := faro_conformance bounds detection faults generate partitioning races te
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
 	@$(STEP) "Python: style and types of the library" sh -ec 'cd python; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
 	@! grep --extended-regexp --invert-match '^(#|$$)|==' */requirements*.txt fuzz/*/requirements*.txt /dev/null || { echo "not pinned by =="; exit 1; }
-	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose examples
+	@$(BIN)/ruff check --quiet demo scripts/spec scripts/spec/build scripts/audit scripts/flink-distribution scripts/flink-guide-check scripts/flink-jar-check scripts/readme-check scripts/step scripts/totals scripts/map scripts/prose scripts/api-check examples
 	@$(STEP) "Python: style and types of the suites" sh -ec '(cd conformance; $(BIN)/ruff check --quiet $(SUITE); $(BIN)/ruff format --quiet --check $(SUITE); $(BIN)/mypy); \
 		(cd fuzz; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy; cd python; $(BIN)/mypy); \
 		cd bench; $(BIN)/ruff check --quiet; $(BIN)/ruff format --quiet --check; $(BIN)/mypy'
@@ -331,7 +335,7 @@ demo: tools .venv/demo-stamp faro testees ## Real data in, checked out in three 
 
 # What `make test` runs, in lanes that use different tools, two at a time: one core cannot be used by most steps.
 LANE_RUST := lint-rust test-rust test-fuzz-rust testee-rust
-LANE_OTHERS := map-check prose schema-check kaitai-check lint-python test-java testee-java test-python test-fuzz test-runner test-bench
+LANE_OTHERS := map-check api-check prose schema-check kaitai-check lint-python test-java testee-java test-python test-fuzz test-runner test-bench
 LANE_CASES := verdicts spec-check readme-check conformance fuzz-short
 LANE_FAULTS := faults races-short partitioning bounds-short
 LANES := rust others cases faults
