@@ -297,7 +297,7 @@ bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks 
 	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: bench
-bench: bench-programs ## Measure all, or PARTS="write read": makes bench.json, BENCHMARKS.md, docs/bench/ (ARGS=--quick to try)
+bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md and bench/results/ (ARGS=--quick to try)
 	bench/run $(PARTS) $(ARGS)
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.

@@ -1,4 +1,4 @@
-"""`bench/run`: measure, and make bench.json, the plots and BENCHMARKS.md."""
+"""`bench/run`: measure, and make BENCHMARKS.md and what is in bench/results/."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from harness import machine, work
 from harness.figures import Results
 from harness.lines import Line, join, parse, validator
-from harness.page import page
+from harness.page import RESULTS, page, tables
 from harness.plan import FULL, PARTS, QUICK, plan
 from harness.plots import draw
 from harness.targets import targets
@@ -46,7 +46,10 @@ def build_parser() -> argparse.ArgumentParser:
         "--dir", type=Path, default=machine.REPOSITORY / "out", help="where files are made; default out/"
     )
     parser.add_argument(
-        "--json", type=Path, default=machine.REPOSITORY / "bench.json", help="the results; default bench.json"
+        "--json",
+        type=Path,
+        default=machine.REPOSITORY / RESULTS / "bench.json",
+        help="the results; default bench/results/bench.json",
     )
     parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
     parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
@@ -162,11 +165,13 @@ def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[L
 
 
 def publish(bench: dict[str, Any], target: Path, root: Path) -> None:
-    """Judge the targets, then write bench.json, the plots and the page."""
+    """Judge the targets, then write bench.json, the plots, the page, and the full tables."""
     results = Results(parse(bench["results"], "bench.json"))
     bench["targets"] = [one.judge(results) for one in targets()]
     validator("schema.json").validate(bench)
     target.write_text(json.dumps(bench, indent=1) + "\n")
-    notes = machine.REPOSITORY / "bench/notes.md"
-    plots = draw(results, root)
-    (root / "BENCHMARKS.md").write_text(page(bench, notes.read_text() if notes.exists() else "", plots))
+    path = machine.REPOSITORY / RESULTS / "notes.md"
+    notes = path.read_text() if path.exists() else ""
+    plots = draw(results, root)  # makes the folder of the results
+    (root / "BENCHMARKS.md").write_text(page(bench, notes, plots))
+    (root / RESULTS / "tables.md").write_text(tables(bench, notes))

@@ -101,7 +101,11 @@ def load(name: str) -> list[Line]:
         text = path.read_text()
     else:
         shown = subprocess.run(
-            ["git", "show", f"{name}:bench.json"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+            ["git", "show", f"{name}:bench/results/bench.json"],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if shown.returncode:
             raise LineError(f"{name}: no such file, and no revision with bench.json: {shown.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""BENCHMARKS.md out of bench.json and the explanations in bench/notes.md."""
+"""BENCHMARKS.md and bench/results/tables.md out of bench.json and the explanations in notes.md."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from harness.plots import Plot
 
 Name = tuple[str, str]
 
+RESULTS = "bench/results"
+"""Where results, notes, full tables and plots are, seen from the repository's root."""
 GRID = ("write", "read")
 _TITLES = {
     "write": "Writing",
@@ -49,28 +51,42 @@ _RATIOS: tuple[tuple[Name, Name], ...] = (
 
 _READING = """\
 - **MB/s** and **GB/s** are plain record data, 4 bytes counted with each record (Python's tables: their columns), by powers of ten.
-- **Medians** of repetitions behind an unmeasured first; in brackets the least and the most. Subjects of one program took turns, repetition by repetition; Rust and Java are two programs, one started behind the other,
-  cell by cell, so that a ratio between them compares minutes, not moments. A **ratio** is that of the medians, its range that of the ratios repetition by repetition.
-  Who writes new files does each repetition three times in a row, and the fastest counts: the host of a virtual machine takes back what memory is free, and the first to write to it would wait for the host.
+- Figures are **medians** of repetitions after an unmeasured first; in brackets are the least and the most. Subjects of one program took turns, repetition by repetition. Rust and Java are two programs, started one after the other,
+  cell by cell, so a ratio between them compares minutes, not moments. A **ratio** is that of the medians; its range is that of the ratios repetition by repetition.
+- A subject that writes new files does each repetition three times in a row, and the fastest counts: the host of a virtual machine takes free memory back, and the first to write to it would wait for the host.
 - **Faro checksums** every block (CRC-32C) and writes a footer with counts; a read verifies all of it. **Flink neither checksums nor writes a footer**, decompresses at its consumer, and reads back what it wrote
-  without looking at it. Nobody syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
-- The processor above is that of the last run; each earlier run says its own, and ratios are within a run. Neighbours are not seen: figures move from run to run, and where a spread is wide, a median says little.
+  without checking it. No subject syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
+- The processor above is that of the last run; each earlier run names its own, and ratios are within a run. Figures move from run to run; where a spread is wide, a median says little.
 """
 
 
 def page(bench: dict[str, Any], notes: str, plots: Sequence[Plot]) -> str:
-    """The whole page."""
+    """The page: targets, where they are missed, and the plots."""
+    pieces = [_head(bench), "## How to read it\n\n" + _READING, "## Targets\n\n" + _targets(bench["targets"])]
+    pieces.append("## Where Faro misses a target\n\n" + _missed(bench["targets"], explanations(notes)))
+    for part in _TITLES:
+        found = [plot for plot in plots if plot.part == part]
+        if found:
+            pieces.append(f"## {_TITLES[part]}\n")
+            pieces += [f"![{plot.title}]({plot.path})\n" for plot in found]
+    if bench["failures"]:
+        pieces.append("## What failed\n\n" + "\n".join(f"- {_text(failure)}" for failure in bench["failures"]) + "\n")
+    return "\n".join(pieces)
+
+
+def tables(bench: dict[str, Any], notes: str) -> str:
+    """The full tables, and the whole of what is known of each target."""
     results = Results(parse(bench["results"], "bench.json"))
-    parts = [part for part in _TITLES if results.select(part)]
-    pieces = [_head(bench), "## How to read it\n\n" + _READING, _targets(bench["targets"], explanations(notes))]
-    for part in parts:
+    pieces = ["# Benchmarks: all figures\n\n<!-- Made by `make bench` from bench.json and notes.md: edit those. -->\n"]
+    earlier = "\n".join(f"- {_text(run)}" for run in bench["earlier"])
+    if earlier:
+        pieces.append(f"## Runs that measured a part\n\n{earlier}\n")
+    pieces.append("## What is known of each target\n" + _explained(bench["targets"], explanations(notes)))
+    for part in (part for part in _TITLES if results.select(part)):
         pieces.append(f"## {_TITLES[part]}\n")
-        pieces += [f"![{plot.title}]({plot.path})\n" for plot in plots if plot.part == part]
         pieces.append(_grid(results, part) if part in GRID else _figures(results.select(part)))
         if part == "flink-jobs":
             pieces.append(_jobs(results))
-    if bench["failures"]:
-        pieces.append("## What failed\n\n" + "\n".join(f"- {_text(failure)}" for failure in bench["failures"]) + "\n")
     return "\n".join(pieces)
 
 
@@ -88,35 +104,60 @@ def _head(bench: dict[str, Any]) -> str:
         ("processor", f"{machine['cpu']}, {machine['cores']} cores"),
         ("memory", f"{machine['memory_bytes'] / 2**30:.1f} GiB"),
         ("system", f"{machine['kernel']}, {machine['filesystem']}"),
-        *([("of earlier runs", "; ".join(bench["earlier"]))] if bench["earlier"] else []),
+        *(
+            [("earlier runs", f"{len(bench['earlier'])}, named in [the tables]({RESULTS}/tables.md)")]
+            if bench["earlier"]
+            else []
+        ),
         ("versions", ", ".join(f"{name} {version}" for name, version in bench["versions"].items())),
     ]
     return (
-        "# Benchmarks\n\n<!-- Made by `make bench` from bench.json and bench/notes.md: edit those. -->\n\n"
-        "[bench/README.md](bench/README.md) says what is measured on what data, and how to run it.\n"
-        + quick
-        + "\n"
-        + table(["", ""], rows)
+        f"# Benchmarks\n\n<!-- Made by `make bench` from {RESULTS}/bench.json and notes.md: edit those. -->\n\n"
+        "`make bench` makes these figures again (hours on two cores; `make bench ARGS=--quick` tries it). "
+        "[bench/README.md](bench/README.md) says what is measured on what data. "
+        f"[All figures]({RESULTS}/tables.md) are on a page of their own.\n" + quick + "\n" + table(["", ""], rows)
     )
 
 
-def _targets(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
+def _targets(targets: list[dict[str, str]]) -> str:
     rows = [
         (_text(t["text"]), _text(t["found"]), f"**{t['state']}**" if t["state"] == "not met" else t["state"])
         for t in targets
     ]
-    text = "## Targets\n\n" + table(["target", "found", ""], rows)
+    return table(["target", "found", ""], rows)
+
+
+def _missed(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
+    """For each target that is not met the first sentences of its explanation."""
+    rows = []
+    for target in targets:
+        if target["state"] == "not met":
+            why = notes.get(target["id"], "Not explained yet.").split("\n")[0]
+            rows.append(f"- **{_text(target['text'])}.** {_beginning(why)}\n")
+    return "\n".join(rows) or "None.\n"
+
+
+def _beginning(text: str, most: int = 420) -> str:
+    """The sentences at the beginning of a text, as many as there is room for; one at least."""
+    sentences = re.split(r"(?<=[.:]) (?=[A-Z])", text)
+    shown = sentences[0]
+    for sentence in sentences[1:]:
+        if len(shown) + len(sentence) >= most:
+            break
+        shown += " " + sentence
+    return shown
+
+
+def _explained(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
+    text = ""
     for target in targets:
         if target["id"] in notes and target["state"] != "not measured":
-            word = "Why not met" if target["state"] == "not met" else "A word on it"
-            text += f"\n### {word}: {target['text']}\n\n{notes[target['id']]}\n"
-        elif target["state"] == "not met":
-            text += f"\n### Why not met: {target['text']}\n\nNot explained yet.\n"
+            text += f"\n### {target['text']}: {target['state']}\n\n{notes[target['id']]}\n"
     return text
 
 
 def explanations(notes: str) -> dict[str, str]:
-    """The sections of bench/notes.md, by the target's id that heads each."""
+    """The sections of notes.md, by the target's id that heads each."""
     pieces = re.split(r"^## (\S+)\n", notes, flags=re.MULTILINE)
     return {name: text.strip() for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 

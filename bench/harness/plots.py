@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from harness.figures import Results, Spread, speed
 from harness.lines import Line
 
-FOLDER = "docs/bench"
+FOLDER = "bench/results/plots"
 _STYLE: Any = {
     "svg.hashsalt": "faro",
     "svg.fonttype": "none",
@@ -27,7 +27,7 @@ _STYLE: Any = {
     "axes.grid": True,
     "grid.color": "#dddddd",
     "legend.frameon": False,
-    # Colours that who cannot tell red from green can tell (Okabe and Ito).
+    # Colours that people who cannot tell red from green can tell apart (Okabe and Ito).
     "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"]),
 }
 _X = {

@@ -152,7 +152,7 @@ def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0
 
 
 SHUFFLE_BOUND = ("rebalance",)
-"""Jobs of Flink that do little else than shuffle; the others sort what comes, which takes longer (bench/notes.md)."""
+"""Jobs of Flink that do little else than shuffle; the others sort what comes, which takes longer (results/notes.md)."""
 
 
 def _jobs(results: Results) -> Verdict:
