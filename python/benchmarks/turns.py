@@ -21,7 +21,7 @@ class Pass:
 
 @dataclass
 class Subject:
-    """Somebody who does a case's work."""
+    """Something that does a case's work."""
 
     name: str
     work: Callable[[], Pass]
@@ -45,7 +45,7 @@ def timed(action: Callable[[], object]) -> float:
 def measure(
     part: str, case: dict[str, Any], plain_bytes: int, subjects: list[Subject], repetitions: int, out: Path
 ) -> None:
-    """Let subjects take turns behind an unmeasured pass each, and append their lines.
+    """Let subjects take turns after an unmeasured pass each, and append their lines.
 
     Args:
         part: of bench/README.md.

@@ -42,7 +42,7 @@ def integer(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool):
         raise invalid(wanted, shown(value))
     try:
-        # What is no integer, index() itself refuses.
+        # index() itself refuses what is not an integer.
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError as fault:
         raise invalid(wanted, shown(value)) from fault

@@ -1,4 +1,4 @@
-"""The dictionaries of a file (DIC): where they stand, and those that a reader has taken.
+"""The dictionaries of a file (DIC): where they are, and those that a reader has taken.
 
 They are kept once they were taken: a file whose blocks name many of them by turns would else have each of them
 read and digested again and again (LIM-3).
@@ -22,7 +22,7 @@ MAX_DICTIONARIES = 65_535
 
 @dataclass(frozen=True)
 class DictionaryPlace:
-    """Where a dictionary stands; its number is known by its place in the list."""
+    """Where a dictionary is; its place in the list is its number."""
 
     offset: int
     """Where its block begins, absolute, in bytes."""
@@ -47,7 +47,7 @@ class Dictionaries:
 
     @property
     def places(self) -> list[DictionaryPlace]:
-        """Where they stand, number 1 first."""
+        """Where they are, number 1 first."""
         return list(self._places)
 
     def __len__(self) -> int:
@@ -55,13 +55,13 @@ class Dictionaries:
         return len(self._places)
 
     def extend(self, places: Iterable[DictionaryPlace]) -> None:
-        """Add dictionaries that stand behind those that are known."""
+        """Add dictionaries that follow the known ones."""
         for place in places:
             self._offsets.append(place.offset)
             self._places.append(place)
 
     def before(self, offset: int) -> int:
-        """Return how many stand before an absolute offset (DIC-3)."""
+        """Return how many are before an absolute offset (DIC-3)."""
         return bisect.bisect_left(self._offsets, offset)
 
     def take(self, number: int, load: Callable[[int, DictionaryPlace], Dictionary]) -> Dictionary:

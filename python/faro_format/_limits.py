@@ -12,7 +12,7 @@ class Limits:
     """The limits of a reader; a file that asks for more is refused with ``limit-exceeded`` before memory is taken.
 
     Raises:
-        FaroError: ``invalid-argument`` for what is no integer from 0 to 2^64 - 1.
+        FaroError: ``invalid-argument`` for what is not an integer from 0 to 2^64 - 1.
     """
 
     max_block_size: int = 64 << 20

@@ -16,7 +16,7 @@ from faro_format._arguments import integer
 from faro_format._bytes.spans import Ints
 
 GAP_BYTES = 64 << 10
-"""A gap between wanted bytes that is read and let go, at most."""
+"""A gap between wanted bytes that is read and discarded, at most."""
 READ_BYTES = 4 << 20
 """What is read at once, unless one extent is larger."""
 WINDOW_BYTES = 4 << 20
@@ -31,7 +31,7 @@ class Read:
     """Absolute, in bytes."""
     end: int
     extents: range
-    """Which of the wanted extents lie inside, as numbers in ascending order of their begins."""
+    """Which of the wanted extents are inside, as numbers in ascending order of their begins."""
 
 
 def plan(begins: Ints, ends: Ints, *, gap_bytes: int = GAP_BYTES, read_bytes: int = READ_BYTES) -> list[Read]:

@@ -227,7 +227,7 @@ def opening_rows() -> Iterator[Row]:
     for call in READS.values():
         for name in inspect.signature(call).parameters:
             if name in named:
-                # Of a pair that has just been written: a rebuild too finds it whole.
+                # A pair that has just been written: a rebuild too finds it whole.
                 act = lambda w, v, call=call, name=name: call(  # noqa: E731
                     Path(w.pair()["data"]).with_suffix(""), **{name: v}
                 )

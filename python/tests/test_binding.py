@@ -1,4 +1,4 @@
-"""Blocks that belong to another file (BLK-9) or to another place (REG-11, PRT-4), and headers that lie (FOL-2)."""
+"""Blocks that belong to another file (BLK-9) or to another place (REG-11, PRT-4), and wrong sizes (FOL-2)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_block_of_another_file_is_refused(tmp_path: Path, layout: Any) -> None
     made, other = (write(tmp_path, WriterOptions(2, layout=layout, file_id=name), calls) for name in (FILE_ID, OTHER))
     role = "single" if layout == "single" else "data"
     mine, its = made.contents()[role], other.contents()[role]
-    # The blocks are the same but for their checksums.
+    # The blocks are the same except for their checksums.
     assert mine[64:84] + mine[88:96] == its[64:84] + its[88:96]
     assert mine[84:88] != its[84:88]
     made.put(made.contents() | {role: mine[:64] + its[64:96] + mine[96:]})
@@ -204,7 +204,7 @@ def test_a_damaged_or_missing_payload_at_the_end_is_not_yet_there(tmp_path: Path
     for contents in (whole[:-8] + bytes(8), whole[: last + 24], whole[: last + 23], whole[: last + 40]):
         made.put(made.contents() | {role: contents})
         assert polled(made) == 1
-    # Damage with more behind it is damage, to a follower and, from 25 bytes on, to repair.
+    # Damage with more bytes after it is damage, to a follower and, from 25 bytes on, to repair.
     changed = whole[: last + 30] + bytes((whole[last + 30] ^ 1,)) + whole[last + 31 :]
     for more in (8, 24, 32):
         contents = changed + b"\x01" * more

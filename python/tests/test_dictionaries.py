@@ -129,7 +129,7 @@ def test_dictionaries_are_refused(tmp_path: Path) -> None:
             writer.dictionary(good)
         assert caught.value.code == Code.INVALID_ARGUMENT
     with Reader(**paths(tmp_path / "with", "paired")) as reader:
-        # The refused ones have not closed the region, and the one that was taken had no region behind it.
+        # The refused ones have not closed the region, and the one that was taken had no region after it.
         assert reader.region_count == 1
         assert reader.dictionaries == []
     with pytest.raises(FaroError):

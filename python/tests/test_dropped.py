@@ -1,4 +1,4 @@
-"""Writers that nobody ended."""
+"""Writers that were not ended."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_old_writer_does_not_remove_what_another_made_in_its_place(tmp_path: 
 
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_lost_region_lets_nothing_be_published(tmp_path: Path, follow: bool) -> None:
-    """WRT-10: neither ended nor given up, and nobody can any more."""
+    """WRT-10: neither ended nor given up, and no call can any more."""
     writer = Writer(str(tmp_path / "out"), WriterOptions(2, follow=follow))
     writer.region().block(0, 1, b"never")
     gc.collect()
@@ -117,7 +117,7 @@ def test_a_writer_dropped_with_a_region_begun_publishes_nothing(tmp_path: Path) 
 
 
 def test_a_region_left_by_an_exception_is_given_up(tmp_path: Path) -> None:
-    """Its with-block says where it ends, so that is no loss."""
+    """Its with-block says where it ends, so nothing is lost."""
     made = output(tmp_path, WriterOptions(2))
     with Writer(str(made.base), WriterOptions(2)) as writer:
         with contextlib.suppress(ZeroDivisionError), writer.region() as region:

@@ -1,4 +1,4 @@
-"""What is no file, what cannot be read, and what changes while it is read."""
+"""What is not a file, what cannot be read, and what changes while it is read."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def holds(made: Output, calls: list[Call], options: WriterOptions) -> bool:
 
 
 def is_unfinished(made: Output) -> bool:
-    """Whether those who follow an output see no end of it."""
+    """Whether followers of an output see no end of it."""
     fault = fault_of(made.reader)
     # Files without a header yet are truncated.
     return fault is not None and fault.code in (Code.UNFINISHED, Code.TRUNCATED)
@@ -158,7 +158,7 @@ def test_who_goes_on_after_an_interruption(tmp_path: Path, layout: Any, more: di
             assert holds(made, calls, options) or holds(made, without, options)
             outcomes.add("finished")
         elif exists:
-            # Who follows keeps what was committed, and nobody takes it for finished.
+            # A follower keeps what was committed, and does not take it for finished.
             if is_unfinished(made):
                 outcomes.add("unfinished")
             else:

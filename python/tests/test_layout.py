@@ -1,7 +1,7 @@
 """The size of each struct and the offset of each field, as the comments of ``schema/faro.fbs`` give them.
 
 Byte i of each struct holds i, so the value of a field tells its offset. ``flatc --conform`` misses a struct that
-grew; these tests, which stand in the Rust and Java libraries too, do not.
+grew; these tests, which the Rust and Java libraries have too, do not.
 """
 
 from collections.abc import Callable

@@ -45,7 +45,7 @@ def peak_of_reading(made: Output, cache: int, length: int) -> int:
 
 def test_one_region_message_at_a_time(tmp_path: Path) -> None:
     one, ten = write_regions(tmp_path, 1), write_regions(tmp_path, 10)
-    peak_of_reading(one, 0, 1)  # What is imported late and kept for ever is no memory of a reader.
+    peak_of_reading(one, 0, 1)  # What is imported late and kept for ever is not memory of a reader.
     one_region = peak_of_reading(one, 0, 1)
     ten_regions = peak_of_reading(ten, 0, 10)
     # A message and what checking it takes; the region that was used last is kept while the next one is read.
@@ -80,7 +80,7 @@ def test_a_writer_gives_its_memory_back(tmp_path: Path, call: Callable[[Writer],
                 region.block(1, 0, bytes(1000 * count))
         return writer
 
-    call(work(1))  # What is imported late and kept for ever is no memory of a writer.
+    call(work(1))  # What is imported late and kept for ever is not memory of a writer.
     gc.collect()
     tracemalloc.start()
     try:

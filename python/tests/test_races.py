@@ -77,7 +77,7 @@ def draw(rng: random.Random) -> Round:
         overwrite = {"refusing": False, "overwriting": True, "mixed": rng.random() < 0.5}[kind]
         ending: Ending = rng.choices(("finish", "abort", "drop"), (8, 1, 1))[0]
         follow = followed and rng.random() < 0.5
-        # Whoever follows a writer that is dropped keeps what it wrote, unfinished.
+        # A follower of a writer that is dropped keeps what it wrote, unfinished.
         writing = Writing(number + 1, overwrite, follow, "abort" if follow and ending == "drop" else ending)
         processes[rng.randrange(2)].append(writing)
     return Round(layout, rng.random() < 0.4, processes)

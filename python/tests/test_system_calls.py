@@ -89,7 +89,7 @@ def test_without_durability_nothing_is_synced_and_data_gets_its_name_first(tmp_p
     assert found[-4:] == LINKS
     for path in tmp_path.iterdir():
         path.unlink()
-    # In one step each, between which nobody else publishes (PUB-4).
+    # In one step each, between which no other writer publishes (PUB-4).
     found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID, overwrite=True))
     assert found[-3:] == ["rename to data", "rename to index", "unlink faro-lock"]
     found = calls_of(tmp_path, WriterOptions(2, file_id=FILE_ID, overwrite=True, layout="single"))
@@ -185,7 +185,7 @@ def test_a_finish_that_fails_behind_the_tail_takes_it_back(
         assert fault.code == Code.IO
         assert str(fault_of(writer.flush)) == str(fault)
         assert_unfinished(made, gone=cut == "refused")
-        # Dropped, and not aborted: those who follow keep what they have.
+        # Dropped, and not aborted: followers keep what they have.
         del writer, fault
         assert_unfinished(made, gone=cut == "refused")
         for path in tmp_path.iterdir():

@@ -122,7 +122,7 @@ def test_threads_that_meet_a_fault_meet_the_same(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_is_closed_while_threads_read(tmp_path: Path) -> None:
-    """Its descriptors' numbers are used again at once, and nobody may be given what another file holds."""
+    """Its descriptors' numbers are used again at once, and no reader may be given what another file holds."""
     made = write(tmp_path, options_of("paired", "none"), calls_of(300))
     wrong = tmp_path / "wrong"
     wrong.write_bytes(bytes(made.files["data"].stat().st_size))
@@ -288,7 +288,7 @@ def test_reading_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None:
 
             with pytest.raises(ZeroDivisionError):
                 consume()
-            # Half-read iterators know where they stand, whatever else is read meanwhile.
+            # Half-read iterators know where they are, whatever else is read meanwhile.
             halves = [reader.blocks(q) for q in range(PARTITIONS)]
             begun = [list(itertools.islice(half, p)) for half in halves]
             assert told(reader.all_blocks()) == ranges

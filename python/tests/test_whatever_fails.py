@@ -1,7 +1,7 @@
 """Whatever fails at any step of a reading, the call ends with its data or the cause, and the next one goes on.
 
-No lock stays taken, no descriptor open, and nobody else who uses the same reader waits: each next call is made in a
-thread of its own, which has to end in time.
+No lock stays taken, no descriptor open, and no other thread that uses the same reader waits: each next call is made
+in a thread of its own, which has to end in time.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _ONLY_DICTIONARY = frozenset((KIND_DICTIONARY,))
 _HEADER = struct.Struct("<IIIIBBHI")
 _PREFIX = struct.Struct("<IIIIBBH")
 PADDING = tuple(bytes(-n % 8) for n in range(8))
-"""The zero bytes behind a payload, by its length modulo 8."""
+"""The zero bytes after a payload, by its length modulo 8."""
 _NOTHING = memoryview(b"")
 
 
@@ -47,7 +47,7 @@ def pad8(size: int) -> int:
 
 
 class Block(NamedTuple):
-    """A block that was read: where it stands, its header, and its payload."""
+    """A block that was read: its offset, its header, and its payload."""
 
     offset: int
     """Where the block begins, absolute, in bytes."""
@@ -91,7 +91,7 @@ def encode_header(
     codec: int,
     dictionary: int = 0,
 ) -> bytes:
-    """Return the 24 bytes that stand before a stored payload, checksum included.
+    """Return the 24 bytes before a stored payload, checksum included.
 
     Args:
         seed: the checksum of the file's file_id, which goes before the block's own bytes (BLK-9).
@@ -248,7 +248,7 @@ def check_sequence(block: Block, place: Place, *, exactly: int | None = None, ab
 
 
 def check_dictionary(block: Block, file: InputFile, *, own: int | None = None) -> None:
-    """Make check 10b: a partition block's dictionary stands before it, a dictionary block bears its ``own`` number."""
+    """Make check 10b: a partition block's dictionary is before it, a dictionary block has its ``own`` number."""
     number = block.dictionary
     if own is not None:
         if number != own:
@@ -286,7 +286,7 @@ def check_content(block: Block, place: Place) -> None:
 def check_dictionary_block(
     window: Window, offset: int, end: int, limits: Limits, number: int, *, sequence: int | None = None
 ) -> Block:
-    """Check a dictionary block where nothing else may stand (DIC-4, but for the entry of a footer).
+    """Check a dictionary block where nothing else is allowed (DIC-4, except the entry of a footer).
 
     Args:
         window: the file.
@@ -308,7 +308,7 @@ def check_dictionary_block(
 def load_dictionary(
     file: InputFile, limits: Limits, number: int, entry: DictionaryPlace, *, sequence: int | None = None
 ) -> Block:
-    """Look a dictionary up where the footer, or a walk, says that it stands (DIC-4)."""
+    """Look a dictionary up where the footer, or a walk, says that it is (DIC-4)."""
     end = entry.offset + BLOCK_HEADER_SIZE + pad8(entry.size)
     block = check_dictionary_block(Window(file, end), entry.offset, end, limits, number, sequence=sequence)
     if len(block.stored) != entry.size:

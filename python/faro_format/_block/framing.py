@@ -23,7 +23,7 @@ class FramingError(Exception):
 def scan_records(payload: memoryview | bytes) -> tuple[Ints, Ints]:
     """Return where the records of a payload begin, and their lengths, both in bytes, shape (records,).
 
-    Records of one length are found by NumPy. Others make a chain, each length saying where the next one stands,
+    Records of one length are found by NumPy. Others make a chain, each length saying where the next one is,
     and cost one Python step each; :func:`scan_chains` takes the steps of many payloads at once.
 
     Raises:
@@ -74,7 +74,7 @@ def scan_chains(data: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints] | No
     Returns:
         None if a payload is not whole records (FRM-2).
     """
-    # A length may stand anywhere: a view of four bytes from every place on.
+    # A length may be anywhere: a view of four bytes from every place on.
     places = np.ndarray((max(data.size - 3, 0),), "<u4", data, strides=(1,))
     at, ends = starts[starts < ends], ends[starts < ends]
     begins: list[Ints] = []

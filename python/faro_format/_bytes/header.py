@@ -58,7 +58,7 @@ class FileHeader:
 
     @property
     def dictionaries(self) -> bool:
-        """Whether blocks may be compressed with dictionaries that stand in the file (DIC)."""
+        """Whether blocks may be compressed with dictionaries of the file (DIC)."""
         return bool(self.reader_features & DICTIONARIES)
 
     @property

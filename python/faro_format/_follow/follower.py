@@ -67,7 +67,7 @@ class Follower(PartitionReader):
         try:
             self._walk.go_on()
         except FaroError:
-            # A refusal: the walk stands where it stood.
+            # A refusal: the walk has not moved.
             self._polling = False
             raise
         self._polling = False

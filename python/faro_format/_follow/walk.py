@@ -45,12 +45,12 @@ _ZERO_READ = 1 << 20
 
 
 class Walk:
-    """Where a walk stands; it goes on from there when asked again."""
+    """Where a walk is; the next call goes on from there."""
 
     def __init__(
         self, files: Files, header: FileHeader, limits: Limits, *, verify: bool = True, repairing: bool = False
     ) -> None:
-        """Begin behind the header.
+        """Begin after the header.
 
         Args:
             files: open, their headers checked.
@@ -105,7 +105,7 @@ class Walk:
         return self._sequence
 
     def go_on(self) -> None:
-        """Walk to the first block that is not yet there, or behind the footer."""
+        """Walk to the first block that is not yet there, or to the end of the footer."""
         size = self._files.index.refresh()
         window = Window(self._files.index, size)
         while self.footer is None:
@@ -123,7 +123,7 @@ class Walk:
         """Whether the block at the walk's place is not yet there, by what can be said before its checksum (FOL-2).
 
         Raises:
-            FaroError: its bytes are not all there, and its header could not stand here.
+            FaroError: its bytes are not all there, and its header is not possible here.
         """
         offset = self._offset
         if size - offset < BLOCK_HEADER_SIZE:
@@ -142,7 +142,7 @@ class Walk:
         return size - self._offset - BLOCK_HEADER_SIZE - pad8(stored_size)
 
     def _is_metadata(self, window: Window, kinds: frozenset[int]) -> bool:
-        """Whether the place is one for metadata: where partition blocks may stand too, the kind says it (FOL-4)."""
+        """Whether the context is one of metadata: where partition blocks are allowed too, the kind decides (FOL-4)."""
         at = window.locate(self._offset, BLOCK_HEADER_SIZE)
         return KIND_DATA not in kinds or window.data[at + 16] >= KIND_REGION
 
@@ -165,7 +165,7 @@ class Walk:
         """Whether a block that fails its checksum is not yet there: it may still be being written (FOL-2, REP-1).
 
         Raises:
-            FaroError: it ends the file, and its header could not stand here.
+            FaroError: it ends the file, and its header is not possible here.
         """
         behind = self._behind(window, size)
         if behind == 0:
@@ -181,7 +181,7 @@ class Walk:
 
     def _zeros(self, at: int, size: int) -> bool:
         """Whether every byte from an offset to the end of the file is zero."""
-        length = 8  # Of almost every block they settle it.
+        length = 8  # They settle it for almost every block.
         while at < size:
             piece = self._files.index.read_exactly(at, min(length, size - at))
             if any(piece):
@@ -196,7 +196,7 @@ class Walk:
         if self._files.paired:
             return allowed_kinds(self._header, offset, KIND_REGION, KIND_FOOTER)
         if offset > self.kept_end:
-            # Behind a partition block only the region message may follow (FOL-4).
+            # After a partition block only the region message may follow (FOL-4).
             return PARTITION_KINDS | {KIND_REGION}
         more = (KIND_DICTIONARY,) if self._header.dictionaries else ()
         return PARTITION_KINDS | allowed_kinds(self._header, offset, KIND_FOOTER, *more)
@@ -251,7 +251,7 @@ class Walk:
         message = parse_region(block, place, self._header.version_minor)
         begin = self.data_end if files.paired else self.kept_end
         if files.paired and self._header.dictionaries and message.data_offset > begin:
-            # Dictionaries stand between (DIC-5).
+            # Dictionaries are in between (DIC-5).
             begin = message.data_offset
         entry = Entry(len(self.regions), block.offset, len(block.stored), begin, message.data_length)
         check_region(message, self._header, entry, place, files.data_kind)
@@ -290,7 +290,7 @@ class Walk:
         self.footer, self.footer_offset, self.footer_size = footer, block.offset, len(block.stored)
 
     def _tail(self, size: int) -> None:
-        """Check the tail behind the footer, once it is there (FOL-5)."""
+        """Check the tail after the footer, once it is there (FOL-5)."""
         file, at, footer = self._files.index, self._offset, self.footer
         if footer is None or size - at < TAIL_SIZE:
             return

@@ -58,7 +58,7 @@ class _Message:
         return int.from_bytes(piece[at - start : at - start + size], "little")
 
     def root(self, identifier: bytes) -> int:
-        """Return where the root table stands."""
+        """Return where the root table is."""
         known = self._size >= 8 and self.number(4, 4) == int.from_bytes(identifier, "little")
         self.require(known, f"MSG-2: identifier {identifier.decode()}")
         return self.follow(0)
@@ -92,7 +92,7 @@ class _Table:
         message.require(self._inline >= 4 and at + self._inline <= size, "MSG-5: a table inside the message")
 
     def field(self, number: int, size: int) -> int:
-        """Return where a field stands, -1 if it is absent."""
+        """Return where a field is, -1 if it is absent."""
         entry = 4 + 2 * number
         offset = self._message.number(self._vtable + entry, 2) if entry + 2 <= self._vtable_size else 0
         if not offset:

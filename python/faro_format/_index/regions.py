@@ -219,7 +219,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
     total = int(offsets[-1]) + int(message.shared_lengths.sum())
     require(8 * total == length, f"REG-6: extents of {length} bytes", 8 * total)
     require((message.shared_lengths >= 3).all(), "REG-6: shared extents of at least 24 bytes")
-    # Members of no bytes are nobody.
+    # An empty vector of members: no partition reads the extent.
     named_members = message.member_counts > 0
     if named_members.any():
         size = (count + 7) // 8
@@ -242,7 +242,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
 
 
 def _runs_tile(message: RegionMessage, header: FileHeader) -> bool:
-    """Whether the runs, if there are any, tile the extents and bear their partitions (REG-8)."""
+    """Whether the runs, if there are any, tile the extents and have their partitions (REG-8)."""
     runs = message.runs
     if runs is None:
         return True
@@ -252,7 +252,7 @@ def _runs_tile(message: RegionMessage, header: FileHeader) -> bool:
     run_ends = np.cumsum(lengths)
     if (lengths < 1).any() or (run_ends[-1] if run_ends.size else 0) != (ends[-1] if ends.size else 0):
         return False
-    # The extent of a run is the one that holds its first unit; a run that ends behind it crosses over.
+    # The extent of a run is the one that holds its first unit; a run that ends after it crosses over.
     extent = np.searchsorted(ends, run_ends - lengths, side="right")
     if (run_ends > ends[extent]).any():
         return False

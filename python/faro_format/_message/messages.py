@@ -87,7 +87,7 @@ _EMPTY_INTS: Ints = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class RegionMessage:
-    """A region message as it stands, structurally valid, its rules REG-2 to REG-9 and REG-11 not yet checked."""
+    """A region message as it is, structurally valid, its rules REG-2 to REG-9 and REG-11 not yet checked."""
 
     sequence: int
     data_offset: int
@@ -130,7 +130,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class FooterMessage:
-    """A footer message as it stands, structurally valid."""
+    """A footer message as it is, structurally valid."""
 
     regions: Records
     """The directory, of dtype :data:`ENTRY`."""
@@ -139,7 +139,7 @@ class FooterMessage:
     properties: list[tuple[str, str]]
     created_by: str | None
     dictionaries: Records = field(default_factory=lambda: np.zeros(0, DICTIONARY))
-    """Where the dictionaries stand, number 1 first, of dtype :data:`DICTIONARY`."""
+    """Where the dictionaries are, number 1 first, of dtype :data:`DICTIONARY`."""
 
 
 class _View:

@@ -63,7 +63,7 @@ class Found:
     scalars: dict[str, Ints] = field(default_factory=dict)
     """By field: where each table has its value."""
     begins: dict[str, Ints] = field(default_factory=dict)
-    """By field: where the first element of each table's vector (or string) stands."""
+    """By field: where the first element of each table's vector (or string) is."""
     counts: dict[str, Ints] = field(default_factory=dict)
     """By field: how many elements each table's vector (or string) has."""
     children: dict[str, Found] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Found:
 
 
 def verify(message: bytes | memoryview, identifier: bytes, root: Table, *, newer: bool) -> Found:
-    """Verify a message and return where its fields stand.
+    """Verify a message and return where its fields are.
 
     Args:
         message: all bytes of the message.
@@ -193,23 +193,23 @@ class _Verifier:
 
     def check_strings(self, begins: Ints, ends: Ints) -> None:
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            # Strings that lie over each other would make the work quadratic.
+            # Strings that overlap would make the work quadratic.
             self.strings += end - begin
             _require(self.strings <= self.size, "MSG-10: strings apart")
-            _require(self.message[end - 1] == 0, "MSG-9: a zero byte behind a string")
+            _require(self.message[end - 1] == 0, "MSG-9: a zero byte after a string")
             try:
                 str(self.message[begin : end - 1], "utf-8")
             except UnicodeDecodeError:
                 raise StructureError("MSG-9: valid UTF-8") from None
 
     def check_parts(self) -> None:
-        """Check that parts are owned once, lie apart and leave only small gaps of zeros (MSG-10, MSG-11)."""
+        """Check that parts are owned once, do not overlap and leave only small gaps of zeros (MSG-10, MSG-11)."""
         vtables = np.concatenate([begin for begin, _ in self.vtables])
         vtables, first = np.unique(vtables, return_index=True)
         shapes = (vtables, np.concatenate([end for _, end in self.vtables])[first])
         begins, ends = _sorted([*self.parts, shapes])
         gaps = np.append(begins[1:], self.size) - ends
-        _require((gaps >= 0).all(), "MSG-10: parts that lie apart")
+        _require((gaps >= 0).all(), "MSG-10: parts that do not overlap")
         if self.newer:
             return
         _require((gaps <= MAX_GAP).all(), "MSG-11: gaps of at most 7 bytes")

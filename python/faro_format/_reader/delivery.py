@@ -38,11 +38,11 @@ Self = TypeVar("Self", bound="PartitionReader")
 BATCH = 16 << 20
 """Payload bytes whose records are looked for together."""
 CHAINS = 16
-"""From so many blocks on it pays to look for records in all of them at once."""
+"""From this many blocks on it pays to find the records of all of them at once."""
 
 
 class Sequences:
-    """Where the streams of blocks stand that one walk reads (PRT-4)."""
+    """How far the streams of blocks are that one walk reads (PRT-4)."""
 
     def __init__(self, *, from_start: bool = True, all_shared: bool = False) -> None:
         """Begin a walk.
@@ -77,7 +77,7 @@ def read_extent(
     Args:
         window: the file that holds the extent.
         extent: its bounds and its partition.
-        sequences: where the streams stand; moved on.
+        sequences: how far the streams are; moved on.
         limits: the reader's limits.
         selective: whether sequences may have gaps.
         verify: whether checksums are verified.
@@ -113,7 +113,7 @@ def read_extent(
 
 
 def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
-    """Yield the data blocks in lists of about BATCH bytes; a fault is raised after what stands before it."""
+    """Yield the data blocks in lists of about BATCH bytes; a fault is raised after the blocks before it."""
     batch: list[Block] = []
     size = 0
     fault: FaroError | None = None
@@ -178,7 +178,7 @@ class PartitionReader(ABC):
 
     @property
     def dictionaries(self) -> list[DictionaryPlace] | None:
-        """Where the known dictionaries stand, number 1 first; None in a file without the feature (DIC)."""
+        """Where the known dictionaries are, number 1 first; None in a file without the feature (DIC)."""
         known = self._files.data.dictionaries
         return None if known is None else known.places
 
@@ -293,7 +293,7 @@ class PartitionReader(ABC):
     def record_spans(self, partition: int) -> Iterator[tuple[Block, Ints, Ints]]:
         """Yield each data block of a partition with where its records begin and their lengths (FRM-2).
 
-        The records stand in the block's payload: zero-copy, no Python object for each.
+        The records are in the block's payload: zero-copy, no Python object for each.
         """
         self._check_records()
         return self._record_spans(self.blocks(partition))

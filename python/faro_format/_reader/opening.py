@@ -160,7 +160,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
 
 
 def check_data_end(data: InputFile, data_size: int) -> None:
-    """Make check 8 of OPN-1: nothing stands behind the last region of a data file."""
+    """Make check 8 of OPN-1: nothing follows the last region of a data file."""
     if data.size > data_size:
         raise data.place.error(Code.INCONSISTENT_INDEX, data_size, f"{data_size} bytes", data.size)
 
@@ -249,7 +249,7 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
         require((begins[1:] >= ends[:-1]).all(), "FTR-3: blocks after the message before them")
         require((begins + lengths == at).all(), "FTR-3: blocks that end at their message")
         require(footer.data_size == footer_offset, f"FTR-3: data_size {footer_offset}")
-        # The region behind whose begin each dictionary begins must end before it, and the next one begin behind it.
+        # The region that begins before a dictionary must end before it, and the next region begin after it.
         behind = np.searchsorted(begins, starts, side="right")
         limits = np.append(begins, footer_offset)
         apart = (np.append(HEADER_SIZE, ends)[behind] <= starts) & (starts + sizes <= limits[behind])

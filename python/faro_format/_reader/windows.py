@@ -72,7 +72,7 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
 
 
 def _regions(reader: Windowed) -> Iterator[Region]:
-    """Yield the regions up to the first that is refused: whoever comes to it meets its fault in his turn."""
+    """Yield the regions up to the first that is refused: a reading that comes to it meets its fault then."""
     for number in range(reader.region_count):
         try:
             region = reader.region(number)

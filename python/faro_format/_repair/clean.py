@@ -99,7 +99,7 @@ def _role(name: str) -> str | None:
 
 
 def _clean_file(path: str, older_than: float, *, dry_run: bool) -> Literal["removed", "living", "young"] | None:
-    """Remove a file if the rules 2 to 4 say so; None: it is no dead writer's by its content, or gone."""
+    """Remove a file if the rules 2 to 4 say so; None: its content is not a dead writer's, or it is gone."""
     file = HeldFile(path, _role(os.path.basename(path)))
 
     def work() -> Literal["removed", "living", "young"] | None:

@@ -64,10 +64,10 @@ class _Rebuild:
         self._begin = HEADER_SIZE
         self._length = 0
         self._extents: list[BuiltExtent] = []
-        """Of the region in hand."""
+        """Of the region that is being collected."""
         self._pending: list[DictionaryPlace] = []
         self.dictionaries: list[DictionaryPlace] = []
-        """Those behind which a region stands."""
+        """Those that a region follows."""
 
     @property
     def dictionary_count(self) -> int:
@@ -109,7 +109,7 @@ class _Rebuild:
         self.shared_blocks += shared
 
     def close(self, place: Place) -> None:
-        """End the region in hand, if it holds anything."""
+        """End the region that is being collected, if it holds anything."""
         if not self._extents:
             return
         begin, limits = self._begin, self.limits
@@ -133,19 +133,19 @@ def rebuild(
     limits: Limits = DEFAULT_LIMITS,
     dry_run: bool = False,
 ) -> RepairReport:
-    """Make the index of a data file anew from its blocks (REP-5 to REP-8); the data file is cut behind the last.
+    """Rebuild the index of a data file from its blocks (REP-5 to REP-8); the data file is cut after the last one.
 
     Args:
         name: the output's NAME (PUB-1), or its files instead:
         data: the path of the data file.
         index: the path of the index file, which is replaced if there is one.
-        shared: who reads shared blocks: nobody, or every partition. Who did stood in the lost index.
+        shared: which partitions read shared blocks: none, or all. Only the lost index knew.
         schema: with framing arrow, the encapsulated Arrow schema message.
         limits: what the file may ask for.
         dry_run: whether to change nothing.
 
     Raises:
-        FaroError: a fault of the header, or one of a block that is no damage; ``invalid-argument`` if framing
+        FaroError: a fault of the header, or one of a block that is not damage; ``invalid-argument`` if framing
             arrow lacks the schema.
     """
     arguments.choice("shared", shared, ("none", "all"))
@@ -244,7 +244,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
 
 
 def _is_dictionary(window: Window, offset: int) -> bool:
-    """Whether a header says that a dictionary stands here, in a file that may have them."""
+    """Whether a header says that a dictionary begins here, in a file that may have them."""
     if window.file.dictionaries is None or window.end - offset < BLOCK_HEADER_SIZE:
         return False
     at = window.locate(offset, BLOCK_HEADER_SIZE)

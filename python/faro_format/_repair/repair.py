@@ -44,7 +44,7 @@ class RepairReport:
     blocks: int | None = None
     """Partition blocks found by a rebuild."""
     orphaned: int = 0
-    """Shared blocks that nobody reads any more."""
+    """Shared blocks that no partition reads any more."""
     lost: tuple[str, ...] = ()
 
 
@@ -68,7 +68,7 @@ def repair(
         dry_run: whether to change nothing.
 
     Raises:
-        FaroError: a fault that is no torn end; the files stay as they are.
+        FaroError: a fault other than a torn end; the files stay as they are.
     """
     limits, dry_run = Limits.of(limits), arguments.flag("dry_run", dry_run)
     files, header = open_files(paths_to_read(name, data, index, single))
@@ -105,7 +105,7 @@ def mend(
     kept = walk.kept_end
     ending = _ending(walk)
     size = files.index.size
-    # Behind an accepted footer the right tail may stand already; then it was the data file that was too long.
+    # After an accepted footer the right tail may be there already; then it was the data file that was too long.
     same = walk.footer is not None and files.index.read(kept, TAIL_SIZE + 1) == ending
     data_kept = walk.data_end if files.paired else 0
     report = RepairReport(
@@ -124,7 +124,7 @@ def mend(
 
 
 def _ending(walk: Walk) -> bytes:
-    """Return what is to stand behind what is kept: footer and tail, or the tail alone."""
+    """Return what follows the part that is kept: footer and tail, or the tail alone."""
     if walk.footer is not None:
         return encode_tail(walk.footer_offset, walk.footer_size)
     data_size = walk.data_end if walk.paired else walk.kept_end
@@ -161,7 +161,7 @@ def rewrite(file: InputFile, kept: int, ending: bytes, held: Mapping[str, int] =
             raw.seek(kept)
             rest = memoryview(ending)
             while rest:
-                # A full disk may take a part of it, and says so when it is asked again.
+                # A full disk may take a part of it, and says so at the next call.
                 written = raw.write(rest)
                 if not written:
                     raise OSError(errno.EIO, "nothing is written, and no reason given")

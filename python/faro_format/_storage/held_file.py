@@ -14,7 +14,7 @@ from faro_format._storage.locks import Claim, close_all, file_claim, has_name, l
 
 
 class HeldFile:
-    """A regular file that nobody else writes, mends or cleans until :meth:`give_back`, or that is a living writer's."""
+    """A regular file that no other process writes or repairs until :meth:`give_back`, or that is a living writer's."""
 
     def __init__(self, path: str, role: str | None) -> None:
         """Say what file; :meth:`take` looks at it."""

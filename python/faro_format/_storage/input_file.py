@@ -30,8 +30,8 @@ _READ = 1 << 30  # One system call reads less than 2 GiB.
 class _Descriptor:
     """An open descriptor, closed when nothing refers to it any more.
 
-    Whoever reads refers to it meanwhile. So a close waits for no reader, no reader meets a number that is used again,
-    and no interruption, wherever it comes, leaves a count or a lock behind.
+    A call that reads refers to it meanwhile. So a close waits for no reader, no reader meets a number that is used
+    again, and no interruption, wherever it comes, leaves a count or a lock.
     """
 
     __slots__ = ("__weakref__", "_numbers", "status")
@@ -73,9 +73,9 @@ class InputFile:
         name = os.fspath(path)
         self.place = Place(role, name)
         self.seed = 0
-        """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was asked."""
+        """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was called."""
         self.dictionaries: Dictionaries | None = None
-        """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was asked."""
+        """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was called."""
         self._open: _Descriptor | None = None
         try:
             self._open = _Descriptor(name)
@@ -149,13 +149,13 @@ class InputFile:
 
 
 def _kind(mode: int) -> str:
-    """Return what something is that is no regular file."""
+    """Return what something is that is not a regular file."""
     kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     return next((name for matches, name in kinds if matches(mode)), "a device")
 
 
 class Window:
-    """Bytes of a file around the place where a walk stands; each byte is read once if the walk goes forward.
+    """Bytes of a file around the place where a walk is; each byte is read once if the walk goes forward.
 
     Memory: the window, or the one block that is larger.
     """

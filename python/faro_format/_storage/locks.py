@@ -36,14 +36,14 @@ class Patience:
         """Wait a moment; return False at once if the time is out."""
         if time.monotonic() >= self._end:
             return False
-        # Not all of those who wait at the same time.
+        # Not all that wait at the same time.
         time.sleep(self._moment * (0.5 + random.random()))
         self._moment = min(2 * self._moment, _LONGEST)
         return True
 
 
 class Claim:
-    """What one thread of this process holds at a time, called by a key; not to be had by a fork.
+    """What one thread of this process holds at a time, called by a key; a fork does not have it.
 
     It is taken and given back by one operation of a dictionary each, so that no interruption leaves it half taken. One
     that is dropped is given back.

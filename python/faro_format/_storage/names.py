@@ -31,7 +31,7 @@ def split_name(name: Path) -> tuple[str, Layout | None]:
     """Return NAME without its ending, and the layout that the ending says, None if it has none of the three.
 
     Raises:
-        FaroError: ``invalid-argument`` if ``name`` is no path.
+        FaroError: ``invalid-argument`` if ``name`` is not a path.
     """
     text = arguments.path("name", name)
     if text.endswith(SINGLE):

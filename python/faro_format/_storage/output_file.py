@@ -60,7 +60,7 @@ class OutputFile:
             raise self.place.io(fault, f"to create {self._name!r}") from fault
 
     def _create(self, patience: Patience, *, replacing: bool) -> bool:
-        """Create the file; return False if it was removed by somebody who took it for a dead writer's."""
+        """Create the file; return False if it was removed by a process that took it for a dead writer's."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
         try:
             # In one call, which no interruption parts: a file that was made is known to be ours.
@@ -114,7 +114,7 @@ class OutputFile:
                 written = os.writev(self._descriptor, chosen)
                 self.position += written
                 if written < wanted:
-                    # A full disk or a signal: the system says which when it is asked again.
+                    # A full disk or a signal: the system says which at the next call.
                     rest = memoryview(b"".join(chosen))[written:]
                     while rest:
                         written = os.write(self._descriptor, rest)
@@ -138,7 +138,7 @@ class OutputFile:
         self.append([tail])
 
     def close(self) -> None:
-        """Close the file, which stays under the names that it has; it is no living writer's any more."""
+        """Close the file, which stays under the names that it has; it is not a living writer's any more."""
         try:
             close_all(self._descriptors)
         finally:

@@ -30,7 +30,7 @@ class PublishingLock:
         self._descriptors: list[int] = []
 
     def take(self) -> None:
-        """Take the lock, waiting for those who have it.
+        """Take the lock, waiting for others that have it.
 
         Raises:
             FaroError: ``io``, also when another has had it for 60 seconds.

@@ -33,7 +33,7 @@ class Calls:
     """Whether a writer takes calls. In a ``with`` statement: one call.
 
     A call is under way from its begin until it has returned or was refused. Whatever else ends it, an interruption
-    at any point too, leaves it under way, and the writer takes no other: nobody knows how much of it was done.
+    at any point too, leaves it under way, and the writer takes no other: how much of it was done is not known.
     """
 
     __slots__ = ("_process", "ended", "failure", "region", "under_way")

@@ -96,7 +96,7 @@ class Committer:
         self._data.append(parts)
 
     def _commit(self, builder: RegionBuilder, *, wrapped: bool) -> None:
-        """Write the region message behind the region's blocks (WRT-5)."""
+        """Write the region message after the region's blocks (WRT-5)."""
         durable = self._options.durability == "commit"
         if builder.length:
             begin = self._data.position - builder.length

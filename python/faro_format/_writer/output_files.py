@@ -71,7 +71,7 @@ class OutputFiles:
             file.create()
 
     def _create_anew(self) -> None:
-        # Unlinked and not truncated: whoever reads an older file keeps it.
+        # Unlinked and not truncated: a reader of an older file keeps it.
         for file in self._files:
             file.remove_older()
         for file in self._files:
@@ -113,7 +113,7 @@ class OutputFiles:
             else:
                 self._replace()
             return
-        # Of both before the first is published: one that is refused has been seen by nobody then.
+        # Both are cut before the first is published: no reader has seen an output that is refused then.
         for file in self._files:
             file.check_free()
         for file in self._files:
@@ -139,11 +139,11 @@ class OutputFiles:
             return
 
         def remove() -> None:
-            # The index first: a pair without one is no output.
+            # The index first: a pair without one is not an output.
             for file in reversed(files):
                 file.remove_published()
 
-        # Where the lock is not to be had, the file stays as it is (WRT-6).
+        # Where the lock cannot be taken, the file stays as it is (WRT-6).
         with contextlib.suppress(FaroError):
             locked(self._lock(), remove)
 

@@ -102,7 +102,7 @@ class Streams:
 
 
 class RegionBuilder:
-    """Takes blocks in the order in which they will stand; own extents first (SRT-7)."""
+    """Takes blocks in the order of the file; own extents first (SRT-7)."""
 
     def __init__(self, streams: Streams, sink: Callable[[list[Any]], None] | None) -> None:
         """Begin a region.
@@ -213,7 +213,7 @@ class RegionBuilder:
         return region_message(kept, options.header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
 
     def commit(self) -> None:
-        """Move the writer's sequences and sums on; the region stands in the file."""
+        """Move the writer's sequences and sums on; the region is in the file."""
         self._close_extent()
         streams = self._streams
         for extent in self.extents:
@@ -237,7 +237,7 @@ def region_message(
     """Return the canonical message of a region, dense or sparse by SRT-8.
 
     Args:
-        extents: those that have blocks, as they stand in the file.
+        extents: those that have blocks, as they are in the file.
         header: the header of the index or single file.
         sequence: the region's number.
         data_offset: where its blocks begin.

@@ -22,7 +22,7 @@ class Sampled:
         """Take data records, one a row, in the order of their calls.
 
         Args:
-            pool: the bytes in which they lie.
+            pool: the bytes in which they are.
             streams: shape (n,), the extent of each.
             begins: shape (n,), where each begins in ``pool``.
             lengths: shape (n,), their lengths in bytes.

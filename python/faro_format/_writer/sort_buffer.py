@@ -1,6 +1,6 @@
 """The sort buffer: records in, in the order of calls; a region's blocks out, by partition (SRT-1 to SRT-8).
 
-Records lie one behind the other in a pool, in the order of their calls. Of each, four columns say its stream,
+Records are one after another in a pool, in the order of their calls. Four columns say of each its stream,
 kind, length and count of rows; a stream is an own extent (the partition less first_partition) or a shared one
 (partition_count + its number). Closing the region is one stable sort of the streams, one gather of the bytes and
 then a step for each block: nothing is done for each record but in :meth:`SortBuffer.push`.
@@ -94,7 +94,7 @@ class SortBuffer:
         self.count += 1
 
     def push_batch(self, streams: Ints, lengths: Ints, data: Bytes) -> None:
-        """Take data records that lie one behind the other in ``data``; shapes (n,), (n,), (bytes,)."""
+        """Take data records that are one after another in ``data``; shapes (n,), (n,), (bytes,)."""
         self._settle()
         self._pool += data.data
         zeros = np.zeros(streams.size, np.uint8)
@@ -163,7 +163,7 @@ class SortBuffer:
             base = int(places[a])
             target = np.empty(int(ends[b - 1]) - base, np.uint8)
             self._gather(source, begins[order[a:b]], lengths[a:b], data[a:b], target, places[a:b] - base)
-            # Of each stretch, as Python's integers, which are faster one by one than NumPy's.
+            # As Python's integers, one for each stretch, which are faster one by one than NumPy's.
             stretches = zip(
                 streams[firsts[low:high]].tolist(),
                 kinds[firsts[low:high]].tolist(),
@@ -189,7 +189,7 @@ class SortBuffer:
                     builder.plain(KIND_DATA, target[begin:end], 0)
 
     def _order(self, columns: _Columns) -> npt.NDArray[np.intp]:
-        """Return the records in slot order, shared ones behind, each stream in the order of calls."""
+        """Return the records in slot order, shared ones last, each stream in the order of calls."""
         options = self._options
         count, rotation = options.partition_count, options.rotation
         key = columns.streams

@@ -15,7 +15,7 @@ from faro_format._writer.sampling import Sampled
 MAX_GIVEN = 1 << 20
 """The most bytes of a dictionary that a writer takes."""
 SMALL_BLOCK = 16 << 10
-"""Blocks below so many plain bytes are compressed with the trained dictionary."""
+"""Blocks below this many plain bytes are compressed with the trained dictionary."""
 LEAST_PLAIN = 64 << 10
 """A region with fewer plain bytes is not trained on."""
 _SIZE = 16 << 10
@@ -100,7 +100,7 @@ class KnownDictionaries:
     def compress(self, plain: Any) -> tuple[bytes, int]:  # noqa: ANN401 - any contiguous buffer
         """Return a payload of codec 2 compressed with the trained dictionary, and its number."""
         if self._trained is None:
-            raise AssertionError("trained was asked first")
+            raise AssertionError("trained was called first")
         return self._trained.compress(plain), self._trained_number
 
 

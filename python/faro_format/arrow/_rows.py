@@ -114,7 +114,7 @@ def one_batch(rows: Any) -> Any:  # noqa: ANN401
 
 
 def cut(slices: list[Any], rows_per_block: int) -> Iterator[Any]:
-    """Yield the rows of an extent as batches of about so many rows.
+    """Yield the rows of an extent as batches of about this many rows.
 
     Slices that are large enough are cut, and not copied; small ones are put together.
     """
@@ -141,7 +141,7 @@ def _joined(batches: list[Any]) -> Any:  # noqa: ANN401
 
 
 def messages(batch: Any, most: int) -> Iterator[tuple[Any, int]]:  # noqa: ANN401
-    """Yield a batch as encapsulated messages of at most so many bytes, each with its count of rows.
+    """Yield a batch as encapsulated messages of at most this many bytes, each with its count of rows.
 
     Raises:
         FaroError: ``limit-exceeded`` for a row that is larger alone.
@@ -158,7 +158,7 @@ def messages(batch: Any, most: int) -> Iterator[tuple[Any, int]]:  # noqa: ANN40
 
 
 def check_rows(rows: Any, most: int) -> None:  # noqa: ANN401
-    """Raise ``limit-exceeded`` if a table has a row whose message alone is above so many bytes (WRT-3)."""
+    """Raise ``limit-exceeded`` if a table has a row whose message alone is above this many bytes (WRT-3)."""
     # What a message has beside its columns' bytes: metadata, and padding of each buffer.
     if rows.nbytes + 1024 + 512 * _fields(rows.schema) <= most:
         return

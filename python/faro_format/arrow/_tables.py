@@ -300,7 +300,7 @@ def _has_compressed_buffers(metadata: bytes) -> bool:
 
 
 def _field(buffer: bytes, table: int, number: int) -> int:
-    """Return where a field of a FlatBuffers table stands, 0 if it is absent."""
+    """Return where a field of a FlatBuffers table is, 0 if it is absent."""
     vtable = table - _I32.unpack_from(buffer, table)[0]
     entry = 4 + 2 * number
     if entry >= _U16.unpack_from(buffer, vtable)[0]:

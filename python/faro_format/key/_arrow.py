@@ -1,4 +1,4 @@
-"""Keys that stand in Arrow arrays (KEY-1). Needs pyarrow."""
+"""Keys in Arrow arrays (KEY-1). Needs pyarrow."""
 
 from __future__ import annotations
 

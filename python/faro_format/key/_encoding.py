@@ -117,7 +117,7 @@ def encode_numbers(column: npt.NDArray[Any]) -> Encoded:
 
 
 def encode_sized(tag: int, data: Bytes, begins: Ints, lengths: Ints) -> Encoded:
-    """Return the encodings of text or bytes that stand in ``data``: tag, length, bytes."""
+    """Return the encodings of text or bytes in ``data``: tag, length, bytes."""
     sizes = lengths + 5
     places = np.cumsum(sizes) - sizes
     encoded = np.empty(int(sizes.sum()), np.uint8)

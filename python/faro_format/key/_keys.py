@@ -46,7 +46,7 @@ def encode_column(column: Any) -> Encoded:  # noqa: ANN401
 
 
 def hash_columns(columns: Sequence[Any]) -> U64s:
-    """Return the hashes of keys that stand in columns of one length, shape (rows,) (KEY-2).
+    """Return the hashes of keys in columns of one length, shape (rows,) (KEY-2).
 
     Args:
         columns: one or more; see :func:`encode_column`.

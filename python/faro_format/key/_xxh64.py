@@ -15,7 +15,7 @@ _P4 = np.uint64(0x85EBCA77C2B2AE63)
 _P5 = np.uint64(0x27D4EB2F165667C5)
 
 _LONG = 1024
-"""From so many bytes on a string is hashed by the C library: a call for each is cheaper than its stripes."""
+"""From this many bytes on a string is hashed by the C library: a call for each is cheaper than its stripes."""
 
 
 def xxh64(data: Bytes, begins: Ints, lengths: Ints) -> U64s:
@@ -69,7 +69,7 @@ def xxh64(data: Bytes, begins: Ints, lengths: Ints) -> U64s:
 
 
 def _stripes(padded: Bytes, at: Ints, stripes: Ints) -> U64s:
-    """Return the state behind all whole stripes of 32 bytes, of rows whose count of them falls."""
+    """Return the state after all whole stripes of 32 bytes, of rows whose count of them falls."""
     zero = np.zeros(at.size, np.uint64)
     # Sums of arrays wrap; those of scalars would warn.
     lanes = [zero + _P1 + _P2, zero + _P2, zero.copy(), zero - _P1]
