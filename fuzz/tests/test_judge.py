@@ -84,7 +84,7 @@ def test_the_judge_says_of_payloads_what_the_cases_say() -> None:
     seen = dict.fromkeys(("taken", "refused"), 0)
     for case in _codec_cases():
         files = {role: path.read_bytes() for role, path in case.files().items()}
-        window = case.fields.get("limits", {}).get("max_window_size", 8 << 20)
+        window = case.fields["request"].get("limits", {}).get("max_window_size", 8 << 20)
         verdicts = {
             (role, piece.offset + 24): judge(
                 piece.codec, piece.payload, int.from_bytes(piece.head[4:8], "little"), window
