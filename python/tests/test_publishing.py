@@ -418,3 +418,17 @@ def test_a_file_that_another_process_keeps_locked(tmp_path: Path, monkeypatch: A
     with pytest.raises(FaroError, match=r"^io .*lock"):
         begin(tmp_path, b"one")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not list descriptors")
+def test_readers_of_a_file_that_is_written_here_use_few_descriptors(tmp_path: Path) -> None:
+    name = tmp_path / "again.faro"
+    with Writer(name, WriterOptions(1, follow=True)) as writer:
+        writer.write(0, b"a")
+        writer.flush()
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(500):
+            with pytest.raises(FaroError, match="unfinished"):
+                open_reader(name)
+        assert len(os.listdir("/proc/self/fd")) < before + 20
+    open_reader(name).close()

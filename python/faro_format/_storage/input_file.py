@@ -15,7 +15,7 @@ import numpy.typing as npt
 from faro_format._bytes.header import HEADER_SIZE, FileHeader, parse_header
 from faro_format._dictionaries import Dictionaries
 from faro_format._error import Code, Place, invalid
-from faro_format._storage.locks import file_claim
+from faro_format._storage.locks import any_held, file_claim
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -40,9 +40,18 @@ class _Descriptor:
         """Open a file; what the system refuses is OSError."""
         self._numbers: list[int] = []
         self.status: os.stat_result | None = None
-        # In one call, which no interruption parts: what was opened is known.
-        self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
+        if not self._is_written_here(path):
+            # In one call, which no interruption parts: what was opened is known.
+            self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
         self.status = os.fstat(self._numbers[0])
+
+    def _is_written_here(self, path: str) -> bool:
+        """Take a descriptor that waits to be closed, of a file that this process is writing; return False if none."""
+        try:
+            return any_held() and file_claim(os.stat(path)).reopen(self._numbers)
+        except (OSError, ValueError):
+            # Opening it says what is wrong.
+            return False
 
     @property
     def number(self) -> int:

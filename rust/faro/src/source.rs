@@ -32,8 +32,12 @@ impl Source {
                 false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
             }
         };
+        let file = match ReadFile::waiting(path) {
+            Some(file) => file,
+            None => ReadFile::new(open().map_err(|e| Error::io("open the file", path, Some(role), e))?),
+        };
         Ok(Source {
-            file: ReadFile::new(open().map_err(|e| Error::io("open the file", path, Some(role), e))?),
+            file,
             path: path.to_path_buf(),
             role,
             #[cfg(test)]

@@ -316,3 +316,25 @@ fn of_writers_that_do_not_overwrite_one_succeeds() {
         assert_eq!(place.files().len(), place.output(layout).paths().len());
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn readers_of_a_file_that_is_written_here_use_few_descriptors() {
+    let place = Place::new();
+    let mut writer = Writer::create(place.name(), WriterOptions::new(2).layout(Layout::Single).follow(true)).unwrap();
+    writer.write(0, b"a").unwrap();
+    writer.flush().unwrap();
+    let files = place.output(Layout::Single);
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = descriptors();
+    for _ in 0..500 {
+        assert_eq!(
+            Reader::open(&files, ReaderOptions::default()).unwrap_err().code,
+            Code::Unfinished
+        );
+    }
+    // Other tests run at the same time.
+    assert!(descriptors() < before + 200, "{} after {before}", descriptors());
+    writer.finish().unwrap();
+    assert!(Reader::open(&files, ReaderOptions::default()).is_ok());
+}

@@ -46,6 +46,16 @@ impl ReadFile {
     pub(crate) fn new(file: File) -> ReadFile {
         ReadFile(Some(file))
     }
+
+    /// One that waits to be closed, of a file that a writer of this process is writing. Taking it instead of opening
+    /// the file again keeps a process that reads its own unfinished files from running out of descriptors.
+    pub(crate) fn waiting(path: &Path) -> Option<ReadFile> {
+        if living().is_empty() {
+            return None;
+        }
+        let key = key_of_metadata(&path.metadata().ok()?)?;
+        living().get_mut(&key)?.pop().map(ReadFile::new)
+    }
 }
 
 impl Deref for ReadFile {

@@ -4,13 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.faro.reader.Follower;
 import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Durability;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -299,6 +302,31 @@ class PublishingTest {
                 assertFalse(isHeld(), System.getProperties().toString());
                 clear();
             }
+        }
+    }
+
+    @Test
+    void readersOfAFileThatIsWrittenHereUseFewDescriptors() throws Exception {
+        Path descriptors = Path.of("/proc/self/fd");
+        assumeTrue(Files.exists(descriptors));
+        Path name = folder.resolve("again");
+        WriterOptions options = new WriterOptions(1).layout(Layout.SINGLE).follow(true);
+        try (Writer writer = Writer.create(name, options)) {
+            writer.write(0, Outputs.bytes("a"));
+            writer.flush();
+            long before = count(descriptors);
+            for (int i = 0; i < 500; i++) {
+                assertThrows(FaroException.class, () -> Reader.open(name, ReaderOptions.DEFAULT).close());
+            }
+            assertTrue(count(descriptors) < before + 50, before + " before, " + count(descriptors) + " after");
+            writer.finish();
+        }
+        Reader.open(name, ReaderOptions.DEFAULT).close();
+    }
+
+    private static long count(Path descriptors) throws IOException {
+        try (var entries = Files.list(descriptors)) {
+            return entries.count();
         }
     }
 }

@@ -23,7 +23,9 @@ public final class Claim implements AutoCloseable {
     private static final ReferenceQueue<Claim> DROPPED = new ReferenceQueue<>();
     private static final Set<Entry> ENTRIES = ConcurrentHashMap.newKeySet();
     /** Channels to be closed when a claim is given back, by its key. */
-    private static final Map<String, List<FileChannel>> LATE = new ConcurrentHashMap<>();
+    private static final Map<String, List<Late>> LATE = new ConcurrentHashMap<>();
+
+    private record Late(FileChannel channel, boolean readable) {}
 
     private final Entry entry;
 
@@ -78,14 +80,14 @@ public final class Claim implements AutoCloseable {
      * Closes a channel of a file: now, or if the file is claimed, when the claim is given back. A process loses its
      * record lock of a file when it closes any channel of it.
      */
-    static void close(String key, FileChannel channel) throws IOException {
+    static void close(String key, FileChannel channel, boolean readable) throws IOException {
         if (!isTaken(key)) {
             channel.close();
             return;
         }
         LATE.compute(key, (same, channels) -> {
-            List<FileChannel> all = channels == null ? new ArrayList<>() : channels;
-            all.add(channel);
+            List<Late> all = channels == null ? new ArrayList<>() : channels;
+            all.add(new Late(channel, readable));
             return all;
         });
         if (!isTaken(key)) {
@@ -93,12 +95,29 @@ public final class Claim implements AutoCloseable {
         }
     }
 
+    /**
+     * A channel that reads a claimed file and waits to be closed, or null. Taking it instead of another keeps a process
+     * that reads its own unfinished files again and again from running out of descriptors.
+     */
+    static FileChannel reopen(String key) {
+        FileChannel[] found = new FileChannel[1];
+        LATE.computeIfPresent(key, (same, channels) -> {
+            channels.removeIf(late -> {
+                boolean taken = found[0] == null && late.readable && late.channel.isOpen();
+                found[0] = taken ? late.channel : found[0];
+                return taken || !late.channel.isOpen();
+            });
+            return channels.isEmpty() ? null : channels;
+        });
+        return found[0];
+    }
+
     private static void closeLate(String key) {
-        List<FileChannel> channels = LATE.remove(key);
+        List<Late> channels = LATE.remove(key);
         if (channels != null) {
-            for (FileChannel channel : channels) {
+            for (Late late : channels) {
                 try {
-                    channel.close();
+                    late.channel.close();
                 } catch (IOException e) {
                     // It was only read from.
                 }

@@ -40,7 +40,8 @@ final class LastingChannel implements Closeable {
 
     static LastingChannel open(Path path) throws IOException {
         Object key = keyOfRegular(path);
-        return new LastingChannel(path, key, FileChannel.open(path, StandardOpenOption.READ));
+        FileChannel again = Claim.reopen(Claim.ofFile(path, key));
+        return new LastingChannel(path, key, again == null ? FileChannel.open(path, StandardOpenOption.READ) : again);
     }
 
     /** What tells the file from others; asked before it is opened, since opening a pipe waits for who writes (OPN-4). */
@@ -144,7 +145,7 @@ final class LastingChannel implements Closeable {
 
     /** Not before the file is written, if this process does it. */
     private void close(FileChannel open) throws IOException {
-        Claim.close(Claim.ofFile(path, key), open);
+        Claim.close(Claim.ofFile(path, key), open, true);
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 /**
@@ -55,7 +56,12 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
         RecordLock lock = null;
         boolean held = false;
         try {
-            key = FileKey.of(path);
+            BasicFileAttributes attributes = FileKey.attributes(path);
+            if (attributes.size() != 0) {
+                // A single file is replaced without the publishing lock (PUB-4): the name is another file's by now.
+                return null;
+            }
+            key = attributes.fileKey();
             String name = Claim.ofFile(path, key);
             for (claim = Claim.take(name); claim == null; claim = Claim.take(name)) {
                 patience.await("the new file");
@@ -92,7 +98,7 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
     @Override
     public void close() throws IOException {
         if (claim == null) {
-            Claim.close(Claim.ofFile(path, key), channel);
+            Claim.close(Claim.ofFile(path, key), channel, false);
             return;
         }
         try {

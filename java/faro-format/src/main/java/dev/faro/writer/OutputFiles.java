@@ -40,6 +40,9 @@ final class OutputFiles {
         try {
             if (options.follow && options.overwrite) {
                 files.lock.holding(() -> files.createAnew(paths));
+            } else if (options.follow) {
+                // So that no writer replaces a file before its number is known, which Java learns from its name only.
+                files.lock.holding(() -> files.create(paths, header));
             } else {
                 files.create(paths, header);
             }
