@@ -100,7 +100,7 @@ test-rust: ## Test the Rust library and programs
 
 .PHONY: interleavings
 interleavings: ## Draw more interleavings of the scheduler's threads than the tests do: RUNS of each (5000; a long run)
-	cd rust && FARO_INTERLEAVINGS=$(or $(RUNS),5000) $(CARGO) test --locked --package faro --lib interleavings
+	cd rust && FARO_INTERLEAVINGS=$(or $(RUNS),5000) $(CARGO) test --locked --package faro-format --lib interleavings
 
 .PHONY: tsan
 tsan: ## Run the Rust tests of many threads under ThreadSanitizer (needs a nightly compiler with its source)

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::term::escape;
+use crate::escape::escape;
 
 /// Every way in which a command can end other than well.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod diff;
 mod dump;
+mod escape;
 mod failure;
 mod pack;
 mod partitions;

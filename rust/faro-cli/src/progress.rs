@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::term::escape;
+use crate::escape::escape;
 
 /// A bar for so many bytes that take about the same time each, or a spinner when it is not known how many.
 pub fn bytes(total: Option<u64>, what: &str) -> ProgressBar {

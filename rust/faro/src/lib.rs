@@ -40,60 +40,43 @@
 #[allow(unsafe_code)]
 mod generated;
 #[cfg(test)]
-mod layout_tests;
+mod generated_tests;
 
 #[cfg(feature = "arrow")]
 mod arrow;
 pub mod block;
+mod bytes;
 mod check;
-mod checksum;
 mod codec;
-mod dictionary;
 mod error;
-mod fast;
 mod follow;
-mod framing;
-mod header;
 mod index;
 pub mod key;
-mod layout;
 mod limits;
 pub mod message;
-mod metadata;
 pub mod plan;
-#[cfg(test)]
-mod plan_tests;
-mod presence;
-mod publishing;
 mod reader;
 mod repair;
 pub mod scheduler;
 mod sort_buffer;
-mod source;
-mod tail;
-mod walk;
+mod storage;
 mod writer;
-mod zstd_decoder;
-mod zstd_frame;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
+pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
 pub use check::{CheckReport, Level, check, check_with};
 pub use codec::Codec;
 pub use error::{Code, Error, Family, Result, Role};
 pub use follow::{Follower, Progress};
-pub use header::{FileHeader, FileKind, Framing};
-pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
-pub use layout::{BlockSums, Piece, PieceKind};
+pub use index::{Extent, Lookup, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
-pub use reader::{Block, Blocks, BorrowedBlock, ByPartition, Files, Lookup, Reader, ReaderOptions, Records};
+pub use reader::{
+    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, Piece, PieceKind, Reader, ReaderOptions, Records,
+};
 pub use repair::{
     Action, CleanOptions, CleanReport, KeptReason, Leftover, RebuildOptions, RecoverOptions, RecoverReport,
     RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
-pub use writer::{Durability, Layout, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};
-
-/// The major version of the format that this library reads and writes.
-pub const VERSION_MAJOR: u8 = 1;
-/// The minor version of the format that this library writes.
-pub const VERSION_MINOR: u8 = 0;
+pub use storage::{Files, Layout};
+pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};

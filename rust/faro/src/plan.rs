@@ -167,3 +167,6 @@ impl Sweep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 use faro::{Files, Level};
 use serde::Serialize;
 
+use crate::escape::escape;
 use crate::failure::{Failure, Outcome, code_of};
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::units;
 
 /// Check files: that they are whole, undamaged and consistent

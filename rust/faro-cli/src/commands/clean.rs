@@ -7,8 +7,9 @@ use clap::Args;
 use faro::{CleanOptions, CleanReport, KeptReason, Leftover};
 use serde_json::json;
 
+use crate::escape::escape;
 use crate::failure::Outcome;
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::units;
 
 /// Remove the temporary files that writers left which died

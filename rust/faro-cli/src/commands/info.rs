@@ -1,5 +1,6 @@
 //! `faro info`: what a file is.
 
+mod report;
 mod text;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,10 @@ use std::path::PathBuf;
 use clap::Args;
 use faro::block::BlockHeader;
 use faro::{Files, Framing};
-use serde::Serialize;
+
+use report::{
+    BlocksInfo, ColumnInfo, DictionariesInfo, FileInfo, HeaderInfo, Info, PartitionInfo, PartitionsInfo, RegionsInfo,
+};
 
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
@@ -56,118 +60,6 @@ pub struct InfoArgs {
 
 /// Blocks whose headers are read when nobody asks for all.
 const SOME_BLOCKS: u64 = 100_000;
-
-#[derive(Debug, Serialize)]
-struct Info {
-    layout: &'static str,
-    finished: bool,
-    files: Vec<FileInfo>,
-    header: HeaderInfo,
-    created_by: Option<String>,
-    /// Only of files that may have some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dictionaries: Option<DictionariesInfo>,
-    properties: BTreeMap<String, String>,
-    regions: RegionsInfo,
-    blocks: BlocksInfo,
-    /// As the statistics say; a multicast record counts for each of its partitions.
-    records: Option<u64>,
-    partitions: PartitionsInfo,
-    /// With --schema, of files that have one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<Vec<ColumnInfo>>,
-}
-
-#[derive(Debug, Serialize)]
-struct ColumnInfo {
-    name: String,
-    r#type: String,
-    nullable: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct FileInfo {
-    role: &'static str,
-    path: String,
-    bytes: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct HeaderInfo {
-    version: String,
-    framing: &'static str,
-    partition_count: u32,
-    first_partition: u32,
-    /// Absent in a merged file.
-    producer: Option<u64>,
-    attempt: u32,
-    file_id: String,
-    reader_features: u32,
-    writer_features: u32,
-}
-
-#[derive(Debug, Serialize)]
-struct DictionariesInfo {
-    count: usize,
-    bytes: u64,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct RegionsInfo {
-    count: u64,
-    sparse: u64,
-    bytes: u64,
-    own_extents: u64,
-    shared_extents: u64,
-    shared_bytes: u64,
-    /// Bytes behind the last commit of an unfinished data file.
-    uncommitted_bytes: u64,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct BlocksInfo {
-    /// Whether all blocks were counted.
-    complete: bool,
-    count: u64,
-    events: u64,
-    stored_payload_bytes: u64,
-    plain_bytes: u64,
-    ratio: Option<f64>,
-    codecs: BTreeMap<&'static str, CodecInfo>,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct CodecInfo {
-    blocks: u64,
-    stored_payload_bytes: u64,
-    plain_bytes: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct PartitionsInfo {
-    empty: u32,
-    min_bytes: u64,
-    median_bytes: u64,
-    mean_bytes: f64,
-    p99_bytes: u64,
-    max_bytes: u64,
-    /// The largest, as a multiple of the mean.
-    skew: Option<f64>,
-    largest: Vec<PartitionInfo>,
-    /// With --partitions: those that read anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    each: Option<Vec<PartitionInfo>>,
-}
-
-#[derive(Debug, Serialize)]
-struct PartitionInfo {
-    partition: u32,
-    bytes: u64,
-    /// As the statistics say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    records: Option<u64>,
-}
-
 /// Runs the command.
 pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     if args.index.is_some() && args.names.len() > 1 {

@@ -9,10 +9,11 @@ use comfy_table::{CellAlignment, Table};
 use faro::{Piece, PieceKind};
 use serde::Serialize;
 
+use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, Grid, Part, RegionShare, SharedShare};
 use crate::target::Target;
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::units::{self, count, size};
 use crate::view::View;
 

@@ -8,9 +8,10 @@ use faro::{
     SharedPolicy,
 };
 
+use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::units;
 
 /// Make an unfinished output whole up to its last commit, or rebuild a lost index

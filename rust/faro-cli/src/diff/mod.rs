@@ -1,6 +1,7 @@
 //! `faro diff`: what two outputs have in common and what not.
 
 mod content;
+mod difference;
 mod physical;
 
 use clap::Args;
@@ -8,7 +9,10 @@ use faro::{Files, Reader, ReaderOptions};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
-use crate::term::{Out, escape};
+use difference::Difference;
+
+use crate::escape::escape;
+use crate::term::Out;
 use crate::units;
 
 /// Compare two outputs: headers, regions, blocks, and what each partition reads
@@ -40,24 +44,6 @@ pub struct DiffArgs {
     /// Print the differences as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A property of both files that differs.
-#[derive(Debug, Serialize)]
-pub struct Difference {
-    what: String,
-    a: String,
-    b: String,
-}
-
-impl Difference {
-    fn new(what: impl Into<String>, a: impl ToString, b: impl ToString) -> Difference {
-        Difference {
-            what: what.into(),
-            a: a.to_string(),
-            b: b.to_string(),
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]

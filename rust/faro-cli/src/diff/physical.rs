@@ -8,7 +8,7 @@ use std::path::Path;
 use faro::block::BlockHeader;
 use faro::{Extent, Files, Reader};
 
-use super::Difference;
+use super::difference::Difference;
 use crate::failure::{Failure, Outcome};
 use crate::view;
 

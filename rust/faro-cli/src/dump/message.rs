@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::note::number;
 use super::schema::{Table, Type};
-use crate::term::escape;
+use crate::escape::escape;
 
 /// A note at a place inside of the message.
 pub struct Part {

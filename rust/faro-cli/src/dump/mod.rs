@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use faro::{Files, Reader, ReaderOptions, Role};
 
+use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
 use crate::target::Target;
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::view;
 use walk::Walk;
 

@@ -11,6 +11,7 @@ mod json;
 mod json_key;
 mod key_type;
 mod outputs;
+mod packed;
 mod partitioner;
 mod reading;
 mod records;
@@ -27,43 +28,22 @@ pub use value::hex;
 use std::path::Path;
 
 use indicatif::ProgressBar;
-use serde::Serialize;
 
+use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
-use crate::term::{Out, escape};
+use crate::term::Out;
 use crate::units;
 use bounds::Bounds;
 use input::Input;
 use json_key::Missing;
 use key_type::KeyType;
 use outputs::Job;
+use packed::Packed;
 use partitioner::{Partitioner, Sampler};
 use source::{Source, is_stdin};
 
 /// How many partitions there are by default.
 const DEFAULT_PARTITIONS: u32 = 64;
-
-/// What was written for one input.
-#[derive(Debug, Serialize)]
-struct Packed {
-    input: String,
-    files: Vec<String>,
-    format: &'static str,
-    producer: u64,
-    file_id: String,
-    partitions: u32,
-    records: u64,
-    regions: u64,
-    data_bytes: u64,
-    index_bytes: u64,
-    /// How many records lack a value of the key, by the value's name.
-    #[serde(serialize_with = "counts")]
-    missing: Vec<Missing>,
-}
-
-fn counts<S: serde::Serializer>(missing: &[Missing], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(missing.iter().map(|missing| (&missing.name, missing.count)))
-}
 
 /// Runs the command.
 pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {

@@ -5,12 +5,12 @@ use indicatif::ProgressBar;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::Packed;
 use super::args::PackArgs;
 use super::arrow_input::ArrowInput;
 use super::input::Input;
 use super::key_type::KeyType;
 use super::outputs::Job;
+use super::packed::Packed;
 use super::partitioner::{OwnedKey, Partitioner};
 use super::source::Format;
 use super::text_input::{TextInput, TextShape};

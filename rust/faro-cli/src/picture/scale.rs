@@ -46,7 +46,7 @@ pub fn percent(share: f64) -> String {
 
 /// Text for XML, without the control characters that XML forbids (and SEC-4 does).
 pub fn quote(text: &str) -> String {
-    crate::term::escape(text)
+    crate::escape::escape(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

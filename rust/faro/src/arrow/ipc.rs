@@ -1,7 +1,7 @@
 //! Encapsulated Arrow IPC messages: the payloads of data blocks (spec, FRM-3) and of the schema block (SCH-1).
 
+use crate::block::framing::encapsulated_fault;
 use crate::error::{Error, Result};
-use crate::framing::encapsulated_fault;
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::RecordBatchDecoder;

@@ -2,8 +2,8 @@
 
 use super::ipc;
 use crate::block::{BlockHeader, DATA};
+use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
-use crate::header::Framing;
 use crate::reader::{Block, Blocks, Reader};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -24,7 +24,7 @@ impl Reader {
         };
         ipc::decode_schema(message).map(Arc::new).map_err(|found| {
             let fault = Error::at(Code::MalformedMessage, SCHEMA_OFFSET, "an Arrow schema", found);
-            self.index_source().blame(fault)
+            self.output().index_file().blame(fault)
         })
     }
 
@@ -86,7 +86,7 @@ impl BatchDecoder {
                 "an Arrow record batch of the file's schema",
                 found,
             );
-            self.reader.view().data_source().blame(fault)
+            self.reader.output().data_file().blame(fault)
         })
     }
 }

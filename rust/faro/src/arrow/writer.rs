@@ -3,8 +3,8 @@
 use super::ipc::{Encoder, refused};
 use super::plain::{Step, detached, size_of, unpacked_schema};
 use super::rows::{OwnRows, SharedRows};
+use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
-use crate::header::Framing;
 use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};

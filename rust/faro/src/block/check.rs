@@ -1,12 +1,13 @@
 //! The order in which a block is checked (spec, BLK-7; BLK-2 to BLK-5 are among the checks), and
 //! what its place says about it.
 
-use super::{
-    ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, is_partition_kind,
+use super::dictionary;
+use super::header::{
+    ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, field,
+    is_partition_kind,
 };
-use crate::checksum::Seal;
+use crate::bytes::Seal;
 use crate::codec::Codec;
-use crate::dictionary;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use std::ops::Range;
@@ -36,6 +37,13 @@ impl Kinds {
         schema: false,
         dictionary: false,
         skippable: false,
+    };
+
+    /// Only dictionaries: between the regions of a data file.
+    pub(crate) const DICTIONARY: Kinds = Kinds {
+        partition: false,
+        dictionary: true,
+        ..Kinds::EXTENT
     };
 
     fn has(self, kind: u8) -> bool {
@@ -210,7 +218,12 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
     } else {
         (Code::MalformedBlock, kinds.text())
     };
-    Err(Error::at(code, offset + 16, expected, format!("kind {kind}")))
+    Err(Error::at(
+        code,
+        offset + field::KIND as u64,
+        expected,
+        format!("kind {kind}"),
+    ))
 }
 
 /// Whether a block is a data block without dictionary, as most are, in an extent, and is sure to pass checks 5 to 10.

@@ -1,21 +1,22 @@
 //! The metadata blocks of a finished file, in file order (spec, CHK-1 steps 2 and 3).
 
 use super::statistics::Counter;
+use crate::block::dictionary;
+use crate::block::read_metadata;
 use crate::block::{self, BlockHeader, Context, Kinds, Sequence};
-use crate::dictionary;
+use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::{Code, Error, Result};
-use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::RegionIndex;
-use crate::metadata::read_metadata;
+use crate::index::dictionaries;
 use crate::reader::Reader;
 
 /// Checks them, and counts the stored bytes of the regions.
 pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result<()> {
-    let source = reader.index_source();
+    let source = reader.output().index_file();
     let blame = |code, offset, expected: String, found: String| source.blame(Error::at(code, offset, expected, found));
     let (header, directory, end) = (reader.header(), &reader.footer().regions, reader.footer_offset());
     let single = header.kind == FileKind::Single;
-    let (limits, seal) = (reader.view().limits(), reader.view().core.files.seal);
+    let (limits, seal) = (reader.output().limits(), reader.output().opened.files.seal);
     let start = FileHeader::SIZE as u64;
     let (mut offset, mut count, mut next) = (start, 0u64, 0usize);
     let dictionaries = &reader.footer().dictionaries;
@@ -56,7 +57,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 })?;
             // Fewer regions than 2^32: each takes more than 24 bytes of the footer's message.
             let region = reader
-                .view()
+                .output()
                 .index_region(next as u32, entry, &message)
                 .map_err(|error| source.blame(error))?;
             if let Some(stored) = stored {
@@ -81,8 +82,8 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     }
     if !single {
         for (at, entry) in dictionaries.iter().enumerate() {
-            let data = reader.view().data_source();
-            dictionary::read(data, limits, seal, at as u32 + 1, entry, true)?;
+            let data = reader.output().data_file();
+            dictionaries::read(data, limits, seal, at as u32 + 1, entry, true)?;
         }
         dictionaries_found = dictionaries.len();
     }

@@ -4,11 +4,12 @@ mod metadata;
 mod statistics;
 
 use crate::block::DATA;
+use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
-use crate::header::Framing;
 use crate::index::Members;
 use crate::limits::Limits;
-use crate::reader::{Block, Blocks, Depth, Files, Reader, ReaderOptions};
+use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
+use crate::storage::Files;
 use statistics::Counter;
 
 /// How much is checked; each level includes the one before.
@@ -75,7 +76,7 @@ pub fn check_with(
     let depth = if decode { Depth::Plain } else { Depth::Stored };
     let (mut blocks, mut done) = (0, 0);
     let mut extent = ExtentSum::default();
-    for block in Blocks::of_whole_file(reader.view().clone(), depth) {
+    for block in Blocks::of_whole_file(reader.output().clone(), depth) {
         let block = block?;
         let counted = if decode { block.records(framing)? } else { None };
         if !extent.belongs(&block) {
@@ -133,7 +134,8 @@ fn finish(reader: &Reader, counter: Option<Counter<'_>>) -> Result<()> {
     fault.map_or(Ok(()), |(expected, found)| {
         let offset = reader.footer_offset() + crate::block::BlockHeader::SIZE as u64;
         Err(reader
-            .index_source()
+            .output()
+            .index_file()
             .blame(Error::at(Code::InconsistentIndex, offset, expected, found)))
     })
 }

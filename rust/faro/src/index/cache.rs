@@ -1,6 +1,6 @@
 //! Regions that were used lately, bounded by the bytes that they take.
 
-use super::RegionIndex;
+use super::region::RegionIndex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! The index in memory: what a region holds and which partition reads what (spec, REG and FTR).
 
 mod cache;
-mod directory;
+pub(crate) mod dictionaries;
+mod footer;
+mod lookup;
 mod members;
 mod region;
 mod rules;
@@ -9,12 +11,9 @@ mod rules;
 mod tests;
 
 pub(crate) use cache::RegionCache;
-pub(crate) use directory::check_footer;
+pub(crate) use footer::{check_footer, stored_in_statistics};
+pub use lookup::Lookup;
+pub(crate) use lookup::{LookedUp, look_up, sum_of};
 pub use members::Members;
-pub(crate) use region::DataPlace;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};
-
-/// Least bytes of a region's blocks (REG-3): one block without payload.
-pub(crate) const LEAST_REGION: u64 = 24;
-/// Most bytes of a region's blocks.
-pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
+pub(crate) use rules::{DataPlace, LARGEST_REGION};

@@ -1,8 +1,9 @@
 //! One region whose message was found to obey its rules.
 
-use super::{Members, rules};
+use super::members::Members;
+use super::rules::{self, DataPlace};
+use crate::bytes::FileHeader;
 use crate::error::{Code, Error, Result};
-use crate::header::FileHeader;
 use crate::message::{Region, Run};
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,16 +44,6 @@ pub struct SharedSlot {
     pub members: Members,
     /// Sequence of the first block.
     pub first_block: u32,
-}
-
-/// Where a region's blocks must be (REG-3).
-pub(crate) struct DataPlace {
-    /// Where they begin.
-    pub offset: u64,
-    /// Whether they may begin later, behind dictionaries (DIC-5).
-    pub later: bool,
-    /// Where they end, unless only the message knows.
-    pub end: Option<u64>,
 }
 
 /// A region of a file: what each partition reads from it. It takes a few bytes per slot, and a lookup takes none.

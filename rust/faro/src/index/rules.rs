@@ -1,10 +1,23 @@
 //! What a region message must obey beyond its structure (spec, REG-2 to REG-9, REG-11).
 
-use super::region::DataPlace;
-use super::{LARGEST_REGION, LEAST_REGION};
 use crate::block::ANY_PARTITION;
-use crate::header::FileHeader;
+use crate::bytes::FileHeader;
 use crate::message::{Region, Run};
+
+/// Least bytes of a region's blocks (REG-3): one block without payload.
+pub(crate) const LEAST_REGION: u64 = 24;
+/// Most bytes of a region's blocks.
+pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
+
+/// Where a region's blocks must be (REG-3).
+pub(crate) struct DataPlace {
+    /// Where they begin.
+    pub offset: u64,
+    /// Whether they may begin later, behind dictionaries (DIC-5).
+    pub later: bool,
+    /// Where they end, unless only the message knows.
+    pub end: Option<u64>,
+}
 
 /// What is wrong with a region message, for a human.
 type Verdict = std::result::Result<(), String>;

@@ -1,6 +1,6 @@
 use super::*;
+use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::Code;
-use crate::header::{FileHeader, FileKind, Framing};
 use crate::message::{Footer, Property, Region, RegionEntry, Run, SharedExtent, Statistics};
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ mod tables;
 mod tests;
 mod verify;
 
-use crate::VERSION_MINOR;
+use crate::bytes::VERSION_MINOR;
 use crate::error::{Code, Error, Result};
 use crate::generated;
 use flatbuffers::{Follow, Vector, Verifiable, VerifierOptions};

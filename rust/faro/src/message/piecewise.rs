@@ -5,7 +5,7 @@
 
 use super::verify::{LARGEST_VTABLE, TableType};
 use crate::error::{Code, Error};
-use crate::source::Source;
+use crate::storage::InputFile;
 
 /// Bytes of a piece: values are aligned and have at most 8 bytes, so that none stands in two pieces.
 const PIECE: usize = 256;
@@ -23,7 +23,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// As an error: a fault of the message is `inconsistent-index` at its first byte (LKP-2).
-    pub(crate) fn at(self, source: &Source, offset: u64) -> Error {
+    pub(crate) fn at(self, source: &InputFile, offset: u64) -> Error {
         match self {
             Fault::Unread(error) => error,
             Fault::Broken(found) => {
@@ -54,7 +54,7 @@ struct Piece {
 
 /// A message in a file, with the pieces of it that were used last.
 pub(crate) struct Piecewise<'a> {
-    source: &'a Source,
+    source: &'a InputFile,
     /// Where it begins in the file.
     start: u64,
     /// Its bytes.
@@ -87,7 +87,7 @@ pub(crate) struct Elements {
 
 impl<'a> Piecewise<'a> {
     /// The message of `size` bytes at `start` of a file, of which nothing is read yet.
-    pub(crate) fn new(source: &'a Source, start: u64, size: u32, newer_minor: bool) -> Self {
+    pub(crate) fn new(source: &'a InputFile, start: u64, size: u32, newer_minor: bool) -> Self {
         let empty = Piece {
             number: None,
             used: 0,

@@ -1,11 +1,11 @@
 //! What readers deliver.
 
-use super::checker::{Checked, OpenExtent};
-use super::partition_reader::Core;
+use super::open_extent::{Checked, OpenExtent};
+use super::open_output::Opened;
+use crate::block::framing;
 use crate::block::{BlockHeader, DATA};
+use crate::bytes::Framing;
 use crate::error::Result;
-use crate::framing;
-use crate::header::Framing;
 use crate::index::Members;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Block {
     /// The plain payload. An uncompressed one shares memory with what was read along with it, up to 4 MiB, which stay
     /// taken as long as it is kept: copy a small one that is to live long.
     pub payload: Bytes,
-    pub(super) core: Arc<Core>,
+    pub(super) opened: Arc<Opened>,
 }
 
 impl Block {
@@ -41,7 +41,7 @@ impl Block {
     /// # Errors
     /// `malformed-block` at the payload's offset.
     pub fn records(&self, framing: Framing) -> Result<Option<u64>> {
-        records(&self.core, &self.header, self.offset, &self.payload, framing)
+        records(&self.opened, &self.header, self.offset, &self.payload, framing)
     }
 
     /// The records of a data block of a file with framing records, without a copy or a count of references for each; no
@@ -62,7 +62,7 @@ pub struct BorrowedBlock<'a> {
     pub(super) checked: &'a Checked,
     pub(super) extent: &'a OpenExtent,
     pub(super) payload: &'a [u8],
-    pub(super) core: &'a Core,
+    pub(super) opened: &'a Opened,
 }
 
 impl<'a> BorrowedBlock<'a> {
@@ -106,7 +106,7 @@ impl<'a> BorrowedBlock<'a> {
     /// # Errors
     /// `malformed-block` at the payload's offset.
     pub fn records(&self, framing: Framing) -> Result<Option<u64>> {
-        records(self.core, self.header(), self.offset(), self.payload, framing)
+        records(self.opened, self.header(), self.offset(), self.payload, framing)
     }
 
     /// As [`Block::record_slices`].
@@ -120,12 +120,18 @@ impl<'a> BorrowedBlock<'a> {
 }
 
 /// FRM-5 of a block in the data file.
-fn records(core: &Core, header: &BlockHeader, offset: u64, payload: &[u8], framing: Framing) -> Result<Option<u64>> {
+fn records(
+    opened: &Opened,
+    header: &BlockHeader,
+    offset: u64,
+    payload: &[u8],
+    framing: Framing,
+) -> Result<Option<u64>> {
     if header.kind != DATA {
         return Ok(None);
     }
     framing::check(framing, payload, offset + BlockHeader::SIZE as u64)
-        .map_err(|error| core.files.data_source().blame(error))
+        .map_err(|error| opened.files.data_file().blame(error))
 }
 
 /// The records of a payload that was found to hold whole ones.

@@ -1,9 +1,10 @@
 //! Partition after partition, each as if it was read alone, but with few and long reads (spec, PRT-7).
 
 use super::block::{Block, BorrowedBlock};
-use super::checker::{Checker, OpenExtent, Step};
+use super::block_check::{BlockCheck, Step};
+use super::open_extent::OpenExtent;
+use super::open_output::OpenOutput;
 use super::own_extents::{Extents, FEW, shared_region};
-use super::partition_reader::PartitionReader;
 use super::windows::{WINDOW, Windows};
 use crate::error::Result;
 use crate::index::{Extent, RegionIndex, Slot};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub struct ByPartition {
     few: usize,
     window: u64,
-    checker: Checker,
+    checker: BlockCheck,
     windows: Windows,
     extent: OpenExtent,
     /// Partitions that were not begun.
@@ -32,16 +33,16 @@ pub struct ByPartition {
 }
 
 impl ByPartition {
-    pub(crate) fn new(view: PartitionReader, partitions: Range<u32>) -> Self {
-        Self::with(view, partitions, FEW, WINDOW)
+    pub(crate) fn new(output: OpenOutput, partitions: Range<u32>) -> Self {
+        Self::with(output, partitions, FEW, WINDOW)
     }
 
     /// With so many extents at a time in hand, about, and so many bytes in a window.
-    pub(super) fn with(view: PartitionReader, partitions: Range<u32>, few: usize, window: u64) -> Self {
+    pub(super) fn with(output: OpenOutput, partitions: Range<u32>, few: usize, window: u64) -> Self {
         ByPartition {
             few,
             window,
-            checker: Checker::new(view, true),
+            checker: BlockCheck::new(output, true),
             windows: Windows::default(),
             extent: OpenExtent::NONE,
             partition: partitions.start,
@@ -139,8 +140,8 @@ impl ByPartition {
         let number = self.own.start;
         self.own.start += 1;
         let own = self.extents.own[number];
-        let view = &self.checker.view;
-        let data_offset = view.footer.regions[own.region as usize].data_offset;
+        let output = &self.checker.output;
+        let data_offset = output.footer.regions[own.region as usize].data_offset;
         let extent = Extent {
             offset: data_offset + 8 * u64::from(own.start),
             length: 8 * u64::from(own.length),
@@ -148,17 +149,17 @@ impl ByPartition {
         let slot = Slot {
             partition: own.partition,
             extent,
-            first_block: view.header().is_selective().then_some(own.first_block),
+            first_block: output.header().is_selective().then_some(own.first_block),
         };
         // No dictionary stands inside a region.
-        let dictionaries = view.dictionaries_before(data_offset);
+        let dictionaries = output.dictionaries_before(data_offset);
         self.extent.open_own(&slot, own.region, dictionaries);
         self.windows.open(Some(number), extent.offset);
     }
 
     fn begin_shared(&mut self) -> Result<()> {
         let (number, kept) = &self.extents.shared[self.shared.start];
-        let region = shared_region(&self.checker.view, *number, kept)?;
+        let region = shared_region(&self.checker.output, *number, kept)?;
         self.shared_of = Some((region, 0));
         self.shared.start += 1;
         Ok(())
@@ -172,7 +173,7 @@ impl ByPartition {
         while let Some(shared) = region.shared().get(*at) {
             *at += 1;
             if shared.members.contains(self.partition) {
-                let dictionaries = self.checker.view.dictionaries_before(region.extent().offset);
+                let dictionaries = self.checker.output.dictionaries_before(region.extent().offset);
                 self.extent.open_shared(shared, region.sequence(), dictionaries);
                 self.windows.open(None, shared.extent.offset);
                 return true;
@@ -203,7 +204,7 @@ impl ByPartition {
             if self.rest.is_empty() {
                 return Ok(false);
             }
-            self.extents = Extents::of_first(&self.checker.view, self.rest.clone(), self.few);
+            self.extents = Extents::of_first(&self.checker.output, self.rest.clone(), self.few);
             self.windows.forget();
             self.own = 0..0;
         };
@@ -219,7 +220,7 @@ impl ByPartition {
                 .count();
             self.own = from..from + count;
             if !self.windows.extents().contains(&from) {
-                self.windows.load(&self.checker.view, known, from, self.window);
+                self.windows.load(&self.checker.output, known, from, self.window);
             }
         }
         Ok(true)

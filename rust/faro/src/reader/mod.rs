@@ -1,250 +1,40 @@
 //! Reading finished files (spec, OPN and PRT).
 
 mod block;
+mod block_check;
 mod blocks;
 mod by_partition;
-#[cfg(test)]
-mod by_partition_tests;
-mod checker;
-mod files;
-mod lookup;
-#[cfg(test)]
-mod lookup_case_tests;
-#[cfg(test)]
-mod lookup_tests;
+mod byte_map;
+mod byte_source;
+mod direct_extents;
+mod extents;
 mod open;
+mod open_extent;
+mod open_output;
+mod options;
+mod output_reader;
 mod own_extents;
 mod partition_reader;
 mod records;
 mod sequences;
+#[cfg(test)]
+mod tests;
 mod window;
 mod windows;
 
 pub use block::{Block, BorrowedBlock};
+pub(crate) use block_check::{BlockCheck, Depth, Step};
 pub use blocks::Blocks;
-pub(crate) use blocks::Extents;
 pub use by_partition::ByPartition;
-pub(crate) use checker::{Checker, Depth, OpenExtent, Step, Supply};
-pub use files::Files;
-pub(crate) use files::with_extension;
-pub use lookup::Lookup;
-pub(crate) use open::{
-    FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
-};
-pub use partition_reader::ReaderOptions;
-pub(crate) use partition_reader::{Core, PartitionReader};
+pub use byte_map::{BlockSums, Piece, PieceKind};
+pub(crate) use byte_map::{Ending, byte_map};
+pub(crate) use byte_source::ByteSource;
+pub(crate) use extents::Extents;
+pub(crate) use open::{OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header};
+pub(crate) use open_extent::OpenExtent;
+pub(crate) use open_output::{OpenOutput, Opened};
+pub use options::ReaderOptions;
+pub use output_reader::Reader;
+pub(crate) use partition_reader::PartitionReader;
 pub use records::Records;
 pub(crate) use window::Window;
-
-use crate::error::Result;
-use crate::header::FileHeader;
-use crate::index::RegionIndex;
-use crate::layout::{self, Ending, Piece};
-use crate::message::{DictionaryEntry, Footer};
-use crate::source::Source;
-use std::ops::Range;
-use std::sync::Arc;
-
-/// A finished output, open for reading. Cheap to clone, and any number of threads may read from one.
-///
-/// ```
-/// # fn main() -> faro::Result<()> {
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let name = folder.path().join("shuffle");
-/// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
-/// writer.write(2, b"a record")?;
-/// writer.finish()?;
-///
-/// let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
-/// let records = reader.records(2)?.collect::<faro::Result<Vec<_>>>()?;
-/// assert_eq!(records, ["a record"]);
-/// # Ok(()) }
-/// ```
-#[derive(Clone, Debug)]
-pub struct Reader {
-    view: PartitionReader,
-    footer_offset: u64,
-    footer_sequence: u32,
-}
-
-impl Reader {
-    /// Opens a finished output; reads no region message and no partition block.
-    ///
-    /// # Errors
-    /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
-    pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
-        let open = open_files(files)?;
-        let FoundFooter {
-            footer,
-            offset,
-            sequence,
-        } = open.read_footer(&options.limits)?;
-        // The tail begins where the footer's block ends; the schema must lie before it.
-        let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
-        Ok(Reader {
-            view: PartitionReader::new(open, schema, options, footer, Some(offset)),
-            footer_offset: offset,
-            footer_sequence: sequence,
-        })
-    }
-
-    /// The header of the index (or single) file.
-    pub fn header(&self) -> &FileHeader {
-        self.view.header()
-    }
-
-    /// The footer: directory, statistics, properties.
-    pub fn footer(&self) -> &Footer {
-        &self.view.footer
-    }
-
-    /// Where the dictionaries stand, number 1 first; without the reader feature `dictionaries` there are none.
-    pub fn dictionaries(&self) -> &[DictionaryEntry] {
-        &self.view.footer.dictionaries
-    }
-
-    /// How many regions the file has.
-    pub fn region_count(&self) -> usize {
-        self.view.region_count()
-    }
-
-    /// A region by its number, checked when it is first used (REG-10).
-    ///
-    /// # Errors
-    /// `invalid-argument` for a number that the file does not have; the faults of REG-10.
-    pub fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
-        self.view.region(number)
-    }
-
-    /// The numbers of the file's partitions.
-    pub fn partitions(&self) -> Range<u32> {
-        self.header().partitions()
-    }
-
-    /// Bytes that a partition reads, block headers and padding included, without reading any block (PRT-6).
-    ///
-    /// # Errors
-    /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 (or LKP-2, by
-    /// [`ReaderOptions::lookup`]) when the file has no statistics.
-    pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
-        self.view.stored_bytes(partition)
-    }
-
-    /// The blocks of a partition (PRT-1).
-    ///
-    /// With [`Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
-    /// kept for each extent that is found.
-    ///
-    /// ```
-    /// # fn main() -> faro::Result<()> {
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let name = folder.path().join("shuffle");
-    /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
-    /// # writer.write(2, b"a record")?;
-    /// # writer.finish()?;
-    /// let options = faro::ReaderOptions { lookup: faro::Lookup::Direct, ..faro::ReaderOptions::default() };
-    /// let reader = faro::Reader::open(&faro::Files::locate(&name)?, options)?;
-    /// assert_eq!(reader.partition(2)?.count(), 1);
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3, with
-    /// direct lookup those of LKP-2 and LKP-3 before any block.
-    pub fn partition(&self, partition: u32) -> Result<Blocks> {
-        self.view.partition(partition)
-    }
-
-    /// The blocks of a partition in some of the regions; sequences count from the first block that is found. Region
-    /// messages are read whole, whatever [`ReaderOptions::lookup`] says.
-    ///
-    /// # Errors
-    /// `invalid-argument` for a partition or regions that the file does not have.
-    pub fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
-        self.view.partition_in(partition, regions)
-    }
-
-    /// The blocks of a range of partitions, region by region (PRT-5).
-    ///
-    /// # Errors
-    /// `invalid-argument` for partitions that the file does not have.
-    pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
-        self.view.range(partitions)
-    }
-
-    /// The blocks of a range of partitions, partition by partition: what [`Reader::partition`] gives for each of them,
-    /// ascending, each block with the partition that it is read for, with few and long reads (PRT-7). Memory is at most a
-    /// window of some 4 MiB and as much of the index as [`ReaderOptions::region_cache_bytes`] again.
-    ///
-    /// ```
-    /// # fn main() -> faro::Result<()> {
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let name = folder.path().join("shuffle");
-    /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
-    /// # writer.write(2, b"a record")?;
-    /// # writer.write(1, b"another")?;
-    /// # writer.finish()?;
-    /// # let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
-    /// let mut found = Vec::new();
-    /// for block in reader.by_partition(0..4)? {
-    ///     let (partition, block) = block?;
-    ///     found.push((partition, block.payload.len()));
-    /// }
-    /// assert_eq!(found, [(1, 11), (2, 12)]);
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    /// `invalid-argument` for partitions that the file does not have. The iterator gives the fault that the first of
-    /// these readings to fail would give.
-    pub fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
-        self.view.by_partition(partitions)
-    }
-
-    /// The blocks of all partitions, region by region (PRT-5).
-    ///
-    /// # Errors
-    /// None; the iterator gives the faults of PRT-3.
-    pub fn all(&self) -> Result<Blocks> {
-        self.view.range(self.partitions())
-    }
-
-    /// The records of a partition of a file with framing records; events are passed over.
-    ///
-    /// # Errors
-    /// `invalid-argument` for a partition that the file does not have, or for another framing.
-    pub fn records(&self, partition: u32) -> Result<Records> {
-        self.view.records(partition)
-    }
-
-    /// What each byte of the files is, in file order, the data file first.
-    ///
-    /// Only headers of blocks are read: whether payloads are sound, [`crate::check`] says.
-    ///
-    /// # Errors
-    /// The faults of REG-10; of blocks, checks 1 and 2 of BLK-7, and whether their kinds fit their places.
-    pub fn layout(&self) -> Result<Vec<Piece>> {
-        layout::layout(&self.view, self.footer_offset, Ending::Tail)
-    }
-
-    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
-    pub fn schema_message(&self) -> Option<&[u8]> {
-        self.view.core.schema.as_ref().map(|schema| schema.arrow.as_slice())
-    }
-
-    pub(crate) fn view(&self) -> &PartitionReader {
-        &self.view
-    }
-
-    pub(crate) fn footer_offset(&self) -> u64 {
-        self.footer_offset
-    }
-
-    pub(crate) fn footer_sequence(&self) -> u32 {
-        self.footer_sequence
-    }
-
-    pub(crate) fn index_source(&self) -> &Source {
-        self.view.index_source()
-    }
-}

@@ -1,24 +1,25 @@
 //! Opening: headers, tail, footer, schema, in the order of OPN-1 and OPN-2.
 
-use super::Files;
-use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Seal, Sequence, pad8};
+use crate::block::framing;
+use crate::block::read_metadata;
+use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Seal, Sequence};
+use crate::bytes::Tail;
+use crate::bytes::pad8;
+use crate::bytes::{FileHeader, FileKind, Framing, field};
 use crate::error::{Code, Error, Result, Role};
-use crate::framing;
-use crate::header::{FileHeader, FileKind, Framing};
 use crate::index;
 use crate::limits::Limits;
 use crate::message::{Footer, Schema};
-use crate::metadata::read_metadata;
-use crate::source::Source;
-use crate::tail::Tail;
+use crate::storage::Files;
+use crate::storage::InputFile;
 
 /// The files of an output whose headers were checked.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     /// The index file, or the single file.
-    pub index: Source,
+    pub index: InputFile,
     /// The data file of a pair.
-    pub data: Option<Source>,
+    pub data: Option<InputFile>,
     /// The header of the index or single file.
     pub header: FileHeader,
     /// Of the blocks of both files, whose headers have one file id (FIL-3).
@@ -37,14 +38,14 @@ pub(crate) struct FoundFooter {
 pub(crate) const SCHEMA_OFFSET: u64 = (FileHeader::SIZE + BlockHeader::SIZE) as u64;
 
 /// Reads and checks the header of a file (HDR-1).
-pub(crate) fn read_header(source: &Source) -> Result<FileHeader> {
+pub(crate) fn read_header(source: &InputFile) -> Result<FileHeader> {
     let mut bytes = [0; FileHeader::SIZE];
     let filled = source.read_up_to(0, &mut bytes)?;
     FileHeader::parse(&bytes[..filled]).map_err(|error| source.blame(error))
 }
 
 /// Checks that a file is of the kind that it was given as.
-pub(crate) fn check_kind(source: &Source, header: &FileHeader, kind: FileKind) -> Result<()> {
+pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind) -> Result<()> {
     if header.kind == kind {
         return Ok(());
     }
@@ -54,14 +55,19 @@ pub(crate) fn check_kind(source: &Source, header: &FileHeader, kind: FileKind) -
         FileKind::Single => "3, a single file",
     };
     let expected = format!("file kind {}", text(kind));
-    Err(source.blame(Error::at(Code::MismatchedPair, 8, expected, text(header.kind))))
+    Err(source.blame(Error::at(
+        Code::MismatchedPair,
+        field::KIND as u64,
+        expected,
+        text(header.kind),
+    )))
 }
 
 /// Checks 1 to 5 of OPN-1.
 pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
     match files {
         Files::Single(path) => {
-            let index = Source::open(path, Role::Single)?;
+            let index = InputFile::open(path, Role::Single)?;
             let header = read_header(&index)?;
             check_kind(&index, &header, FileKind::Single)?;
             Ok(OpenFiles {
@@ -72,10 +78,10 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
             })
         }
         Files::Paired { data, index } => {
-            let index = Source::open(index, Role::Index)?;
+            let index = InputFile::open(index, Role::Index)?;
             let header = read_header(&index)?;
             check_kind(&index, &header, FileKind::Index)?;
-            let data = Source::open(data, Role::Data)?;
+            let data = InputFile::open(data, Role::Data)?;
             let data_header = read_header(&data)?;
             check_kind(&data, &data_header, FileKind::Data)?;
             FileHeader::check_pair(&header, &data_header).map_err(|error| data.blame(error))?;
@@ -91,7 +97,7 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
 
 impl OpenFiles {
     /// The file where the partition blocks are.
-    pub(crate) fn data_source(&self) -> &Source {
+    pub(crate) fn data_file(&self) -> &InputFile {
         self.data.as_ref().unwrap_or(&self.index)
     }
 
@@ -102,7 +108,7 @@ impl OpenFiles {
 
     /// Bytes of the data file of a pair now, or of the single file.
     pub(crate) fn data_size(&self) -> Result<u64> {
-        self.data_source().size()
+        self.data_file().size()
     }
 
     /// Checks 6 to 8 of OPN-1.
@@ -226,7 +232,7 @@ pub(crate) fn parse_schema(message: &[u8], header: &FileHeader) -> Result<Schema
 }
 
 /// Checks 7 (if `least`) and 8 of OPN-1.
-pub(crate) fn check_data_size(data: &Source, footer: &Footer, least: bool) -> Result<()> {
+pub(crate) fn check_data_size(data: &InputFile, footer: &Footer, least: bool) -> Result<()> {
     let (expected, size) = (footer.data_size, data.size()?);
     let text = || format!("{expected} bytes, as the footer says");
     if least && size < expected {

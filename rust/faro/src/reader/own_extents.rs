@@ -1,7 +1,7 @@
 //! The own extents of partitions, by partition: what the region messages say by region, turned round for as many
 //! partitions at a time as memory is set aside for.
 
-use super::partition_reader::PartitionReader;
+use super::open_output::OpenOutput;
 use crate::error::{Error, Result};
 use crate::index::RegionIndex;
 use std::ops::Range;
@@ -48,14 +48,14 @@ impl Extents {
 
     /// Those of the first partitions of a range that is not empty: of one at least, and about `few` of them when the
     /// index may be in memory.
-    pub(super) fn of_first(view: &PartitionReader, wanted: Range<u32>, few: usize) -> Self {
-        let index: u64 = view
+    pub(super) fn of_first(output: &OpenOutput, wanted: Range<u32>, few: usize) -> Self {
+        let index: u64 = output
             .footer
             .regions
             .iter()
             .map(|entry| u64::from(entry.message_size))
             .sum();
-        let budget = view.core.options.region_cache_bytes;
+        let budget = output.opened.options.region_cache_bytes;
         let in_memory = index <= budget;
         // Each time the regions are gone through again: seldom, when they have to be read for it.
         let most = if in_memory {
@@ -74,8 +74,8 @@ impl Extents {
         };
         let mut shared = Vec::new();
         let mut fault = None;
-        for number in 0..view.region_count() {
-            match view.region(number) {
+        for number in 0..output.region_count() {
+            match output.region(number) {
                 Ok(region) => {
                     collected.add(&region);
                     if !region.shared().is_empty() {
@@ -168,12 +168,12 @@ impl Collected {
 
 /// Fails when a region's message cannot be had any more.
 pub(super) fn shared_region(
-    view: &PartitionReader,
+    output: &OpenOutput,
     number: u32,
     kept: &Option<Arc<RegionIndex>>,
 ) -> Result<Arc<RegionIndex>> {
     match kept {
         Some(region) => Ok(region.clone()),
-        None => view.region(number as usize),
+        None => output.region(number as usize),
     }
 }

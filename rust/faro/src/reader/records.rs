@@ -1,10 +1,10 @@
 //! The records of a partition.
 
-use super::Blocks;
+use super::blocks::Blocks;
 use crate::block::DATA;
+use crate::block::framing;
+use crate::bytes::Framing;
 use crate::error::Result;
-use crate::framing;
-use crate::header::Framing;
 use bytes::Bytes;
 
 /// An iterator over the records of a partition; events are passed over. It ends behind the first error.

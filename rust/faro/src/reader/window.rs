@@ -1,8 +1,8 @@
 //! A window of a file in memory: few reads for many blocks, and payloads that share it.
 
-use super::checker::Supply;
+use super::byte_source::ByteSource;
 use crate::error::Result;
-use crate::source::Source;
+use crate::storage::InputFile;
 use bytes::{Bytes, BytesMut};
 
 /// Bytes of an ordinary read: large enough that reads cost little, small enough to stay in the processor's cache.
@@ -51,7 +51,7 @@ impl Window {
     /// The bytes `offset..offset + length` of the file, which has them all up to `limit` at least. More is read ahead,
     /// not beyond `limit`. `length` was checked against the limits.
     #[inline]
-    pub(crate) fn get(&mut self, source: &Source, offset: u64, length: usize, limit: u64) -> Result<&[u8]> {
+    pub(crate) fn get(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<&[u8]> {
         if !self.has(offset, length) {
             self.fill(source, offset, length, limit)?;
         }
@@ -63,7 +63,7 @@ impl Window {
         offset >= self.start && offset + length as u64 <= self.start + self.length as u64
     }
 
-    fn fill(&mut self, source: &Source, offset: u64, length: usize, limit: u64) -> Result<()> {
+    fn fill(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<()> {
         // A chunk at most, unless more is asked for: both fit into memory's address space.
         let wanted = CHUNK.min(limit.saturating_sub(offset)).max(length as u64) as usize;
         // What the window has already of the wanted bytes.
@@ -94,9 +94,9 @@ impl Window {
     }
 }
 
-impl Supply for Window {
+impl ByteSource for Window {
     #[inline]
-    fn get(&mut self, source: &Source, offset: u64, length: usize, read_ahead: u64) -> Result<Option<&[u8]>> {
+    fn get(&mut self, source: &InputFile, offset: u64, length: usize, read_ahead: u64) -> Result<Option<&[u8]>> {
         Window::get(self, source, offset, length, read_ahead).map(Some)
     }
 

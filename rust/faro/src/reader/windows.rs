@@ -1,11 +1,11 @@
 //! Consecutive partitions' own extents in memory: one read for each region, in place of one for each extent.
 
-use super::checker::Supply;
+use super::byte_source::ByteSource;
+use super::open_output::OpenOutput;
 use super::own_extents::OwnExtent;
-use super::partition_reader::PartitionReader;
 use super::window::{Window, aligned, allocate, reuse};
 use crate::error::Result;
-use crate::source::Source;
+use crate::storage::InputFile;
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -105,8 +105,8 @@ impl Windows {
 
     /// Reads the window of at most `most` bytes that begins with the extent `from`. What cannot be read is left out: it is met with when it is
     /// asked for, in its turn.
-    pub(super) fn load(&mut self, view: &PartitionReader, own: &[OwnExtent], from: usize, most: u64) {
-        let regions = &view.footer.regions;
+    pub(super) fn load(&mut self, output: &OpenOutput, own: &[OwnExtent], from: usize, most: u64) {
+        let regions = &output.footer.regions;
         let offset_of = |own: &OwnExtent| regions[own.region as usize].data_offset + 8 * u64::from(own.start);
         self.plan.next(own, from, most, offset_of);
         self.places.clear();
@@ -121,7 +121,7 @@ impl Windows {
         for piece in &self.plan.pieces {
             let place = aligned(&buffer, at, piece.offset);
             at = place + piece.length as usize;
-            let got = view.data_source().read_up_to(piece.offset, &mut buffer[place..at]);
+            let got = output.data_file().read_up_to(piece.offset, &mut buffer[place..at]);
             read.push((place, got.unwrap_or(0) as u64));
         }
         self.memory = buffer.freeze();
@@ -141,9 +141,9 @@ impl Windows {
     }
 }
 
-impl Supply for Windows {
+impl ByteSource for Windows {
     #[inline]
-    fn get(&mut self, source: &Source, offset: u64, length: usize, read_ahead: u64) -> Result<Option<&[u8]>> {
+    fn get(&mut self, source: &InputFile, offset: u64, length: usize, read_ahead: u64) -> Result<Option<&[u8]>> {
         if self.open.1 == ABSENT {
             return self.direct.get(source, offset, length, read_ahead).map(Some);
         }

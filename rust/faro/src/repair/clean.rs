@@ -1,9 +1,9 @@
 //! Removal of what dead writers left in a folder (spec, PUB-9).
 
 use super::remains::{digits, is_x};
+use crate::bytes::FileHeader;
 use crate::error::{Error, Result};
-use crate::header::FileHeader;
-use crate::publishing::{Locked, PublishingLock, is_living, key_of, key_of_metadata, lock_file};
+use crate::storage::publishing::{Locked, PublishingLock, is_living, key_of, key_of_metadata, lock_file};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read;
 use std::path::Path;

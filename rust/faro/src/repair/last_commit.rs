@@ -1,14 +1,16 @@
 //! Recovery to the last commit (spec, REP-1 to REP-4).
 
-use super::{Action, RepairReport, footer, mend};
+use super::mending::{footer, mend};
+use super::report::{Action, RepairReport};
 use crate::block::{self, BlockHeader};
+use crate::bytes::{FileHeader, Framing};
+use crate::bytes::{Tail, pad8};
 use crate::error::{Code, Error, Result};
-use crate::header::{FileHeader, Framing};
+use crate::follow::{Purpose, next_block};
+use crate::follow::{Step, Walk};
 use crate::limits::Limits;
-use crate::presence::{Purpose, present};
-use crate::reader::{Files, OpenFiles, open_files};
-use crate::tail::Tail;
-use crate::walk::{Step, Walk};
+use crate::reader::{OpenFiles, open_files};
+use crate::storage::Files;
 use crate::writer::append_metadata;
 
 /// Makes an unfinished output a finished one that holds exactly the committed regions. With `dry_run` it only tells what
@@ -30,7 +32,7 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     }
     if open.header.framing == Framing::Arrow {
         let at = FileHeader::SIZE as u64;
-        if present(&open.index, at, size, Purpose::Repair, |_| open.schema_place(limits))?.is_none() {
+        if next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_place(limits))?.is_none() {
             let error = Error::at(
                 Code::Unfinished,
                 size,
@@ -45,7 +47,7 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     let step = walk.run(&open, limits, size)?;
     let plan = match (&walk.footer, step) {
         (Some((footer, tail)), Step::Footer) => {
-            let end = tail.footer_offset + BlockHeader::SIZE as u64 + block::pad8(tail.footer_size);
+            let end = tail.footer_offset + BlockHeader::SIZE as u64 + pad8(tail.footer_size);
             // A tail that is right is not counted as cut, nor written again.
             let is_right = size - end == Tail::SIZE as u64
                 && open.index.read_vec(end, Tail::SIZE)?.as_slice() == tail.encode().as_slice();

@@ -1,17 +1,19 @@
 //! A new index for a data file (spec, REP-5 to REP-7).
 
-use super::{Action, RepairReport, footer, mend};
+use super::mending::{footer, mend};
+use super::report::{Action, RepairReport};
+use crate::block::dictionary;
+use crate::block::framing;
 use crate::block::{self, ANY_PARTITION, BlockHeader, Context, Kinds, Partition, Seal, Sequence};
-use crate::dictionary;
+use crate::bytes::Tail;
+use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::{Code, Error, Result, Role};
-use crate::framing;
-use crate::header::{FileHeader, FileKind, Framing};
 use crate::index::LARGEST_REGION;
 use crate::limits::Limits;
 use crate::message::{DictionaryEntry, RegionEntry, Schema};
-use crate::reader::{Files, Window, check_kind, read_header, with_extension};
-use crate::source::Source;
-use crate::tail::Tail;
+use crate::reader::{Window, check_kind, read_header};
+use crate::storage::InputFile;
+use crate::storage::{Files, with_extension};
 use crate::writer::{AppendFile, OpenRegion, Owner, Shape, append_metadata, sync_folder};
 use std::collections::HashMap;
 use std::path::Path;
@@ -79,7 +81,7 @@ pub(super) fn rebuild_as(
             "a single file",
         ));
     };
-    let data = Source::open(data_path, Role::Data)?;
+    let data = InputFile::open(data_path, Role::Data)?;
     let header = read_header(&data)?;
     check_kind(&data, &header, FileKind::Data)?;
     header.check_writer_features().map_err(|error| data.blame(error))?;
@@ -225,7 +227,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes blocks until one fails, and returns where the last good partition block ends (REP-5, REP-7).
-    fn run(&mut self, data: &Source, size: u64) -> Result<u64> {
+    fn run(&mut self, data: &InputFile, size: u64) -> Result<u64> {
         let mut window = Window::default();
         let mut offset = FileHeader::SIZE as u64;
         while offset < size {
@@ -254,7 +256,7 @@ impl<'a> Scan<'a> {
         Ok(end)
     }
 
-    fn read_block(&self, data: &Source, window: &mut Window, offset: u64, size: u64) -> Result<BlockHeader> {
+    fn read_block(&self, data: &InputFile, window: &mut Window, offset: u64, size: u64) -> Result<BlockHeader> {
         let blame = |error| data.blame(error);
         block::check_header_space(offset, size).map_err(blame)?;
         let bytes = window.get(data, offset, BlockHeader::SIZE, size)?;
@@ -281,7 +283,7 @@ impl<'a> Scan<'a> {
         let dictionaries = self.header.has_dictionaries().then_some(count);
         if header.kind == block::DICTIONARY && dictionaries.is_some() {
             let sequence = Sequence::Is(count.into());
-            return Context::metadata(self.limits, self.seal, dictionary::KINDS, sequence, dictionaries);
+            return Context::metadata(self.limits, self.seal, Kinds::DICTIONARY, sequence, dictionaries);
         }
         let (last, selective) = match header.partition {
             ANY_PARTITION => (self.shared, self.header.is_selective()),

@@ -1,12 +1,16 @@
 //! Recovery of what a dead writer left (spec, PUB-8).
 
+use super::last_commit::repair;
+use super::rebuild::{RebuildOptions, SharedPolicy, rebuild_as};
 use super::remains::{Group, Remain, choose, collect, is_x};
-use super::{Action, RebuildOptions, RepairReport, SharedPolicy, rebuild_as, repair};
+use super::report::{Action, RepairReport};
 use crate::error::{Error, Result, Role};
 use crate::limits::Limits;
-use crate::publishing::{Naming, Replace, give_names, lock_path};
-use crate::reader::{Files, Reader, ReaderOptions, with_extension};
-use crate::writer::{Layout, sync_folder};
+use crate::reader::{Reader, ReaderOptions};
+use crate::storage::Layout;
+use crate::storage::publishing::{Naming, Replace, give_names, lock_path};
+use crate::storage::{Files, with_extension};
+use crate::writer::sync_folder;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
 //! What writers of a NAME left that did not finish, grouped by writer (spec, PUB-8, steps 2 to 5).
 
+use crate::bytes::FileHeader;
 use crate::error::{Code, Error, Result, Role};
-use crate::header::FileHeader;
-use crate::publishing::{Locked, is_living, key_of, lock_file};
-use crate::reader::{Files, read_header};
-use crate::source::Source;
-use crate::writer::Layout;
+use crate::reader::read_header;
+use crate::storage::Files;
+use crate::storage::InputFile;
+use crate::storage::Layout;
+use crate::storage::publishing::{Locked, is_living, key_of, lock_file};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,9 @@ pub(super) struct Remain {
 
 impl Remain {
     fn new(role: Role, path: PathBuf, last: &Path) -> Remain {
-        let header = Source::open(&path, role).and_then(|source| read_header(&source)).ok();
+        let header = InputFile::open(&path, role)
+            .and_then(|source| read_header(&source))
+            .ok();
         Remain {
             role,
             path,

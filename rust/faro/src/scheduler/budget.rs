@@ -1,6 +1,6 @@
 //! Which consumer may have how much of the memory that is set aside for what was read.
 
-use super::state::Figures;
+use super::figures::Figures;
 use super::waiting::Waiting;
 use crate::index::Extent;
 use crate::plan::Admitted;

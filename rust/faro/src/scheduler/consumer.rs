@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
-use crate::reader::{Block, Checker, OpenExtent, PartitionReader, Step};
+use crate::reader::{Block, BlockCheck, OpenExtent, OpenOutput, Step};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::task::Poll;
@@ -17,7 +17,7 @@ pub struct Consumer {
     shared: Arc<Shared>,
     id: u64,
     wake: Arc<Condvar>,
-    checker: Checker,
+    checker: BlockCheck,
     extent: OpenExtent,
     /// Whether the block that was checked last was not given yet: its dictionary is not there.
     is_checked: bool,
@@ -30,14 +30,14 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    pub(super) fn new(shared: Arc<Shared>, view: PartitionReader, partitions: Range<u32>) -> Self {
-        let (id, wake) = shared.lock().open(&view, partitions);
+    pub(super) fn new(shared: Arc<Shared>, output: OpenOutput, partitions: Range<u32>) -> Self {
+        let (id, wake) = shared.lock().open(&output, partitions);
         shared.notify();
         Consumer {
             shared,
             id,
             wake,
-            checker: Checker::new(view, true),
+            checker: BlockCheck::new(output, true),
             extent: OpenExtent::NONE,
             is_checked: false,
             ahead: VecDeque::new(),
@@ -108,7 +108,7 @@ impl Consumer {
                         };
                         // There is room again.
                         self.shared.notify();
-                        let source = self.checker.view.data_source();
+                        let source = self.checker.output.data_file();
                         // At most the extent, and the limit of a block: both were checked.
                         self.held.append(source, self.extent.at, piece?, needed as usize)?;
                     }

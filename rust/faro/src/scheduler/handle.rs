@@ -1,8 +1,8 @@
 //! What an engine has of it: making it, opening consumers, steps by hand, and its end.
 
+use super::figures::Figures;
 use super::guard::{caught_alone, drop_payload};
 use super::shared::Shared;
-use super::state::Figures;
 use super::sync::{Arc, Builder, JoinHandle, current};
 use super::{Consumer, SchedulerOptions};
 use crate::error::{Code, Error, Result};
@@ -72,7 +72,7 @@ impl Scheduler {
     /// # Errors
     /// `invalid-argument` for a partition that the file does not have. The consumer gives the faults of PRT-3.
     pub fn partition(&self, reader: &Reader, partition: u32) -> Result<Consumer> {
-        reader.view().check_partition(partition)?;
+        reader.output().check_partition(partition)?;
         self.range(reader, partition..partition + 1)
     }
 
@@ -81,8 +81,8 @@ impl Scheduler {
     /// # Errors
     /// `invalid-argument` for partitions that the file does not have.
     pub fn range(&self, reader: &Reader, partitions: Range<u32>) -> Result<Consumer> {
-        reader.view().check_partitions(&partitions)?;
-        Ok(Consumer::new(self.shared.clone(), reader.view().clone(), partitions))
+        reader.output().check_partitions(&partitions)?;
+        Ok(Consumer::new(self.shared.clone(), reader.output().clone(), partitions))
     }
 
     /// Makes one step, if any can be made: looks up extents of one consumer, or reads once, and hands out. Whether it did.

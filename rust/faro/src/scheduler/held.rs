@@ -2,8 +2,8 @@
 
 use super::waiting::Piece;
 use crate::error::Result;
-use crate::reader::Supply;
-use crate::source::Source;
+use crate::reader::ByteSource;
+use crate::storage::InputFile;
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) struct Held {
 impl Held {
     /// Puts bytes behind those from `from` on, which go; `needed` are needed from there on. Memory is the file's to
     /// refuse.
-    pub(super) fn append(&mut self, source: &Source, from: u64, piece: Piece, needed: usize) -> Result<()> {
+    pub(super) fn append(&mut self, source: &InputFile, from: u64, piece: Piece, needed: usize) -> Result<()> {
         let end = self.start + self.bytes.len() as u64;
         if from >= end || piece.offset != end {
             (self.start, self.bytes) = (piece.offset, piece.bytes);
@@ -47,8 +47,8 @@ impl Held {
     }
 }
 
-impl Supply for Held {
-    fn get(&mut self, _: &Source, offset: u64, length: usize, _: u64) -> Result<Option<&[u8]>> {
+impl ByteSource for Held {
+    fn get(&mut self, _: &InputFile, offset: u64, length: usize, _: u64) -> Result<Option<&[u8]>> {
         Ok(self.place(offset, length).map(|place| &self.bytes[place]))
     }
 

@@ -5,7 +5,7 @@ use super::sync::Arc;
 use crate::error::Result;
 use crate::index::Extent;
 use crate::plan::SweepRead;
-use crate::reader::{Core, Extents, OpenExtent, PartitionReader};
+use crate::reader::{Extents, OpenExtent, OpenOutput, Opened};
 use bytes::Bytes;
 
 /// Regions of the index that a step goes through at most: others wait for it.
@@ -20,7 +20,7 @@ pub(super) enum Job {
 /// A read to be done, and by which handle.
 pub(super) struct ReadJob {
     pub file: usize,
-    pub core: Arc<Core>,
+    pub opened: Arc<Opened>,
     pub read: SweepRead,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct FindJob {
 
 /// Where a consumer's extents come from.
 pub(super) struct Finder {
-    pub view: PartitionReader,
+    pub output: OpenOutput,
     pub extents: Extents,
 }
 
@@ -80,7 +80,7 @@ impl ReadJob {
     /// whose bytes cannot be had alone either.
     fn run(&self, buffer: &mut Vec<u8>) -> Outcome {
         let (read, parts) = (self.read.extent, &self.read.parts);
-        let source = self.core.files.data_source();
+        let source = self.opened.files.data_file();
         let alone = |extent: Extent| {
             caught(|| {
                 let bytes = source.read_vec(extent.offset, extent.length as usize)?;
@@ -109,7 +109,7 @@ impl ReadJob {
 
     /// Reads all at once; how many bytes it got.
     fn fill(&self, buffer: &mut Vec<u8>) -> Result<usize> {
-        let source = self.core.files.data_source();
+        let source = self.opened.files.data_file();
         let length = self.read.extent.length as usize;
         if buffer.len() < length {
             *buffer = source.room(length)?;
@@ -127,7 +127,7 @@ impl FindJob {
             count,
             dictionary,
         } = self;
-        let dictionary = dictionary.map(|number| caught(|| finder.view.dictionary(number).map(|_| ())));
+        let dictionary = dictionary.map(|number| caught(|| finder.output.dictionary(number).map(|_| ())));
         let mut extents = Vec::new();
         let end = caught(|| Ok(finder.find(count, &mut extents)?.then_some(())));
         Found {
@@ -147,7 +147,7 @@ impl Finder {
         let mut regions = 0;
         while found.len() < count && regions < REGIONS {
             let mut extent = OpenExtent::NONE;
-            match self.extents.turn(&self.view, &mut extent)? {
+            match self.extents.turn(&self.output, &mut extent)? {
                 Some(true) => found.push(extent),
                 Some(false) => return Ok(true),
                 None => regions += 1,

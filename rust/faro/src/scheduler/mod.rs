@@ -63,6 +63,7 @@
 mod budget;
 mod consumer;
 mod deliver;
+mod figures;
 mod guard;
 mod handle;
 mod held;
@@ -79,6 +80,6 @@ mod interleavings;
 mod tests;
 
 pub use consumer::Consumer;
+pub use figures::Figures;
 pub use handle::Scheduler;
 pub use options::SchedulerOptions;
-pub use state::Figures;

@@ -2,6 +2,7 @@
 
 use super::SchedulerOptions;
 use super::budget::Budget;
+use super::figures::Figures;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
 use super::sync::{Arc, Condvar};
@@ -9,36 +10,17 @@ use super::waiting::{AHEAD, Listener, Piece, Waiting};
 use crate::error::{Error, Result};
 use crate::index::Extent;
 use crate::plan::Sweep;
-use crate::reader::{Core, OpenExtent, PartitionReader};
+use crate::reader::{OpenExtent, OpenOutput, Opened};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 /// One handle, and the requests to it.
 struct FileState {
-    core: Arc<Core>,
+    opened: Arc<Opened>,
     sweep: Sweep,
     consumers: usize,
     /// Whether a read is under way: one at a time, or they would not be in order.
     busy: bool,
-}
-
-/// What was done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Reads.
-    pub reads: u64,
-    /// Bytes that were read, gaps included.
-    pub read_bytes: u64,
-    /// Bytes that consumers were given.
-    pub given_bytes: u64,
-    /// Bytes between where a read of a file ended and its next one began, forwards or backwards.
-    pub seek_bytes: u64,
-    /// Bytes that were read or are being read, and are not taken, now.
-    pub held_bytes: u64,
-    /// Most bytes of these at any time.
-    pub most_held_bytes: u64,
-    /// Bytes that were taken back to make room, and are read again.
-    pub reclaimed_bytes: u64,
 }
 
 #[derive(Default)]
@@ -63,22 +45,22 @@ pub(super) struct State {
 
 impl State {
     /// A new consumer of a file.
-    pub(super) fn open(&mut self, view: &PartitionReader, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
-        let core = &view.core;
-        let file = Arc::as_ptr(core) as usize;
+    pub(super) fn open(&mut self, output: &OpenOutput, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
+        let opened = &output.opened;
+        let file = Arc::as_ptr(opened) as usize;
         let id = self.next_consumer;
         self.next_consumer += 1;
         let state = self.files.entry(file).or_insert_with(|| {
             self.turn.push_back(file);
             FileState {
-                core: core.clone(),
+                opened: opened.clone(),
                 sweep: Sweep::default(),
                 consumers: 0,
                 busy: false,
             }
         });
         state.consumers += 1;
-        let consumer = Waiting::new(view, partitions, file);
+        let consumer = Waiting::new(output, partitions, file);
         let wake = consumer.wake.clone();
         self.consumers.insert(id, consumer);
         self.enqueue(id);
@@ -298,7 +280,7 @@ impl State {
                 self.figures.seek_bytes += read.extent.offset.abs_diff(head);
                 ReadJob {
                     file: number,
-                    core: file.core.clone(),
+                    opened: file.opened.clone(),
                     read,
                 }
             });

@@ -4,7 +4,7 @@ use super::job::Finder;
 use super::sync::{Arc, Condvar};
 use crate::error::{Error, Result};
 use crate::index::Extent;
-use crate::reader::{Extents, OpenExtent, PartitionReader};
+use crate::reader::{Extents, OpenExtent, OpenOutput};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -60,11 +60,15 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// A new one, for which nothing was done.
-    pub(super) fn new(view: &PartitionReader, partitions: Range<u32>, file: usize) -> Self {
+    pub(super) fn new(output: &OpenOutput, partitions: Range<u32>, file: usize) -> Self {
         // No partition uses no region, and is told no fault of one (REG-10).
-        let regions = if partitions.is_empty() { 0 } else { view.region_count() };
+        let regions = if partitions.is_empty() {
+            0
+        } else {
+            output.region_count()
+        };
         let finder = Finder {
-            view: view.clone(),
+            output: output.clone(),
             extents: Extents::new(partitions, 0..regions),
         };
         Waiting {

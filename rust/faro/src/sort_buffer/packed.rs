@@ -2,7 +2,7 @@
 
 use super::Pushed;
 use crate::block::DATA;
-use crate::fast;
+use crate::bytes::{self, CACHE_LINE};
 
 /// A length that says that what follows is no plain record: a byte for the kind, then the length in 8 bytes.
 const ESCAPE: u32 = u32::MAX;
@@ -51,7 +51,7 @@ impl Packed {
         } else if self.bytes.capacity() < self.capacity {
             let more = self.capacity - self.bytes.len();
             if self.bytes.try_reserve_exact(more).is_ok() {
-                fast::advise_large_pages(&mut self.bytes);
+                bytes::advise_large_pages(&mut self.bytes);
             }
         }
         self.bytes.reserve(count);
@@ -73,7 +73,7 @@ impl Packed {
     #[inline(always)]
     pub(super) fn push_plain(&mut self, bytes: &[u8]) -> u32 {
         let place = self.next_place(4 + bytes.len());
-        fast::append_framed(&mut self.bytes, bytes);
+        bytes::append_framed(&mut self.bytes, bytes);
         place
     }
 
@@ -103,9 +103,9 @@ impl Packed {
     #[inline(always)]
     pub(crate) fn prefetch(&self, place: u32, length: usize) {
         let at = (place as usize) << self.shift;
-        fast::prefetch(&self.bytes, at);
-        fast::prefetch(&self.bytes, at + length.min(fast::LINE));
-        fast::prefetch(&self.bytes, at + length);
+        bytes::prefetch(&self.bytes, at);
+        bytes::prefetch(&self.bytes, at + length.min(CACHE_LINE));
+        bytes::prefetch(&self.bytes, at + length);
     }
 
     /// The record at a place with its length before it (FRM-2); nothing when it is none that [`Packed::push_plain`] put

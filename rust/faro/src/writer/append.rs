@@ -2,8 +2,8 @@
 
 use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
-use crate::fast;
-use crate::publishing::{Birth, Living, NewFile, new_file, unlock_file};
+use crate::storage::publishing::{Birth, Living, NewFile, new_file, unlock_file};
+use crate::storage::reserve_room;
 use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl AppendFile {
         if self.asks && end > self.room && length >= PIECE {
             let from = self.room.max(self.written);
             let until = end + AHEAD;
-            let refused = fast::reserve_room(&self.file, from, until - from).err();
+            let refused = reserve_room(&self.file, from, until - from).err();
             self.asks = refused.is_none();
             // Another refusal may leave a part of it, which is to be given back.
             if refused.is_none_or(|error| error.kind() != ErrorKind::Unsupported) {

@@ -2,12 +2,13 @@
 
 use super::options::WriterOptions;
 use super::region::Stream;
-use super::region_writer::StoredBlock;
-use crate::block::{self, BlockHeader, DATA, Seal, pad8};
+use super::stored_block::StoredBlock;
+use crate::block::{self, BlockHeader, DATA, Seal};
+use crate::bytes::Framing;
+use crate::bytes::append;
+use crate::bytes::pad8;
 use crate::codec::{Compressor, Trained};
 use crate::error::Result;
-use crate::fast;
-use crate::header::Framing;
 use crate::sort_buffer::{Gather, Pushed};
 
 /// Where blocks go.
@@ -117,7 +118,7 @@ impl BlockBuilder {
         if self.open.is_none() {
             self.begin_data_block(buffer);
         }
-        fast::append(buffer, framed);
+        append(buffer, framed);
         Ok(())
     }
 
@@ -141,7 +142,7 @@ impl BlockBuilder {
                 while !rest.is_empty() {
                     let room = self.target - self.length(to).unwrap_or(0);
                     let (now, later) = rest.split_at(room.min(rest.len()));
-                    fast::append(self.data_block(to.buffer()), now);
+                    append(self.data_block(to.buffer()), now);
                     rest = later;
                     if self.length(to) == Some(self.target) {
                         self.end_data_block(to, stream)?;
@@ -264,5 +265,5 @@ pub(super) fn append_block(to: &mut Vec<u8>, seal: Seal, header: &BlockHeader, s
 /// The zeros behind a stored payload.
 #[inline(always)]
 fn pad(to: &mut Vec<u8>, stored_size: u32) {
-    fast::append(to, &[0; 8][..(pad8(stored_size) - u64::from(stored_size)) as usize]);
+    append(to, &[0; 8][..(pad8(stored_size) - u64::from(stored_size)) as usize]);
 }

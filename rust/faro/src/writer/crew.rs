@@ -2,10 +2,11 @@
 //! turn, and what they make comes to the file in the order in which one thread would have made it.
 
 use super::blocks::BlockBuilder;
-use super::core::Core;
-use super::region::{Owner, Stream};
+use super::owner::Owner;
+use super::region::Stream;
+use super::region_builder::RegionBuilder;
+use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
-use crate::header::Framing;
 use crate::sort_buffer::{Gather, Pushed, Segment};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -43,7 +44,7 @@ struct Hand<'scope> {
 
 /// Writes the own extents of a region, whose sorted places are all here, with the threads' makers.
 pub(super) fn write_own(
-    core: &mut Core,
+    core: &mut RegionBuilder,
     makers: &mut [BlockBuilder],
     from: Gather<'_>,
     places: &[u32],
@@ -76,10 +77,10 @@ pub(super) fn write_own(
 }
 
 /// Gives out units, and takes what comes of them in the same order.
-fn direct(core: &mut Core, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
+fn direct(core: &mut RegionBuilder, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
     let (mut given, mut taken) = (0, 0);
     let mut spare = Unit::default();
-    let mut take = |core: &mut Core| {
+    let mut take = |core: &mut RegionBuilder| {
         let hand: &Hand<'_> = &hands[taken % hands.len()];
         taken += 1;
         let unit = hand.made.recv().map_err(|_| lost())??;
@@ -134,7 +135,7 @@ fn make(maker: &mut BlockBuilder, from: Gather<'_>, places: &[u32], unit: &mut U
     Ok(())
 }
 
-fn append(core: &mut Core, unit: &Unit) -> Result<()> {
+fn append(core: &mut RegionBuilder, unit: &Unit) -> Result<()> {
     for piece in &unit.pieces {
         if piece.begins {
             core.begin_extent(Owner::Own(piece.at));
@@ -165,7 +166,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The next unit's pieces; whether there is one.
-    fn next(&mut self, core: &Core, pieces: &mut Vec<Piece>) -> bool {
+    fn next(&mut self, core: &RegionBuilder, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
         let mut taken = 0;
@@ -201,7 +202,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where a block begins behind a unit's worth of records, before `end`, and how many blocks end before it.
-    fn cut(&self, core: &Core, begin: usize, end: usize) -> Option<(usize, u32)> {
+    fn cut(&self, core: &RegionBuilder, begin: usize, end: usize) -> Option<(usize, u32)> {
         let (framing, target) = core.cuts();
         let (mut blocks, mut open, mut sum) = (0u32, 0, 0);
         for at in begin..end {
@@ -249,7 +250,7 @@ mod tests {
     fn a_panic_is_an_error_and_nothing_hangs() {
         let folder = tempfile::tempdir().unwrap();
         let options = WriterOptions::new(100).compress_threads(2);
-        let mut core = Core::create(&folder.path().join("out"), &options).unwrap();
+        let mut core = RegionBuilder::create(&folder.path().join("out"), &options).unwrap();
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];

@@ -1,6 +1,6 @@
 //! The dictionaries of a file that is written: those that stand in it, and those that wait for a region (spec, DIC-8).
 
-use crate::dictionary::{self, MOST};
+use crate::block::dictionary::{self, MOST};
 use crate::error::{Error, Result};
 use crate::message::DictionaryEntry;
 use std::collections::HashMap;

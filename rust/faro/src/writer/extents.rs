@@ -1,14 +1,14 @@
 //! The records of a sort buffer to the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
 
-use super::core::Core;
 use super::crew::write_own;
-use super::region::{MemberBits, Owner};
+use super::owner::{MemberBits, Owner};
+use super::region_builder::RegionBuilder;
 use super::training::Preview;
 use crate::error::Result;
 use crate::sort_buffer::{Pushed, SortBuffer, places_of};
 
 /// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
-pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
+pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
     let shape = core.shape;
     if core.may_train() {
         let preview = preview(core, buffer);
@@ -64,7 +64,7 @@ pub(super) fn write_region(core: &mut Core, buffer: &mut SortBuffer<MemberBits>)
 }
 
 /// What a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
-fn preview<'a>(core: &Core, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
+fn preview<'a>(core: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
     let mut preview = core.preview();
     if buffer.sort_from(0, 0) > 0 {
         let (places, runs) = buffer.window();
@@ -82,7 +82,7 @@ fn preview<'a>(core: &Core, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'
 }
 
 /// A record that is larger than the sort buffer: a region of its own (SRT-2).
-pub(super) fn oversized(core: &mut Core, owner: Owner, record: &Pushed<'_>) -> Result<()> {
+pub(super) fn oversized(core: &mut RegionBuilder, owner: Owner, record: &Pushed<'_>) -> Result<()> {
     core.begin_region(false)?;
     core.begin_extent(owner);
     core.pushed(record)?;

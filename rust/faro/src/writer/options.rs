@@ -1,21 +1,14 @@
 //! The options of a writer (spec, the table of WRT).
 
+use crate::block;
+use crate::block::framing;
+use crate::bytes::VERSION_MINOR;
+use crate::bytes::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
 use crate::codec::Codec;
 use crate::error::{Error, Result};
-use crate::framing;
-use crate::header::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
-use crate::{VERSION_MINOR, block};
+use crate::storage::Layout;
 use std::ops::Range;
 use uuid::Uuid;
-
-/// Which files a writer makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// `NAME.data` and `NAME.index`.
-    Paired,
-    /// `NAME.faro`.
-    Single,
-}
 
 /// What a writer does to survive a crash of the machine (WRT-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

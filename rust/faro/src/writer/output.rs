@@ -2,10 +2,10 @@
 
 use super::append::AppendFile;
 use super::options::{Durability, WriterOptions};
+use crate::bytes::FileKind;
 use crate::error::{Error, Result, Role};
-use crate::header::FileKind;
-use crate::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
-use crate::reader::{Files, with_extension};
+use crate::storage::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
+use crate::storage::{Files, with_extension};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};

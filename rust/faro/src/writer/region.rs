@@ -1,22 +1,12 @@
 //! The region that is being written: its extents so far, and the message and statistics that come of them.
 
+use super::owner::{MemberBits, Owner};
 use super::statistics::{Sums, Tally};
 use crate::block::{BlockHeader, DATA};
 use crate::error::{Code, Error, Result};
 use crate::index::LARGEST_REGION;
 use crate::message::{Region, SharedExtent};
 use std::sync::Arc;
-
-/// A set of partitions as the bits of a shared extent's members; `None`: every partition.
-pub(crate) type MemberBits = Option<Arc<[u8]>>;
-
-/// Whose extent it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// A partition, counted from the file's first.
-    Own(u32),
-    Shared(MemberBits),
-}
 
 /// The stream that an extent's blocks belong to, and what the extent has of it.
 #[derive(Clone, Copy, Debug)]

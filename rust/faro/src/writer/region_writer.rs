@@ -1,11 +1,33 @@
 //! One region, handed over block by block by engines that sort by themselves (spec, WRT-8 and WRT-9).
 
-use super::Writer;
 use super::options::check_kind;
-use super::region::Owner;
+use super::output_writer::Writer;
+use super::owner::Owner;
+use super::stored_block::StoredBlock;
 use crate::block::{CODEC_LAST, CODEC_NONE, DATA};
 use crate::codec::Codec;
 use crate::error::{Error, Result};
+
+impl Writer {
+    /// Closes the region that the sort buffer holds, and begins one that is handed over block by block (WRT-8).
+    ///
+    /// # Errors
+    /// As [`Writer::flush`].
+    pub fn region(&mut self) -> Result<RegionWriter<'_>> {
+        self.flush()?;
+        self.core.output().hold_region(true);
+        self.guarded(|core| core.begin_region(true))?;
+        self.region_open = true;
+        self.know_plain();
+        Ok(RegionWriter::new(self))
+    }
+
+    /// The region writer has done its work.
+    fn region_ended(&mut self) {
+        self.region_open = false;
+        self.know_plain();
+    }
+}
 
 /// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
 ///
@@ -20,23 +42,6 @@ pub struct RegionWriter<'a> {
     ended: bool,
 }
 
-/// A block as it is stored, for [`RegionWriter::stored_block`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StoredBlock<'a> {
-    /// Data, or which event.
-    pub kind: u8,
-    /// The number in the block header: 0 none, 1 LZ4, 2 Zstandard.
-    pub codec: u8,
-    /// Payload bytes after decompression.
-    pub plain_size: u32,
-    /// The payload.
-    pub stored: &'a [u8],
-    /// How many records it counts as, if it is data.
-    pub records: u64,
-    /// The number of the dictionary that it is compressed with in this file, as [`Writer::dictionary`] gave it; 0 without.
-    pub dictionary: u16,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     None,
@@ -45,7 +50,7 @@ enum Extent {
 }
 
 impl<'a> RegionWriter<'a> {
-    pub(super) fn new(writer: &'a mut Writer) -> Self {
+    fn new(writer: &'a mut Writer) -> Self {
         RegionWriter {
             writer,
             extent: Extent::None,

@@ -1,6 +1,6 @@
 //! The footer's statistics, as regions are committed (spec, FTR-4).
 
-use super::region::Owner;
+use super::owner::Owner;
 use crate::message::Statistics;
 
 /// What an extent adds to each partition that reads it.

@@ -1,9 +1,9 @@
 //! A dictionary of a file's own, trained on the first region whose blocks are small (spec, DIC-7 and its note).
 
+use crate::block::dictionary;
+use crate::bytes::Framing;
 use crate::codec::{Codec, Compressor, SMALL_BLOCK, Trained};
-use crate::dictionary;
 use crate::error::Result;
-use crate::header::Framing;
 
 /// A region with fewer plain bytes is not trained on.
 const LEAST_PLAIN: u64 = 64 << 10;

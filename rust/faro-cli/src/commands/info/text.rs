@@ -1,8 +1,9 @@
 //! The report for people.
 
-use super::Info;
+use super::report::Info;
+use crate::escape::escape;
 use crate::failure::Outcome;
-use crate::term::{Out, Style, escape};
+use crate::term::{Out, Style};
 use crate::units::{self, count, size};
 
 /// Prints a title and what belongs to it.

@@ -14,6 +14,8 @@ mod budget;
 mod consumer;
 #[path = "../deliver.rs"]
 mod deliver;
+#[path = "../figures.rs"]
+mod figures;
 #[path = "../guard.rs"]
 mod guard;
 #[path = "../handle.rs"]

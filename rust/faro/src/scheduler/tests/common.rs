@@ -1,9 +1,10 @@
 //! Outputs to read, and what readers find in them.
 
 use crate::error::{Code, Role};
-use crate::reader::{Files, Reader, ReaderOptions};
+use crate::reader::{Reader, ReaderOptions};
 use crate::scheduler::SchedulerOptions;
-use crate::source::seam::{Call, Hook, Verdict};
+use crate::storage::Files;
+use crate::storage::seam::{Call, Hook, Verdict};
 use crate::{Codec, Layout, Result, Writer, WriterOptions};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -70,7 +71,7 @@ pub(crate) fn data(files: &Files) -> std::fs::File {
 /// Sets a hook of both files.
 pub(crate) fn hook(reader: &Reader, hook: impl Fn(Call) -> Verdict + Send + Sync + 'static) {
     let hook: Hook = Arc::new(hook);
-    let files = &reader.view().core.files;
+    let files = &reader.output().opened.files;
     files.index.seam.set(Some(hook.clone()));
     if let Some(data) = &files.data {
         data.seam.set(Some(hook));

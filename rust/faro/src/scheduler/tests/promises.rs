@@ -3,9 +3,10 @@
 
 use super::common::{collect, hook, in_time, options, patience, reader, text, write};
 use crate::error::Code;
-use crate::reader::{Lookup, ReaderOptions};
+use crate::index::Lookup;
+use crate::reader::ReaderOptions;
 use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
-use crate::source::seam::{Call, Verdict};
+use crate::storage::seam::{Call, Verdict};
 use crate::{Codec, Layout, Reader, Writer, WriterOptions};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -315,8 +316,12 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
                 extent: Extent { offset: 128, length: 8 },
                 parts: vec![part, part],
             };
-            let core = reader.view().core.clone();
-            let job = Job::Read(ReadJob { file: 0, core, read });
+            let core = reader.output().opened.clone();
+            let job = Job::Read(ReadJob {
+                file: 0,
+                opened: core,
+                read,
+            });
             let step = std::panic::AssertUnwindSafe(|| scheduler.shared.step(job));
             assert!(std::panic::catch_unwind(step).is_err());
             for consumer in consumers {

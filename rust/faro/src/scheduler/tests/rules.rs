@@ -265,12 +265,12 @@ fn who_leaves_takes_its_requests_along() {
     drop(half);
     assert_eq!((serve_all(&scheduler), scheduler.figures().held_bytes), (0, 0));
     // While a read for it is under way, between planning and handing out.
-    let view = reader.view();
+    let output = reader.output();
     let mut state = State::default();
     let all = SchedulerOptions::default();
     let extents = [reader.region(0).unwrap().own_extent(3).unwrap()];
-    let (gone, _) = state.open(view, 3..4);
-    let (stays, _) = state.open(view, 3..4);
+    let (gone, _) = state.open(output, 3..4);
+    let (stays, _) = state.open(output, 3..4);
     for id in [gone, stays] {
         state.ask(id, extents.into_iter());
     }

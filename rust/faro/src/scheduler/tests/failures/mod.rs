@@ -8,7 +8,7 @@ use super::common::{collect, hook, options, patience};
 use crate::error::{Code, Role};
 use crate::reader::ReaderOptions;
 use crate::scheduler::{Scheduler, SchedulerOptions};
-use crate::source::seam::{Call, Verdict};
+use crate::storage::seam::{Call, Verdict};
 use crate::{Error, Reader};
 use output::{Output, READ};
 use std::io::{self, ErrorKind};

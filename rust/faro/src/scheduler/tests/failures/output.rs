@@ -1,7 +1,8 @@
 //! What is read: small blocks with a dictionary, and one that is larger than a share.
 
-use crate::reader::{Files, ReaderOptions};
+use crate::reader::ReaderOptions;
 use crate::scheduler::tests::common::{Reading, collect, text};
+use crate::storage::Files;
 use crate::{Codec, Reader, Writer, WriterOptions};
 
 /// The files, and what they hold.

@@ -1,10 +1,10 @@
 //! One run: what fails in it, and those who ask.
 
 use crate::error::Role;
-use crate::reader::Files;
 use crate::scheduler::guard::drop_payload;
 use crate::scheduler::{Consumer, Scheduler};
-use crate::source::seam::Verdict;
+use crate::storage::Files;
+use crate::storage::seam::Verdict;
 use crate::{Block, Result};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,0 +1,115 @@
+//! What `faro info` says.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Serialize)]
+pub struct Info {
+    pub layout: &'static str,
+    pub finished: bool,
+    pub files: Vec<FileInfo>,
+    pub header: HeaderInfo,
+    pub created_by: Option<String>,
+    /// Only of files that may have some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dictionaries: Option<DictionariesInfo>,
+    pub properties: BTreeMap<String, String>,
+    pub regions: RegionsInfo,
+    pub blocks: BlocksInfo,
+    /// As the statistics say; a multicast record counts for each of its partitions.
+    pub records: Option<u64>,
+    pub partitions: PartitionsInfo,
+    /// With --schema, of files that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Vec<ColumnInfo>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ColumnInfo {
+    pub name: String,
+    pub r#type: String,
+    pub nullable: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct FileInfo {
+    pub role: &'static str,
+    pub path: String,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HeaderInfo {
+    pub version: String,
+    pub framing: &'static str,
+    pub partition_count: u32,
+    pub first_partition: u32,
+    /// Absent in a merged file.
+    pub producer: Option<u64>,
+    pub attempt: u32,
+    pub file_id: String,
+    pub reader_features: u32,
+    pub writer_features: u32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DictionariesInfo {
+    pub count: usize,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct RegionsInfo {
+    pub count: u64,
+    pub sparse: u64,
+    pub bytes: u64,
+    pub own_extents: u64,
+    pub shared_extents: u64,
+    pub shared_bytes: u64,
+    /// Bytes behind the last commit of an unfinished data file.
+    pub uncommitted_bytes: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct BlocksInfo {
+    /// Whether all blocks were counted.
+    pub complete: bool,
+    pub count: u64,
+    pub events: u64,
+    pub stored_payload_bytes: u64,
+    pub plain_bytes: u64,
+    pub ratio: Option<f64>,
+    pub codecs: BTreeMap<&'static str, CodecInfo>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct CodecInfo {
+    pub blocks: u64,
+    pub stored_payload_bytes: u64,
+    pub plain_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PartitionsInfo {
+    pub empty: u32,
+    pub min_bytes: u64,
+    pub median_bytes: u64,
+    pub mean_bytes: f64,
+    pub p99_bytes: u64,
+    pub max_bytes: u64,
+    /// The largest, as a multiple of the mean.
+    pub skew: Option<f64>,
+    pub largest: Vec<PartitionInfo>,
+    /// With --partitions: those that read anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<Vec<PartitionInfo>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PartitionInfo {
+    pub partition: u32,
+    pub bytes: u64,
+    /// As the statistics say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+}

@@ -1,0 +1,110 @@
+//! Short copies to the end of a vector, faster than the library's.
+
+#![allow(unsafe_code)]
+
+/// The longest that [`append`] copies by itself.
+const SHORT: usize = 256;
+
+/// Appends bytes, of which there are mostly about a hundred: for these a call of the library's costs more than the copy.
+#[inline(always)]
+pub(crate) fn append(to: &mut Vec<u8>, from: &[u8]) {
+    let count = from.len();
+    if count > SHORT {
+        to.extend_from_slice(from);
+        return;
+    }
+    if to.capacity() - to.len() < count {
+        to.reserve(count);
+    }
+    // SAFETY: the vector has room for `count` bytes behind its length, which a shared slice cannot overlap; the copy
+    // writes all of them, so that the new length ends behind initialised bytes.
+    unsafe {
+        copy_short(to.as_mut_ptr().add(to.len()), from.as_ptr(), count);
+        to.set_len(to.len() + count);
+    }
+}
+
+/// Appends bytes, fewer than 2^32, with their count before them.
+#[inline(always)]
+pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
+    let count = from.len();
+    let length = (count as u32).to_le_bytes();
+    if count > SHORT {
+        to.extend_from_slice(&length);
+        to.extend_from_slice(from);
+        return;
+    }
+    if to.capacity() - to.len() < count + 4 {
+        to.reserve(count + 4);
+    }
+    // SAFETY: as in `append`, with 4 bytes before the others, which are written too.
+    unsafe {
+        let end = to.as_mut_ptr().add(to.len());
+        end.cast::<[u8; 4]>().write_unaligned(length);
+        copy_short(end.add(4), from.as_ptr(), count);
+        to.set_len(to.len() + 4 + count);
+    }
+}
+
+/// Copies by pieces of a fixed size, the last of which overlaps the one before it.
+///
+/// # Safety
+/// At most [`SHORT`] bytes; `from` is readable and `to` writable for `count` bytes, and they do not overlap.
+#[inline(always)]
+unsafe fn copy_short(to: *mut u8, from: *const u8, count: usize) {
+    macro_rules! pieces {
+        ($size:literal) => {{
+            // SAFETY: `count` is at least the size, so that the pieces at the beginning and at the end are inside.
+            unsafe {
+                let last = count - $size;
+                to.cast::<[u8; $size]>()
+                    .write_unaligned(from.cast::<[u8; $size]>().read_unaligned());
+                to.add(last)
+                    .cast::<[u8; $size]>()
+                    .write_unaligned(from.add(last).cast::<[u8; $size]>().read_unaligned());
+            }
+        }};
+    }
+    match count {
+        0 => {}
+        // SAFETY: there is one byte.
+        1 => unsafe { to.write(from.read()) },
+        2..4 => pieces!(2),
+        4..8 => pieces!(4),
+        8..16 => pieces!(8),
+        16..32 => pieces!(16),
+        32..=64 => pieces!(32),
+        65..=128 => pieces!(64),
+        _ => {
+            // SAFETY: both halves are inside: the pieces above reach from the ends to 128 bytes at most.
+            unsafe {
+                to.cast::<[u8; 128]>()
+                    .write_unaligned(from.cast::<[u8; 128]>().read_unaligned());
+            }
+            pieces!(128);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_copied_whole_and_nothing_else() {
+        let from: Vec<u8> = (0..600).map(|at| (at * 7 + 1) as u8).collect();
+        for count in 0..from.len() {
+            for begins in [0, 1, 5] {
+                let mut to = vec![0xEE; begins];
+                append(&mut to, &from[..count]);
+                assert_eq!(to[..begins], vec![0xEE; begins]);
+                assert_eq!(to[begins..], from[..count], "{count}");
+                to.truncate(begins);
+                append_framed(&mut to, &from[..count]);
+                assert_eq!(to[..begins], vec![0xEE; begins]);
+                assert_eq!(to[begins..begins + 4], (count as u32).to_le_bytes());
+                assert_eq!(to[begins + 4..], from[..count], "{count}");
+            }
+        }
+    }
+}

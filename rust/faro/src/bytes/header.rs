@@ -1,0 +1,378 @@
+//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5, INT-5 for what has no meaning yet). Nothing is
+//! allocated because of a header alone.
+
+use super::checksum::crc32c;
+use crate::error::{Code, Error, Result};
+
+/// The major version of the format that this library reads and writes.
+pub const VERSION_MAJOR: u8 = 1;
+/// The minor version of the format that this library writes.
+pub const VERSION_MINOR: u8 = 0;
+
+/// The first 8 bytes of every file.
+pub const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
+/// The most partitions of a file, and the bound of their numbers.
+pub const MAX_PARTITIONS: u32 = 1 << 28;
+/// Reader feature `selective`: sequences may have gaps, region messages have `first_block` (VER-3).
+pub const FEATURE_SELECTIVE: u32 = 1;
+/// Reader feature `dictionaries`: blocks may be compressed with dictionaries, which stand in the file (VER-3).
+pub const FEATURE_DICTIONARIES: u32 = 2;
+/// The reader features that this library knows.
+pub const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE | FEATURE_DICTIONARIES;
+/// The writer features that this library knows: none are registered yet (VER-4).
+pub const KNOWN_WRITER_FEATURES: u32 = 0;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FileKind {
+    /// The data file of a pair.
+    Data = 1,
+    /// The index file of a pair.
+    Index = 2,
+    /// Data and index in one file.
+    Single = 3,
+}
+
+/// What the plain payloads of data blocks are (FRM-1 to FRM-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Framing {
+    /// A byte stream of the engine's.
+    Opaque = 0,
+    /// Whole records, each with its length before it.
+    Records = 1,
+    /// One encapsulated Arrow IPC record batch message each.
+    Arrow = 2,
+}
+
+impl Framing {
+    /// The framing as the conformance protocol spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Framing::Opaque => "opaque",
+            Framing::Records => "records",
+            Framing::Arrow => "arrow",
+        }
+    }
+}
+
+/// The header of a file. The magic, the major version, the reserved field and the checksum are not kept: they are
+/// checked by [`FileHeader::parse`] and written by [`FileHeader::encode`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileHeader {
+    /// What the file is.
+    pub kind: FileKind,
+    /// Minor version of the format: which fields messages may have (VER-2).
+    pub version_minor: u8,
+    /// What the plain payloads of data blocks are.
+    pub framing: Framing,
+    /// P, the count of partitions, 1 to 2^28.
+    pub partition_count: u32,
+    /// Bit set of what a reader must know.
+    pub reader_features: u32,
+    /// Bit set of what whoever rewrites the file must know.
+    pub writer_features: u32,
+    /// The producer's number; all ones in a merged file.
+    pub producer: u64,
+    /// Attempt of the producer, or generation of the merge.
+    pub attempt: u32,
+    /// Number of the file's first partition.
+    pub first_partition: u32,
+    /// 16 random bytes, a UUID's; the two files of a pair bear the same.
+    pub file_id: [u8; 16],
+}
+
+/// Where the fields are, in bytes from the beginning of the file (HDR-1). The magic is at 0.
+pub(crate) mod field {
+    pub(crate) const KIND: usize = 8;
+    pub(crate) const VERSION_MAJOR: usize = 9;
+    pub(crate) const VERSION_MINOR: usize = 10;
+    pub(crate) const FRAMING: usize = 11;
+    pub(crate) const PARTITION_COUNT: usize = 12;
+    pub(crate) const READER_FEATURES: usize = 16;
+    pub(crate) const WRITER_FEATURES: usize = 20;
+    pub(crate) const PRODUCER: usize = 24;
+    pub(crate) const ATTEMPT: usize = 32;
+    pub(crate) const FIRST_PARTITION: usize = 36;
+    pub(crate) const FILE_ID: usize = 40;
+    pub(crate) const RESERVED: usize = 56;
+    pub(crate) const CHECKSUM: usize = 60;
+}
+
+/// Puts a field into a header.
+fn put(bytes: &mut [u8; FileHeader::SIZE], at: usize, field: &[u8]) {
+    bytes[at..at + field.len()].copy_from_slice(field);
+}
+
+fn u32_at(bytes: &[u8; FileHeader::SIZE], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+impl FileHeader {
+    /// Bytes of a header.
+    pub const SIZE: usize = 64;
+
+    /// The header as it stands in a file, its checksum included.
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        put(&mut bytes, 0, &MAGIC);
+        bytes[field::KIND] = self.kind as u8;
+        bytes[field::VERSION_MAJOR] = VERSION_MAJOR;
+        bytes[field::VERSION_MINOR] = self.version_minor;
+        bytes[field::FRAMING] = self.framing as u8;
+        put(&mut bytes, field::PARTITION_COUNT, &self.partition_count.to_le_bytes());
+        put(&mut bytes, field::READER_FEATURES, &self.reader_features.to_le_bytes());
+        put(&mut bytes, field::WRITER_FEATURES, &self.writer_features.to_le_bytes());
+        put(&mut bytes, field::PRODUCER, &self.producer.to_le_bytes());
+        put(&mut bytes, field::ATTEMPT, &self.attempt.to_le_bytes());
+        put(&mut bytes, field::FIRST_PARTITION, &self.first_partition.to_le_bytes());
+        put(&mut bytes, field::FILE_ID, &self.file_id);
+        let checksum = crc32c(&[&bytes[..field::CHECKSUM]]);
+        put(&mut bytes, field::CHECKSUM, &checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Whether bytes begin as a header does whose file_id begins with these digits, sound or not.
+    pub(crate) fn looks_like(start: &[u8; Self::SIZE], file_id: Option<[u8; 4]>) -> bool {
+        start[..8] == MAGIC && file_id.is_none_or(|wanted| start[field::FILE_ID..][..4] == wanted)
+    }
+
+    /// Checks and reads a header (HDR-1). `start` is what the file has of its first 64 bytes.
+    pub fn parse(start: &[u8]) -> Result<Self> {
+        let of_magic = &start[..start.len().min(MAGIC.len())];
+        if *of_magic != MAGIC[..of_magic.len()] {
+            return Err(Error::at(
+                Code::NotFaro,
+                0,
+                format!("the magic {MAGIC:02X?}"),
+                what_instead(of_magic),
+            ));
+        }
+        let Some(bytes) = start.first_chunk::<{ Self::SIZE }>() else {
+            return Err(Error::at(
+                Code::Truncated,
+                start.len() as u64,
+                "a file header of 64 bytes",
+                format!("a file of {} bytes", start.len()),
+            ));
+        };
+        let (stored, computed) = (u32_at(bytes, field::CHECKSUM), crc32c(&[&bytes[..field::CHECKSUM]]));
+        if stored != computed {
+            return Err(Error::checksum(0, stored, computed));
+        }
+        check(
+            bytes[field::VERSION_MAJOR] == VERSION_MAJOR,
+            Code::UnsupportedVersion,
+            field::VERSION_MAJOR as u64,
+            "major version 1",
+            || bytes[field::VERSION_MAJOR].to_string(),
+        )?;
+        let unknown = u32_at(bytes, field::READER_FEATURES) & !KNOWN_READER_FEATURES;
+        check(
+            unknown == 0,
+            Code::UnsupportedFeature,
+            field::READER_FEATURES as u64,
+            "reader features that this library knows",
+            || format!("the unknown bits {unknown:#X}; a newer version of this library may know them"),
+        )?;
+        let kind = match bytes[field::KIND] {
+            1 => FileKind::Data,
+            2 => FileKind::Index,
+            3 => FileKind::Single,
+            4 => {
+                return Err(Error::at(
+                    Code::UnsupportedFeature,
+                    field::KIND as u64,
+                    "file kind 1, 2 or 3",
+                    "4, a manifest",
+                ));
+            }
+            other => {
+                return Err(Error::at(
+                    Code::MalformedHeader,
+                    field::KIND as u64,
+                    "file kind 1, 2 or 3",
+                    other.to_string(),
+                ));
+            }
+        };
+        let framing = match bytes[field::FRAMING] {
+            0 => Framing::Opaque,
+            1 => Framing::Records,
+            2 => Framing::Arrow,
+            other => {
+                return Err(Error::at(
+                    Code::MalformedHeader,
+                    field::FRAMING as u64,
+                    "framing 0, 1 or 2",
+                    other.to_string(),
+                ));
+            }
+        };
+        let (partition_count, first_partition) = (
+            u32_at(bytes, field::PARTITION_COUNT),
+            u32_at(bytes, field::FIRST_PARTITION),
+        );
+        let malformed = Code::MalformedHeader;
+        let in_range = (1..=MAX_PARTITIONS).contains(&partition_count);
+        check(
+            in_range,
+            malformed,
+            field::PARTITION_COUNT as u64,
+            "1 to 2^28 partitions",
+            || partition_count.to_string(),
+        )?;
+        let fits = u64::from(first_partition) + u64::from(partition_count) <= u64::from(MAX_PARTITIONS);
+        check(
+            fits,
+            malformed,
+            field::FIRST_PARTITION as u64,
+            "partition numbers below 2^28",
+            || format!("{partition_count} partitions from {first_partition} on"),
+        )?;
+        let reserved = u32_at(bytes, field::RESERVED);
+        check(
+            reserved == 0,
+            malformed,
+            field::RESERVED as u64,
+            "zero in the reserved field",
+            || reserved.to_string(),
+        )?;
+
+        let mut file_id = [0; 16];
+        file_id.copy_from_slice(&bytes[field::FILE_ID..field::RESERVED]);
+        let mut producer = [0; 8];
+        producer.copy_from_slice(&bytes[field::PRODUCER..field::ATTEMPT]);
+        Ok(FileHeader {
+            kind,
+            version_minor: bytes[field::VERSION_MINOR],
+            framing,
+            partition_count,
+            reader_features: u32_at(bytes, field::READER_FEATURES),
+            writer_features: u32_at(bytes, field::WRITER_FEATURES),
+            producer: u64::from_le_bytes(producer),
+            attempt: u32_at(bytes, field::ATTEMPT),
+            first_partition,
+            file_id,
+        })
+    }
+
+    /// Whether the file has the reader feature `selective`.
+    pub fn is_selective(&self) -> bool {
+        self.reader_features & FEATURE_SELECTIVE != 0
+    }
+
+    /// Whether the file has the reader feature `dictionaries`.
+    pub fn has_dictionaries(&self) -> bool {
+        self.reader_features & FEATURE_DICTIONARIES != 0
+    }
+
+    /// Whether messages of the file may have fields that this library does not know (MSG-12).
+    pub fn is_newer_minor(&self) -> bool {
+        self.version_minor > VERSION_MINOR
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> std::ops::Range<u32> {
+        self.first_partition..self.first_partition + self.partition_count
+    }
+
+    /// Checks that two headers are of one pair (FIL-3). The fault is one of the data file.
+    pub(crate) fn check_pair(index: &FileHeader, data: &FileHeader) -> Result<()> {
+        let fields: [(&str, usize, u128, u128); 9] = [
+            (
+                "file_id",
+                field::FILE_ID,
+                u128::from_be_bytes(index.file_id),
+                u128::from_be_bytes(data.file_id),
+            ),
+            (
+                "partition_count",
+                field::PARTITION_COUNT,
+                index.partition_count.into(),
+                data.partition_count.into(),
+            ),
+            (
+                "first_partition",
+                field::FIRST_PARTITION,
+                index.first_partition.into(),
+                data.first_partition.into(),
+            ),
+            ("producer", field::PRODUCER, index.producer.into(), data.producer.into()),
+            ("attempt", field::ATTEMPT, index.attempt.into(), data.attempt.into()),
+            ("framing", field::FRAMING, index.framing as u128, data.framing as u128),
+            (
+                "reader_features",
+                field::READER_FEATURES,
+                index.reader_features.into(),
+                data.reader_features.into(),
+            ),
+            (
+                "writer_features",
+                field::WRITER_FEATURES,
+                index.writer_features.into(),
+                data.writer_features.into(),
+            ),
+            (
+                "version_minor",
+                field::VERSION_MINOR,
+                index.version_minor.into(),
+                data.version_minor.into(),
+            ),
+        ];
+        for (name, offset, expected, found) in fields {
+            let show = |value: u128| match name {
+                "file_id" => format!("{value:032x}"),
+                _ => value.to_string(),
+            };
+            check(
+                expected == found,
+                Code::MismatchedPair,
+                offset as u64,
+                &format!("the index file's {name}, {}", show(expected)),
+                || format!("{}: the two files are not of one output", show(found)),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Refuses to rewrite a file with a writer feature that this library does not know (HDR-4).
+    pub(crate) fn check_writer_features(&self) -> Result<()> {
+        let unknown = self.writer_features & !KNOWN_WRITER_FEATURES;
+        check(
+            unknown == 0,
+            Code::UnsupportedFeature,
+            field::WRITER_FEATURES as u64,
+            "writer features that this library knows",
+            || format!("the unknown bits {unknown:#X}"),
+        )
+    }
+}
+
+fn check(holds: bool, code: Code, offset: u64, expected: &str, found: impl FnOnce() -> String) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::at(code, offset, expected, found()))
+    }
+}
+
+/// Says what stands in the magic's place, and guesses why.
+fn what_instead(bytes: &[u8]) -> String {
+    let text_mode = bytes.starts_with(b"\x89FARO\n\x1A") || bytes.starts_with(b"\x89FARO\r\n\n") || {
+        bytes.starts_with(b"\x89FARO\r\r\n")
+    };
+    let stripped = bytes.starts_with(b"\x09FARO");
+    let hint = if text_mode {
+        ": the file was damaged by a transfer in text mode, which changes line ends"
+    } else if stripped {
+        ": the file was damaged by a transfer that clears the eighth bit"
+    } else {
+        ""
+    };
+    format!("{bytes:02X?}{hint}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,20 @@
+//! What every file has: its header, the tail of a finished one, and checksums (spec, INT, HDR and TAIL).
+
+mod checksum;
+mod copy;
+mod header;
+mod memory;
+mod tail;
+
+pub use checksum::Seal;
+pub(crate) use checksum::Sealing;
+pub(crate) use copy::{append, append_framed};
+pub(crate) use header::{FEATURE_DICTIONARIES, MAX_PARTITIONS, field};
+pub use header::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
+pub(crate) use memory::{CACHE_LINE, advise_large_pages, prefetch};
+pub(crate) use tail::Tail;
+
+/// `n` rounded up to a multiple of 8 (INT-3). `n` is a size of at most 32 bits.
+pub(crate) const fn pad8(n: u32) -> u64 {
+    (n as u64 + 7) & !7
+}

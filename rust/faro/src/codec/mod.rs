@@ -1,0 +1,301 @@
+//! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and
+//! reused: making one per block would dominate small blocks.
+
+mod zstd_decoder;
+mod zstd_frame;
+
+pub(crate) use zstd_decoder::Digest;
+
+use crate::error::{Code, Error, Result};
+use std::sync::Arc;
+use zstd_decoder::ZstdDecoder;
+use zstd_safe::{CCtx, CParameter, FrameFormat};
+
+/// How a writer compresses data blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Codec {
+    /// Not at all.
+    #[default]
+    None = 0,
+    /// One LZ4 block.
+    Lz4 = 1,
+    /// One Zstandard frame without its magic.
+    Zstd = 2,
+}
+
+impl Codec {
+    /// The codec of a number in a block header, if this library knows it.
+    pub const fn from_number(number: u8) -> Option<Codec> {
+        match number {
+            0 => Some(Codec::None),
+            1 => Some(Codec::Lz4),
+            2 => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+
+    /// The codec as the conformance protocol spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Codec::None => "none",
+            Codec::Lz4 => "lz4",
+            Codec::Zstd => "zstd",
+        }
+    }
+}
+
+/// A dictionary for small blocks, and how to use it.
+#[derive(Clone, Debug)]
+pub(crate) struct Trained {
+    pub bytes: Vec<u8>,
+    /// The least length in bytes of a match that is looked for, where the level's own is not the best.
+    pub least_match: Option<u32>,
+}
+
+/// A block that compression made smaller.
+pub(crate) struct Compressed<'a> {
+    /// The number in the block header.
+    pub codec: u8,
+    /// The dictionary that it was compressed with, or 0.
+    pub dictionary: u16,
+    pub stored: &'a [u8],
+}
+
+/// Blocks of so many plain bytes or more have enough of a past of their own (DIC-7).
+pub(crate) const SMALL_BLOCK: usize = 16 << 10;
+
+/// Compresses block after block.
+pub(crate) struct Compressor {
+    codec: Codec,
+    level: i32,
+    zstd: Option<CCtx<'static>>,
+    /// The number of the dictionary for small blocks, and a context that digested it.
+    dictionary: Option<(u16, CCtx<'static>)>,
+    /// Where a compressed block is put; only ever grows.
+    scratch: Vec<u8>,
+}
+
+impl Compressor {
+    /// A compressor of a codec; `level` counts for Zstandard only.
+    pub(crate) fn new(codec: Codec, level: i32) -> Result<Self> {
+        let zstd = match codec {
+            Codec::Zstd => Some(zstd_compressor(level, None)?),
+            Codec::None | Codec::Lz4 => None,
+        };
+        Ok(Compressor {
+            codec,
+            level,
+            zstd,
+            dictionary: None,
+            scratch: Vec::new(),
+        })
+    }
+
+    /// From now on compresses small blocks with a dictionary, whose number in the file is given. With another codec than
+    /// Zstandard this does nothing.
+    pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
+        if self.codec == Codec::Zstd {
+            self.dictionary = Some((number, zstd_compressor(self.level, Some(trained))?));
+        }
+        Ok(())
+    }
+
+    /// `plain` compressed, or nothing when that does not shrink it (BLK-6).
+    pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<Compressed<'_>> {
+        // One byte less than the plain size: what does not fit did not shrink.
+        let room = plain.len().checked_sub(1).filter(|room| *room > 0)?;
+        if self.codec == Codec::None {
+            return None;
+        }
+        if self.scratch.len() < room {
+            self.scratch.resize(room, 0);
+        }
+        let target = &mut self.scratch[..room];
+        let mut dictionary = 0;
+        let size = match (&mut self.zstd, &mut self.dictionary) {
+            (_, Some((number, context))) if plain.len() < SMALL_BLOCK => {
+                dictionary = *number;
+                context.compress2(target, plain).ok()?
+            }
+            (Some(context), _) => context.compress2(target, plain).ok()?,
+            (None, _) => lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()?,
+        };
+        Some(Compressed {
+            codec: self.codec as u8,
+            dictionary,
+            stored: &self.scratch[..size],
+        })
+    }
+}
+
+fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static>> {
+    let failed = |what: &str| Error::bare(Code::Io, "a Zstandard compressor", what.to_string());
+    let mut context = CCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
+    for parameter in [
+        CParameter::Format(FrameFormat::Magicless),
+        CParameter::CompressionLevel(level),
+        // The block header has the plain size; without it the frame is as short as can be (COD-5).
+        CParameter::ContentSizeFlag(false),
+        CParameter::ChecksumFlag(false),
+        CParameter::DictIdFlag(false),
+    ] {
+        context
+            .set_parameter(parameter)
+            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+    }
+    if let Some(trained) = trained {
+        let mut parameters: Vec<_> = trained.least_match.map(CParameter::MinMatch).into_iter().collect();
+        if level == 1 {
+            // As level 1 has it for its smallest inputs: with a dictionary it would take less, and find less.
+            parameters.push(CParameter::HashLog(15));
+        }
+        // The context keeps a digest of the dictionary, which it makes at the first block: it is small, and each thread's.
+        parameters
+            .into_iter()
+            .try_fold(0, |_, parameter| context.set_parameter(parameter))
+            .and_then(|_| context.load_dictionary(&trained.bytes))
+            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
+    }
+    Ok(context)
+}
+
+/// A payload as it is stored, and what its block's header says of it.
+pub(crate) struct Stored<'a> {
+    pub bytes: &'a [u8],
+    /// Where it begins in its file.
+    pub offset: u64,
+    /// The codec's number.
+    pub codec: u8,
+    /// The dictionary's number, 0 without one.
+    pub dictionary: u16,
+    /// How many bytes it decodes to.
+    pub plain_size: u32,
+}
+
+/// Decompresses block after block.
+#[derive(Default)]
+pub(crate) struct Decompressor {
+    zstd: Option<ZstdDecoder>,
+}
+
+impl Decompressor {
+    /// Check 12 of BLK-7: puts the plain bytes of a compressed payload, whose other checks were passed, into `plain`. `dictionary` gives the dictionary of a number that was not the last one's (DIC-6).
+    pub(crate) fn decode_into(
+        &mut self,
+        payload: &Stored<'_>,
+        max_window_size: u64,
+        dictionary: impl FnOnce(u16) -> Result<Arc<Digest>>,
+        plain: &mut Vec<u8>,
+    ) -> Result<()> {
+        let stored = payload.bytes;
+        let is_zstd = payload.codec == Codec::Zstd as u8;
+        let size = payload.plain_size as usize;
+        let decoded = if is_zstd {
+            let decoder = match &mut self.zstd {
+                Some(decoder) => decoder,
+                empty => empty.insert(ZstdDecoder::new(max_window_size)?),
+            };
+            decoder.choose(payload.dictionary, dictionary)?;
+            zstd_frame::check(stored, payload.plain_size, max_window_size, payload.offset)?;
+            plain.resize(size, 0);
+            decoder.decode(stored, plain)?
+        } else {
+            plain.resize(size, 0);
+            unfold_lz4(stored, plain)
+        };
+        match decoded {
+            Ok(decoded) if decoded == size => Ok(()),
+            result => Err(Error::at(
+                Code::MalformedBlock,
+                payload.offset,
+                format!("a payload that decodes to {size} bytes"),
+                match result {
+                    Ok(size) => format!("{size} bytes"),
+                    Err(text) => format!("one that does not decode: {text}"),
+                },
+            )),
+        }
+    }
+}
+
+fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
+    // The C library counts in ints; a block that large cannot be one of its.
+    if plain.len() > i32::MAX as usize {
+        return Err("larger than an LZ4 block can be".into());
+    }
+    lzzzz::lz4::decompress(stored, plain).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none(number: u16) -> Result<Arc<Digest>> {
+        panic!("dictionary {number} is asked for")
+    }
+
+    fn decode_with(decoder: &mut Decompressor, codec: u8, stored: &[u8], plain: usize, offset: u64) -> Result<Vec<u8>> {
+        let payload = Stored {
+            bytes: stored,
+            offset,
+            codec,
+            dictionary: 0,
+            plain_size: plain as u32,
+        };
+        let mut found = Vec::new();
+        decoder.decode_into(&payload, 8 << 20, none, &mut found)?;
+        Ok(found)
+    }
+
+    fn decode(codec: u8, stored: &[u8], plain: usize) -> Result<Vec<u8>> {
+        decode_with(&mut Decompressor::default(), codec, stored, plain, 1000)
+    }
+
+    #[test]
+    fn what_is_compressed_is_decoded() {
+        let plain: Vec<u8> = (0..100_000u32).map(|i| (i / 100) as u8).collect();
+        for codec in [Codec::Lz4, Codec::Zstd] {
+            let mut compressor = Compressor::new(codec, 1).unwrap();
+            for size in [100_000, 1000, 77] {
+                let compressed = compressor.compress(&plain[..size]).unwrap();
+                let number = compressed.codec;
+                assert_eq!((number, compressed.dictionary), (codec as u8, 0));
+                let stored = compressed.stored.to_vec();
+                assert_eq!(decode(number, &stored, size).unwrap(), plain[..size]);
+                for wrong in [size - 1, size + 1] {
+                    let error = decode(number, &stored, wrong).unwrap_err();
+                    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(1000)));
+                }
+                assert_eq!(
+                    decode(number, &stored[..stored.len() - 1], size).unwrap_err().code,
+                    Code::MalformedBlock
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_failed_decodes_the_next_block() {
+        let plain = vec![7; 5000];
+        let mut compressor = Compressor::new(Codec::Zstd, 19).unwrap();
+        let stored = compressor.compress(&plain).unwrap().stored.to_vec();
+        let mut bad = stored.clone();
+        bad[6] ^= 0xFF;
+        let mut decoder = Decompressor::default();
+        for _ in 0..3 {
+            let _ = decode_with(&mut decoder, 2, &bad, plain.len(), 0);
+            assert_eq!(decode_with(&mut decoder, 2, &stored, plain.len(), 0).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_not_compressed() {
+        for codec in [Codec::None, Codec::Lz4, Codec::Zstd] {
+            let mut compressor = Compressor::new(codec, 3).unwrap();
+            for plain in [&b""[..], b"a", b"ab", b"0123456789abcdef"] {
+                assert!(compressor.compress(plain).is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Reading an output while it is written.
+
+use super::next_block::{Purpose, next_block};
+use super::walk::{Step, Walk};
+use crate::bytes::{FileHeader, Framing};
+use crate::error::{Code, Error, Result};
+use crate::index::RegionIndex;
+use crate::message::{DictionaryEntry, Footer};
+use crate::reader::{
+    Blocks, ByPartition, Ending, OpenOutput, PartitionReader, Piece, ReaderOptions, Records, byte_map, open_files,
+};
+use crate::storage::Files;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far a follower has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Regions that are committed so far.
+    pub regions: usize,
+    /// Whether the file is finished: nothing more will come.
+    pub finished: bool,
+}
+
+/// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions; what is read are the
+/// regions seen so far, which never change (FOL-6).
+pub struct Follower {
+    partitions: PartitionReader,
+    walk: Walk,
+    finished: bool,
+}
+
+impl Follower {
+    /// Opens the files; sees no region yet. Messages are read whole, whatever [`ReaderOptions::lookup`] says (LKP-1).
+    ///
+    /// # Errors
+    /// Checks 1 to 5 of OPN-1; with framing arrow `unfinished` when the schema is not there yet (FOL-1).
+    pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
+        let files = open_files(files)?;
+        let size = files.index.size()?;
+        if files.header.framing == Framing::Arrow {
+            let at = FileHeader::SIZE as u64;
+            let place = |_: &_| files.schema_place(&options.limits);
+            if next_block(&files.index, at, size, Purpose::Follow, place)?.is_none() {
+                let error = Error::at(
+                    Code::Unfinished,
+                    size,
+                    "a schema block",
+                    "none yet: it is still being written",
+                );
+                return Err(files.index.blame(error));
+            }
+        }
+        let schema = files.read_schema(&options.limits, size)?;
+        let output = OpenOutput::new(files, schema, options, Footer::default());
+        Ok(Follower {
+            partitions: PartitionReader::new(output, None),
+            walk: Walk::new(Purpose::Follow),
+            finished: false,
+        })
+    }
+
+    /// Looks for what was committed since.
+    ///
+    /// # Errors
+    /// The faults of FOL-2 to FOL-5. What is merely not yet there is none.
+    pub fn poll(&mut self) -> Result<Progress> {
+        if !self.finished {
+            let opened = self.partitions.output.opened.clone();
+            let size = opened.files.index.size()?;
+            let seen = (self.walk.regions.len(), self.walk.dictionaries.len());
+            let step = self.walk.run(&opened.files, &opened.options.limits, size);
+            // Regions before a fault are committed all the same.
+            if (self.walk.regions.len(), self.walk.dictionaries.len()) != seen {
+                self.partitions.output.footer = Arc::new(Footer {
+                    regions: self.walk.regions.clone(),
+                    dictionaries: self.walk.dictionaries.clone(),
+                    ..Footer::default()
+                });
+            }
+            if step? == Step::Footer {
+                if let Some((footer, _)) = &self.walk.footer {
+                    self.partitions.output.footer = Arc::new(footer.clone());
+                }
+                self.finished = self.walk.check_tail(&opened.files, size)?;
+            }
+        }
+        Ok(Progress {
+            regions: self.region_count(),
+            finished: self.finished,
+        })
+    }
+
+    /// The header of the index (or single) file.
+    pub fn header(&self) -> &FileHeader {
+        self.partitions.output.header()
+    }
+
+    /// The footer, once it was seen.
+    pub fn footer(&self) -> Option<&Footer> {
+        self.walk.footer.as_ref().map(|(footer, _)| footer)
+    }
+
+    /// Where the dictionaries that were seen stand, in a pair those before the regions seen; number 1 first.
+    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+        &self.partitions.output.footer.dictionaries
+    }
+
+    /// How many regions were seen.
+    pub fn region_count(&self) -> usize {
+        self.partitions.output.region_count()
+    }
+
+    /// A region by its number.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::region`].
+    pub fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
+        self.partitions.output.region(number)
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> Range<u32> {
+        self.header().partitions()
+    }
+
+    /// Bytes that a partition reads in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::stored_bytes`].
+    pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
+        self.partitions.stored_bytes(partition)
+    }
+
+    /// The blocks of a partition in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::partition`].
+    pub fn partition(&self, partition: u32) -> Result<Blocks> {
+        self.partitions.partition(partition)
+    }
+
+    /// The blocks of a partition in some of the regions, for example those that a poll has found.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::partition_in`].
+    pub fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
+        self.partitions.partition_in(partition, regions)
+    }
+
+    /// The blocks of a range of partitions in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::range`].
+    pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
+        self.partitions.range(partitions)
+    }
+
+    /// The blocks of a range of partitions in the regions seen so far, partition by partition.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::by_partition`].
+    pub fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
+        self.partitions.by_partition(partitions)
+    }
+
+    /// The records of a partition in the regions seen so far.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::records`].
+    pub fn records(&self, partition: u32) -> Result<Records> {
+        self.partitions.records(partition)
+    }
+
+    /// What each byte of the files is now, in file order, the data file first. Behind the last commit that was seen,
+    /// all is [`PieceKind::Uncommitted`](crate::PieceKind::Uncommitted), but for the end of a finished file.
+    ///
+    /// # Errors
+    /// As [`crate::Reader::layout`].
+    pub fn layout(&self) -> Result<Vec<Piece>> {
+        let ending = match (&self.walk.footer, self.finished) {
+            (None, _) => Ending::Open,
+            (Some(_), false) => Ending::Footer,
+            (Some(_), true) => Ending::Tail,
+        };
+        byte_map(&self.partitions.output, self.walk.metadata_end(), ending)
+    }
+
+    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    pub fn schema_message(&self) -> Option<&[u8]> {
+        self.partitions.output.schema_message()
+    }
+}

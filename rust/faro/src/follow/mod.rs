@@ -1,0 +1,9 @@
+//! Reading an output while it is written (spec, FOL).
+
+mod follower;
+mod next_block;
+mod walk;
+
+pub use follower::{Follower, Progress};
+pub(crate) use next_block::{Purpose, next_block};
+pub(crate) use walk::{Step, Walk};

@@ -1,0 +1,98 @@
+//! Whether a block of a file that may still grow is there yet (spec, FOL-2 and REP-1).
+
+use crate::block::{self, BlockHeader, Context, Seal, field};
+use crate::bytes::Tail;
+use crate::error::Result;
+use crate::storage::InputFile;
+
+/// Bytes that are read at once where nothing is kept.
+const CHUNK: usize = 64 << 10;
+
+/// Who walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A writer may still be at work: only what ends the file can be incomplete.
+    Follow,
+    /// The writer died: more counts as never committed (REP-1).
+    Repair,
+}
+
+/// The header of the block at `offset` of a file of `size` bytes, or nothing when it is not yet there (FOL-2, REP-1).
+/// `place` says what may stand there. A block that could only be not yet there but whose header could never stand
+/// there is a fault.
+pub(crate) fn next_block<'a>(
+    source: &InputFile,
+    offset: u64,
+    size: u64,
+    purpose: Purpose,
+    place: impl FnOnce(&BlockHeader) -> Context<'a>,
+) -> Result<Option<BlockHeader>> {
+    let left = size.saturating_sub(offset);
+    if left < BlockHeader::SIZE as u64 {
+        return Ok(None);
+    }
+    let mut bytes = [0; BlockHeader::SIZE];
+    source.read_exact(offset, &mut bytes)?;
+    if purpose == Purpose::Repair && bytes[field::KIND..] == [0; 8] && is_zero(source, offset, size)? {
+        return Ok(None);
+    }
+    let header = BlockHeader::parse(&bytes);
+    let place = place(&header);
+    block::check_count(&header, offset, &place).map_err(|error| source.blame(error))?;
+    // Checks 3 and 5 to 10 of BLK-7: a size is believed only in a header that makes sense.
+    let could_stand = || {
+        block::check_limit(&header, offset, &place)
+            .and_then(|()| block::check_fields(&header, offset, &place))
+            .map_err(|error| source.blame(error))
+    };
+    let Some(behind) = left.checked_sub(header.size_in_file()) else {
+        return could_stand().map(|()| None);
+    };
+    let may_be_torn = match purpose {
+        Purpose::Follow => behind == 0,
+        Purpose::Repair => behind <= Tail::SIZE as u64,
+    };
+    if may_be_torn && checksum_in_file(source, place.seal, &header, offset)? != header.checksum {
+        match could_stand() {
+            Ok(()) => return Ok(None),
+            Err(fault) if behind == 0 => return Err(fault),
+            // With bytes behind it the checks have their usual order, as for a follower (REP-2).
+            Err(_) => {}
+        }
+    }
+    Ok(Some(header))
+}
+
+/// The checksum that a block should have, with no more than a chunk of it in memory.
+pub(crate) fn checksum_in_file(source: &InputFile, seal: Seal, header: &BlockHeader, offset: u64) -> Result<u32> {
+    let mut running = seal.running();
+    running.update(&header.checked_bytes());
+    let start = offset + BlockHeader::SIZE as u64;
+    chunks(source, start, start + u64::from(header.stored_size), |chunk| {
+        running.update(chunk);
+        true
+    })?;
+    Ok(running.value())
+}
+
+/// Whether all is zero behind the first 16 bytes of what begins at `offset`, up to `end` (REP-1).
+fn is_zero(source: &InputFile, offset: u64, end: u64) -> Result<bool> {
+    chunks(source, offset + field::KIND as u64, end, |chunk| {
+        chunk.iter().all(|byte| *byte == 0)
+    })
+}
+
+/// Gives the bytes to `take`, chunk by chunk, as long as it says yes; returns whether it always did.
+fn chunks(source: &InputFile, offset: u64, end: u64, mut take: impl FnMut(&[u8]) -> bool) -> Result<bool> {
+    let mut buffer = vec![0; CHUNK.min((end - offset) as usize)];
+    let mut at = offset;
+    while at < end {
+        let length = buffer.len().min((end - at) as usize);
+        source.read_exact(at, &mut buffer[..length])?;
+        if !take(&buffer[..length]) {
+            return Ok(false);
+        }
+        at += length as u64;
+    }
+    Ok(true)
+}

@@ -1,0 +1,93 @@
+//! The dictionaries of a file: how they are read, and what is kept of those that were needed (spec, DIC-1 to DIC-6).
+
+use crate::block::dictionary::check;
+use crate::block::{BlockHeader, Context, Kinds, Seal, Sequence, read_metadata};
+use crate::bytes::pad8;
+use crate::codec::Digest;
+use crate::error::{Code, Error, Result};
+use crate::limits::Limits;
+use crate::message::DictionaryEntry;
+use crate::storage::InputFile;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Checks dictionary `number` of the data file of a pair, which must end at or before `end`.
+pub(crate) fn find(
+    source: &InputFile,
+    limits: &Limits,
+    seal: Seal,
+    number: u32,
+    offset: u64,
+    end: u64,
+) -> Result<DictionaryEntry> {
+    let place = Context::metadata(
+        limits,
+        seal,
+        Kinds::DICTIONARY,
+        Sequence::Is(u64::from(number) - 1),
+        Some(number - 1),
+    );
+    let (header, payload) = read_metadata(source, offset, end, &place)?;
+    check(&payload, offset).map_err(|error| source.blame(error))?;
+    Ok(DictionaryEntry {
+        offset,
+        size: header.stored_size,
+        reserved: 0,
+    })
+}
+
+/// Reads and checks dictionary `number`, found through its entry in the footer, from the data (or single) file.
+pub(crate) fn read(
+    source: &InputFile,
+    limits: &Limits,
+    seal: Seal,
+    number: u32,
+    entry: &DictionaryEntry,
+    paired: bool,
+) -> Result<Vec<u8>> {
+    let sequence = match paired {
+        true => Sequence::Is(u64::from(number) - 1),
+        false => Sequence::Unknown,
+    };
+    let place = Context::metadata(limits, seal, Kinds::DICTIONARY, sequence, Some(number - 1));
+    let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &place)?;
+    if header.stored_size != entry.size {
+        let expected = format!("a dictionary of {} bytes, as the footer says", entry.size);
+        let found = header.stored_size.to_string();
+        return Err(source.blame(Error::at(Code::InconsistentIndex, entry.offset, expected, found)));
+    }
+    check(&payload, entry.offset).map_err(|error| source.blame(error))?;
+    Ok(payload)
+}
+
+/// Where the block of an entry ends.
+pub(crate) fn end_of(entry: &DictionaryEntry) -> u64 {
+    // Footers in which it would wrap were refused (FTR-7); a reader's own entries lie inside a file.
+    entry.offset + BlockHeader::SIZE as u64 + pad8(entry.size)
+}
+
+/// The dictionaries of an open output that were needed so far, each digested once for all who read from it.
+#[derive(Debug, Default)]
+pub(crate) struct Digests(Mutex<HashMap<u16, Arc<Digest>>>);
+
+impl Digests {
+    /// A dictionary, which `make` reads and digests when it is needed for the first time. Others wait for no read:
+    /// threads that need it at the same time each make it, and the first one stays.
+    pub(crate) fn get_or(&self, number: u16, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
+        if let Some(digest) = self.lock().get(&number) {
+            return Ok(digest.clone());
+        }
+        let digest = Arc::new(make()?);
+        Ok(self.lock().entry(number).or_insert(digest).clone())
+    }
+
+    /// Whether a dictionary is there, so that nothing has to be read for it.
+    pub(crate) fn has(&self, number: u16) -> bool {
+        self.lock().contains_key(&number)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Digest>>> {
+        // Digests are put in whole, so a panic elsewhere leaves none of them half made.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,259 @@
+//! One partition's extents without the whole index (spec, LKP): of each region message only what leads to them is read,
+//! by position.
+
+use super::footer::stored_in_statistics;
+use crate::block::BlockHeader;
+use crate::bytes::{FileHeader, VERSION_MINOR};
+use crate::error::{Code, Error, Result};
+use crate::message::{
+    Elements, Followed, Footer, Piecewise, REGION, REGION_IDENTIFIER, RegionEntry, SHARED_EXTENT, Table, broken,
+};
+use crate::storage::InputFile;
+use std::cmp::Ordering;
+
+/// How the extents of one partition are found in the index ([`crate::ReaderOptions::lookup`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lookup {
+    /// Region messages are read whole, checked (REG-10), and kept as far as the cache has room: for many partitions.
+    #[default]
+    Full,
+    /// Of each region message only what leads to the partition is read, some hundred bytes, and no checksum of the index
+    /// is verified (LKP): for one partition of an index that is not in memory. A message may be of any size, as none is
+    /// taken into memory. What damage can go unnoticed when the file has no statistics, the note at LKP-3 says.
+    Direct,
+}
+
+/// Fields of the table Region.
+mod region {
+    pub(super) const SEQUENCE: u64 = 0;
+    pub(super) const DATA_OFFSET: u64 = 1;
+    pub(super) const DATA_LENGTH: u64 = 2;
+    pub(super) const OFFSETS: u64 = 3;
+    pub(super) const ROTATION: u64 = 4;
+    pub(super) const PARTITIONS: u64 = 5;
+    pub(super) const SHARED: u64 = 6;
+    pub(super) const FIRST_BLOCK: u64 = 8;
+}
+
+/// Fields of the table SharedExtent.
+mod shared {
+    pub(super) const LENGTH: u64 = 0;
+    pub(super) const MEMBERS: u64 = 1;
+    pub(super) const FIRST_BLOCK: u64 = 2;
+}
+
+/// An extent that the partition reads, in units of 8 bytes from the beginning of its region's data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LookedUp {
+    pub region: u32,
+    pub start: u32,
+    pub length: u32,
+    /// Sequence of the first block; of an own extent only in selective files.
+    pub first_block: u32,
+    pub is_shared: bool,
+}
+
+/// Bytes of extents. They lie apart in regions that lie apart in a file, so their sum does not wrap.
+pub(crate) fn sum_of(found: &[LookedUp]) -> u64 {
+    found.iter().map(|found| 8 * u64::from(found.length)).sum()
+}
+
+/// What a partition of the file reads, in order (PRT-1), from all regions (LKP-3). `source` is the index (or single)
+/// file, and the footer's block begins at `footer_offset`.
+pub(crate) fn look_up(
+    source: &InputFile,
+    header: &FileHeader,
+    footer: &Footer,
+    footer_offset: u64,
+    partition: u32,
+) -> Result<Vec<LookedUp>> {
+    let mut found = Vec::new();
+    // Fewer regions than 2^32: the footer's message has 32 bytes for each of them.
+    for (number, entry) in (0u32..).zip(&footer.regions) {
+        let start = entry.message_offset + BlockHeader::SIZE as u64;
+        let newer = header.version_minor > VERSION_MINOR;
+        let mut lookup = RegionLookup {
+            message: Piecewise::new(source, start, entry.message_size, newer),
+            header,
+            entry,
+            number,
+            partition,
+        };
+        lookup.find(&mut found).map_err(|fault| fault.at(source, start))?;
+    }
+    match stored_in_statistics(footer, header, partition) {
+        Some(bytes) if bytes != sum_of(&found) => Err(source.blame(Error::at(
+            Code::InconsistentIndex,
+            footer_offset + BlockHeader::SIZE as u64,
+            format!(
+                "{} bytes of partition {partition}, as the region messages say",
+                sum_of(&found)
+            ),
+            format!("{bytes} in the statistics"),
+        ))),
+        _ => Ok(found),
+    }
+}
+
+/// The lookup in one region message (LKP-2).
+struct RegionLookup<'a> {
+    message: Piecewise<'a>,
+    header: &'a FileHeader,
+    entry: &'a RegionEntry,
+    number: u32,
+    partition: u32,
+}
+
+impl RegionLookup<'_> {
+    /// Adds what the partition reads from the region: its own extent, then the shared ones.
+    fn find(&mut self, found: &mut Vec<LookedUp>) -> Followed<()> {
+        let message = &mut self.message;
+        let root = message.root(REGION_IDENTIFIER, &REGION)?;
+        let sequence = message.u32_field(&root, region::SEQUENCE)?;
+        if sequence != self.number {
+            return broken(format!("sequence {sequence} in region {}", self.number));
+        }
+        let data_offset = message.u64_field(&root, region::DATA_OFFSET)?;
+        let data_length = message.u64_field(&root, region::DATA_LENGTH)?;
+        if (data_offset, data_length) != (self.entry.data_offset, self.entry.data_length) {
+            return broken(format!("{data_length} bytes of data at {data_offset}"));
+        }
+        // At most 2^32 - 1: the directory's entry was held to it (FTR-3).
+        let units = data_length / 8;
+        let partition_count = self.header.partition_count;
+        let rotation = message.u32_field(&root, region::ROTATION)?;
+        if rotation >= partition_count {
+            return broken(format!("a rotation of {rotation} in {partition_count} partitions"));
+        }
+        let partitions = message.vector_field(&root, region::PARTITIONS, 4)?;
+        let slots = partitions.map_or(partition_count.into(), |partitions| partitions.count);
+        if slots > partition_count.into() {
+            return broken(format!("{slots} slots for {partition_count} partitions"));
+        }
+        let offsets = match message.vector_field(&root, region::OFFSETS, 4)? {
+            Some(offsets) if offsets.count == slots + 1 => offsets,
+            Some(offsets) => return broken(format!("{} offsets for {slots} slots", offsets.count)),
+            None => return broken("no offsets"),
+        };
+        let last = message.u32_element(&offsets, slots)?;
+        if u64::from(last) > units {
+            return broken(format!("a last offset of {last} in a region of {units} units"));
+        }
+        let slot = match partitions {
+            Some(partitions) => self.search(partitions)?,
+            None => {
+                let at = u64::from(self.partition - self.header.first_partition);
+                Some((at + slots - u64::from(rotation)) % slots)
+            }
+        };
+        if let Some(slot) = slot {
+            let message = &mut self.message;
+            let start = message.u32_element(&offsets, slot)?;
+            let end = message.u32_element(&offsets, slot + 1)?;
+            // A slot that is named has blocks (REG-5).
+            if start > end || end > last || (start == end && partitions.is_some()) {
+                return broken(format!(
+                    "slot {slot} from {start} to {end}, where the last ends at {last}"
+                ));
+            }
+            if start < end {
+                let first_block = self.first_block(&root, slot, slots)?;
+                found.push(LookedUp {
+                    region: self.number,
+                    start,
+                    length: end - start,
+                    first_block,
+                    is_shared: false,
+                });
+            }
+        }
+        self.find_shared(&root, last, units, found)
+    }
+
+    /// The slot of the partition in a sparse region. Of what is seen on the way, all must ascend (REG-5).
+    fn search(&mut self, partitions: Elements) -> Followed<Option<u64>> {
+        let range = self.header.partitions();
+        let (mut from, mut to) = (0, partitions.count);
+        let (mut least, mut end) = (range.start, range.end);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            let name = self.message.u32_element(&partitions, middle)?;
+            if !(least..end).contains(&name) {
+                return broken(format!("slot {middle} of partition {name}, not of {least} to {end}"));
+            }
+            match name.cmp(&self.partition) {
+                Ordering::Equal => return Ok(Some(middle)),
+                // Below the end of the range, so that one more is no overflow.
+                Ordering::Less => (from, least) = (middle + 1, name + 1),
+                Ordering::Greater => (to, end) = (middle, name),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sequence of the first block of a slot that has blocks, in a selective file (REG-9); 0 in others.
+    fn first_block(&mut self, root: &Table, slot: u64, slots: u64) -> Followed<u32> {
+        if !self.header.is_selective() {
+            return Ok(0);
+        }
+        match self.message.vector_field(root, region::FIRST_BLOCK, 4)? {
+            Some(first) if first.count == slots => self.message.u32_element(&first, slot),
+            Some(first) => broken(format!("{} first blocks for {slots} slots", first.count)),
+            None => broken("no first_block in a selective file"),
+        }
+    }
+
+    /// The shared extents that the partition reads, which stand behind the own ones: from unit `at` to the last (REG-6,
+    /// REG-7 and REG-11). As their first blocks ascend, no table is met with twice and time is bounded by the message.
+    fn find_shared(&mut self, root: &Table, at: u32, units: u64, found: &mut Vec<LookedUp>) -> Followed<()> {
+        let message = &mut self.message;
+        let extents = message.vector_field(root, region::SHARED, 4)?;
+        let partition_count = self.header.partition_count;
+        let member = self.partition - self.header.first_partition;
+        let (mut at, mut previous) = (at, None);
+        let tables = extents
+            .iter()
+            .flat_map(|extents| (0..extents.count).map(move |number| (extents, number)));
+        for (extents, number) in tables {
+            let table = message.table_element(extents, number, &SHARED_EXTENT)?;
+            let length = message.u32_field(&table, shared::LENGTH)?;
+            let first_block = message.u32_field(&table, shared::FIRST_BLOCK)?;
+            let end = at.checked_add(length).filter(|end| u64::from(*end) <= units);
+            let Some(end) = end.filter(|_| length >= 3) else {
+                return broken(format!(
+                    "shared extent {number} of {length} units, from {at} on of {units}"
+                ));
+            };
+            if previous >= Some(first_block) {
+                return broken(format!("shared extent {number} whose first block is {first_block}"));
+            }
+            let is_member = match message.vector_field(&table, shared::MEMBERS, 1)? {
+                None => true,
+                Some(members) if members.count == 0 => false,
+                Some(members) if members.count == u64::from(partition_count.div_ceil(8)) => {
+                    message.byte_element(&members, u64::from(member / 8))? >> (member % 8) & 1 != 0
+                }
+                Some(members) => {
+                    return broken(format!(
+                        "{} bytes of members for {partition_count} partitions",
+                        members.count
+                    ));
+                }
+            };
+            if is_member {
+                found.push(LookedUp {
+                    region: self.number,
+                    start: at,
+                    length,
+                    first_block,
+                    is_shared: true,
+                });
+            }
+            (at, previous) = (end, Some(first_block));
+        }
+        match u64::from(at) == units {
+            true => Ok(()),
+            false => broken(format!("extents of {at} units in a region of {units}")),
+        }
+    }
+}

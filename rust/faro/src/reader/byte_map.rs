@@ -1,0 +1,280 @@
+//! What each byte of an output is.
+
+use super::open_output::OpenOutput;
+use crate::block::{self, BlockHeader, Dictionaries, Kinds};
+use crate::bytes::FileHeader;
+use crate::bytes::Tail;
+use crate::error::{Error, Result, Role};
+use crate::index::{Extent, RegionIndex};
+use crate::storage::InputFile;
+
+/// A stretch of a file. The pieces of each file tile it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which file.
+    pub file: Role,
+    /// Where it begins.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// What it is.
+    pub what: PieceKind,
+    /// The region of an extent or of a region message.
+    pub region: Option<u32>,
+    /// The partition of an own extent.
+    pub partition: Option<u32>,
+    /// How many partitions read a shared extent.
+    pub members: Option<u32>,
+    /// Sequence of the extent's first block, where the index says it: of shared extents (REG-11), and with the
+    /// reader feature `selective` of own ones (REG-9).
+    pub first_block: Option<u32>,
+    /// The number of a dictionary.
+    pub dictionary: Option<u16>,
+    /// The blocks of an extent, or the one of a message.
+    pub blocks: BlockSums,
+}
+
+/// What a [`Piece`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PieceKind {
+    /// The header of the file.
+    FileHeader,
+    /// The blocks of one partition in a region.
+    OwnExtent,
+    /// Blocks of a region that several partitions read.
+    SharedExtent,
+    /// The block of a region message.
+    RegionMessage,
+    /// The block of the schema.
+    SchemaMessage,
+    /// A block of metadata that readers skip.
+    OtherMetadata,
+    /// The block of a dictionary.
+    Dictionary,
+    /// The block of the footer.
+    FooterMessage,
+    /// The tail.
+    Tail,
+    /// What an unfinished file has behind its last commit.
+    Uncommitted,
+}
+
+impl PieceKind {
+    /// What people call it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PieceKind::FileHeader => "file header",
+            PieceKind::OwnExtent => "own extent",
+            PieceKind::SharedExtent => "shared extent",
+            PieceKind::RegionMessage => "region message",
+            PieceKind::SchemaMessage => "schema message",
+            PieceKind::OtherMetadata => "other metadata",
+            PieceKind::Dictionary => "dictionary",
+            PieceKind::FooterMessage => "footer message",
+            PieceKind::Tail => "tail",
+            PieceKind::Uncommitted => "uncommitted",
+        }
+    }
+}
+
+/// How many blocks a [`Piece`] has, and the bytes that they consist of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockSums {
+    /// Blocks.
+    pub count: u64,
+    /// Bytes of their headers.
+    pub headers: u64,
+    /// Bytes of their payloads as they are stored.
+    pub payload: u64,
+    /// Bytes of padding behind the payloads.
+    pub padding: u64,
+}
+
+impl BlockSums {
+    fn add(&mut self, header: &BlockHeader) {
+        let (size, payload) = (BlockHeader::SIZE as u64, u64::from(header.stored_size));
+        self.count += 1;
+        self.headers += size;
+        self.payload += payload;
+        self.padding += header.size_in_file() - size - payload;
+    }
+}
+
+/// What ends an index or single file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Nothing yet.
+    Open,
+    /// The footer, but no tail yet.
+    Footer,
+    /// Footer and tail.
+    Tail,
+}
+
+const METADATA: Kinds = Kinds {
+    partition: false,
+    region: true,
+    footer: false,
+    schema: true,
+    dictionary: false,
+    skippable: true,
+};
+
+const FOOTER: Kinds = Kinds {
+    partition: false,
+    region: false,
+    footer: true,
+    schema: false,
+    dictionary: false,
+    skippable: false,
+};
+
+/// All pieces of an output, whose metadata blocks but for the footer end at `metadata_end`.
+pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let dictionaries = output.dictionaries_before(0);
+    if let Some(data) = &output.opened.files.data {
+        let mut file = Pieces::of(data, dictionaries, &mut pieces);
+        for number in 0..output.region_count() {
+            let region = output.region(number)?;
+            while file.end < region.extent().offset {
+                file.message(region.extent().offset, Kinds::DICTIONARY)?;
+            }
+            file.region(&region)?;
+        }
+        file.rest()?;
+    }
+    let single = output.opened.files.data.is_none();
+    let kinds = Kinds {
+        dictionary: single && dictionaries.is_some(),
+        ..METADATA
+    };
+    let mut file = Pieces::of(output.index_file(), dictionaries, &mut pieces);
+    let mut regions = 0;
+    while file.end < metadata_end {
+        let entry = output.footer.regions.get(regions);
+        if entry.is_some_and(|entry| single && entry.data_offset == file.end) {
+            file.region(&*output.region(regions)?)?;
+        }
+        let is_region = entry.is_some_and(|entry| entry.message_offset == file.end);
+        let piece = file.message(metadata_end, kinds)?;
+        if is_region {
+            // At most 2^32 regions, as their messages number them.
+            piece.region = Some(regions as u32);
+            regions += 1;
+        }
+    }
+    if ending != Ending::Open {
+        file.message(u64::MAX, FOOTER)?;
+    }
+    if ending == Ending::Tail {
+        file.add(PieceKind::Tail, Tail::SIZE as u64);
+    }
+    file.rest()?;
+    Ok(pieces)
+}
+
+/// The pieces of one file, from its beginning to `end`.
+struct Pieces<'a> {
+    source: &'a InputFile,
+    /// Whether the file may have dictionaries.
+    dictionaries: Dictionaries,
+    all: &'a mut Vec<Piece>,
+    end: u64,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(source: &'a InputFile, dictionaries: Dictionaries, all: &'a mut Vec<Piece>) -> Self {
+        let mut pieces = Pieces {
+            source,
+            dictionaries,
+            all,
+            end: 0,
+        };
+        pieces.add(PieceKind::FileHeader, FileHeader::SIZE as u64);
+        pieces
+    }
+
+    /// Adds a piece behind the last one, and gives it back to be told more about.
+    fn add(&mut self, what: PieceKind, length: u64) -> &mut Piece {
+        let piece = Piece {
+            file: self.source.role(),
+            offset: self.end,
+            length,
+            what,
+            region: None,
+            partition: None,
+            members: None,
+            first_block: None,
+            dictionary: None,
+            blocks: BlockSums::default(),
+        };
+        self.end += length;
+        let at = self.all.len();
+        self.all.push(piece);
+        &mut self.all[at]
+    }
+
+    /// The extents of a region, which tile it (REG-6).
+    fn region(&mut self, region: &RegionIndex) -> Result<()> {
+        for slot in region.slots().filter(|slot| slot.extent.length > 0) {
+            let piece = self.extent(region, slot.extent, PieceKind::OwnExtent)?;
+            (piece.partition, piece.first_block) = (Some(slot.partition), slot.first_block);
+        }
+        for shared in region.shared() {
+            let piece = self.extent(region, shared.extent, PieceKind::SharedExtent)?;
+            (piece.members, piece.first_block) = (Some(shared.members.count()), Some(shared.first_block));
+        }
+        Ok(())
+    }
+
+    fn extent(&mut self, region: &RegionIndex, extent: Extent, what: PieceKind) -> Result<&mut Piece> {
+        let mut blocks = BlockSums::default();
+        let mut at = self.end;
+        while at < extent.end() {
+            let header = self.block(at, extent.end(), Kinds::EXTENT)?;
+            blocks.add(&header);
+            at += header.size_in_file();
+        }
+        let piece = self.add(what, extent.length);
+        (piece.region, piece.blocks) = (Some(region.sequence()), blocks);
+        Ok(piece)
+    }
+
+    /// The block of a message, which must end at or before `end`.
+    fn message(&mut self, end: u64, kinds: Kinds) -> Result<&mut Piece> {
+        let header = self.block(self.end, end, kinds)?;
+        let what = match header.kind {
+            block::REGION => PieceKind::RegionMessage,
+            block::SCHEMA => PieceKind::SchemaMessage,
+            block::FOOTER => PieceKind::FooterMessage,
+            block::DICTIONARY => PieceKind::Dictionary,
+            _ => PieceKind::OtherMetadata,
+        };
+        let piece = self.add(what, header.size_in_file());
+        piece.dictionary = (header.kind == block::DICTIONARY).then_some(header.dictionary);
+        piece.blocks.add(&header);
+        Ok(piece)
+    }
+
+    /// The header of the block at `offset`, which must end at or before `end`.
+    fn block(&self, offset: u64, end: u64, kinds: Kinds) -> Result<BlockHeader> {
+        let blame = |error: Error| self.source.blame(error);
+        block::check_header_space(offset, end).map_err(blame)?;
+        let mut bytes = [0; BlockHeader::SIZE];
+        self.source.read_exact(offset, &mut bytes)?;
+        let header = BlockHeader::parse(&bytes);
+        block::check_fits(&header, offset, end).map_err(blame)?;
+        block::check_kind(&header, offset, kinds, self.dictionaries).map_err(blame)?;
+        Ok(header)
+    }
+
+    /// What the file has behind its last piece.
+    fn rest(&mut self) -> Result<()> {
+        let size = self.source.size()?;
+        if self.end < size {
+            self.add(PieceKind::Uncommitted, size - self.end);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! The extents of one partition by direct lookup (spec, LKP-3).
+
+use super::open_extent::OpenExtent;
+use super::open_output::OpenOutput;
+use crate::error::Result;
+use crate::index::{Extent, LookedUp, Slot, look_up, sum_of};
+
+/// The extents of a partition, which are all looked up when the first is asked for (LKP-3).
+pub(super) struct DirectExtents {
+    partition: u32,
+    /// Where the footer's block begins.
+    footer_offset: u64,
+    found: Option<std::vec::IntoIter<LookedUp>>,
+}
+
+impl DirectExtents {
+    /// Those of a partition that the file has.
+    pub(super) fn new(partition: u32, footer_offset: u64) -> Self {
+        DirectExtents {
+            partition,
+            footer_offset,
+            found: None,
+        }
+    }
+
+    /// Turns to the next extent; whether there is one.
+    pub(super) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
+        let found = match &mut self.found {
+            Some(found) => found,
+            // Nothing is delivered behind a fault (PRT-3), so nobody asks again.
+            empty => empty.insert(look_up_all(output, self.partition, self.footer_offset)?.into_iter()),
+        };
+        let Some(found) = found.next() else {
+            return Ok(false);
+        };
+        let data_offset = output.footer.regions[found.region as usize].data_offset;
+        let place = Extent {
+            offset: data_offset + 8 * u64::from(found.start),
+            length: 8 * u64::from(found.length),
+        };
+        // No dictionary stands inside a region.
+        let dictionaries = output.dictionaries_before(data_offset);
+        if found.is_shared {
+            extent.open_shared_extent(place, found.first_block, found.region, dictionaries);
+        } else {
+            let slot = Slot {
+                partition: self.partition,
+                extent: place,
+                first_block: output.header().is_selective().then_some(found.first_block),
+            };
+            extent.open_own(&slot, found.region, dictionaries);
+        }
+        Ok(true)
+    }
+
+    /// Nothing follows.
+    pub(super) fn stop(&mut self) {
+        self.found = Some(Vec::new().into_iter());
+    }
+}
+
+/// Bytes that a partition of the file reads, as the region messages say (PRT-6).
+pub(super) fn direct_stored_bytes(output: &OpenOutput, partition: u32, footer_offset: u64) -> Result<u64> {
+    look_up_all(output, partition, footer_offset).map(|found| sum_of(&found))
+}
+
+fn look_up_all(output: &OpenOutput, partition: u32, footer_offset: u64) -> Result<Vec<LookedUp>> {
+    look_up(
+        output.index_file(),
+        output.header(),
+        &output.footer,
+        footer_offset,
+        partition,
+    )
+}

@@ -1,0 +1,119 @@
+//! The extents of a range of partitions, from region messages that are read whole.
+
+use super::open_extent::OpenExtent;
+use super::open_output::OpenOutput;
+use crate::block::Dictionaries;
+use crate::error::Result;
+use crate::index::RegionIndex;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The extents of a range of partitions, region by region.
+pub(crate) struct Extents {
+    wanted: Range<u32>,
+    regions: Range<usize>,
+    /// Also shared extents that nobody reads, with the sequences of the whole file (CHK-1, step 5).
+    whole_file: bool,
+    region: Option<Cursor>,
+}
+
+/// A place in a region.
+struct Cursor {
+    region: Arc<RegionIndex>,
+    slots: [Range<usize>; 2],
+    /// Where the blocks of each run of slots end.
+    ends: [u64; 2],
+    next_shared: usize,
+    /// No dictionary stands inside a region.
+    dictionaries: Dictionaries,
+}
+
+impl Cursor {
+    fn new(output: &OpenOutput, number: usize, wanted: &Range<u32>) -> Result<Self> {
+        let region = output.region(number)?;
+        let slots = region.slot_runs(wanted);
+        let end = |run: &Range<usize>| match run.is_empty() {
+            true => 0,
+            false => region.slot(run.end - 1).extent.end(),
+        };
+        Ok(Cursor {
+            ends: [end(&slots[0]), end(&slots[1])],
+            dictionaries: output.dictionaries_before(region.extent().offset),
+            region,
+            slots,
+            next_shared: 0,
+        })
+    }
+
+    /// Turns to the next extent that is wanted and has blocks; whether there is one.
+    fn next_extent(&mut self, wanted: &Range<u32>, whole_file: bool, extent: &mut OpenExtent) -> bool {
+        for (run, run_end) in self.slots.iter_mut().zip(self.ends) {
+            for at in run.by_ref() {
+                let slot = self.region.slot(at);
+                if slot.extent.length > 0 {
+                    extent.open_own(&slot, self.region.sequence(), self.dictionaries);
+                    extent.read_ahead = run_end;
+                    return true;
+                }
+            }
+        }
+        while let Some(shared) = self.region.shared().get(self.next_shared) {
+            let at = self.next_shared;
+            self.next_shared += 1;
+            if whole_file || self.region.shared_is_wanted(at, wanted) {
+                extent.open_shared(shared, self.region.sequence(), self.dictionaries);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Extents {
+    /// Those of a range in some of the regions.
+    pub(crate) fn new(wanted: Range<u32>, regions: Range<usize>) -> Self {
+        Extents {
+            wanted,
+            regions,
+            whole_file: false,
+            region: None,
+        }
+    }
+
+    /// Turns to the next extent; whether there is one.
+    pub(crate) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
+        loop {
+            if let Some(is_there) = self.turn(output, extent)? {
+                return Ok(is_there);
+            }
+        }
+    }
+
+    /// As [`Extents::next`], but says nothing at the end of a region: at most one region message is read.
+    #[inline]
+    pub(crate) fn turn(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<Option<bool>> {
+        let cursor = match &mut self.region {
+            Some(cursor) => cursor,
+            empty => match self.regions.next() {
+                None => return Ok(Some(false)),
+                Some(number) => empty.insert(Cursor::new(output, number, &self.wanted)?),
+            },
+        };
+        if cursor.next_extent(&self.wanted, self.whole_file, extent) {
+            return Ok(Some(true));
+        }
+        self.region = None;
+        Ok(None)
+    }
+
+    /// From now on also shared extents that no partition reads.
+    pub(super) fn of_whole_file(mut self) -> Self {
+        self.whole_file = true;
+        self
+    }
+
+    /// No extent follows.
+    pub(super) fn stop(&mut self) {
+        (self.regions, self.region) = (0..0, None);
+    }
+}

@@ -1,0 +1,200 @@
+//! An open output: its files, its regions and its dictionaries.
+
+use super::open::OpenFiles;
+use super::options::ReaderOptions;
+use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, read_metadata};
+use crate::bytes::{FileHeader, pad8};
+use crate::codec::Digest;
+use crate::error::{Code, Error, Result};
+use crate::index::dictionaries::{self, Digests};
+use crate::index::{DataPlace, RegionCache, RegionIndex, stored_in_statistics};
+use crate::limits::Limits;
+use crate::message::{Footer, Region, RegionEntry, Schema};
+use crate::storage::InputFile;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What does not change while an output is open.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub files: OpenFiles,
+    pub schema: Option<Schema>,
+    pub options: ReaderOptions,
+    pub cache: Mutex<RegionCache>,
+    pub dictionaries: Digests,
+}
+
+/// An open output and its regions: all of a finished file's, or those that a follower has seen.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenOutput {
+    pub opened: Arc<Opened>,
+    pub footer: Arc<Footer>,
+}
+
+impl OpenOutput {
+    pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, options: ReaderOptions, footer: Footer) -> Self {
+        let cache = Mutex::new(RegionCache::new(options.region_cache_bytes));
+        OpenOutput {
+            opened: Arc::new(Opened {
+                files,
+                schema,
+                options,
+                cache,
+                dictionaries: Digests::default(),
+            }),
+            footer: Arc::new(footer),
+        }
+    }
+
+    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    pub(crate) fn schema_message(&self) -> Option<&[u8]> {
+        self.opened.schema.as_ref().map(|schema| schema.arrow.as_slice())
+    }
+
+    pub(crate) fn header(&self) -> &FileHeader {
+        &self.opened.files.header
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.opened.options.limits
+    }
+
+    pub(crate) fn index_file(&self) -> &InputFile {
+        &self.opened.files.index
+    }
+
+    pub(crate) fn data_file(&self) -> &InputFile {
+        self.opened.files.data_file()
+    }
+
+    pub(crate) fn region_count(&self) -> usize {
+        self.footer.regions.len()
+    }
+
+    /// A region by its number, from the cache or from the file (REG-10).
+    pub(crate) fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
+        let Some(entry) = self.footer.regions.get(number) else {
+            let expected = format!("a region below {}", self.region_count());
+            return Err(Error::argument(expected, number.to_string()));
+        };
+        // Fewer regions than 2^32: their numbers are u32 in their messages, and those were counted.
+        let number = number as u32;
+        // What a panic elsewhere left in the cache is whole: it is only ever changed by its own methods.
+        let cached = self
+            .opened
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(number);
+        if let Some(region) = cached {
+            return Ok(region);
+        }
+        let region = Arc::new(self.read_region(number, entry)?);
+        self.opened
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .put(number, &region);
+        Ok(region)
+    }
+
+    fn read_region(&self, number: u32, entry: &RegionEntry) -> Result<RegionIndex> {
+        let source = self.index_file();
+        let offset = entry.message_offset;
+        let end = offset + BlockHeader::SIZE as u64 + pad8(entry.message_size);
+        let kinds = Kinds {
+            region: true,
+            ..Kinds::default()
+        };
+        let place = Context::metadata(
+            self.limits(),
+            self.opened.files.seal,
+            kinds,
+            Sequence::Unknown,
+            self.dictionaries_before(offset),
+        );
+        let (block, message) = read_metadata(source, offset, end, &place)?;
+        if block.stored_size != entry.message_size {
+            return Err(source.blame(Error::at(
+                Code::InconsistentIndex,
+                offset,
+                format!(
+                    "a region message of {} bytes, as the directory says",
+                    entry.message_size
+                ),
+                block.stored_size.to_string(),
+            )));
+        }
+        self.index_region(number, entry, &message)
+            .map_err(|error| source.blame(error))
+    }
+
+    /// Structure and rules of a region message whose block was checked.
+    pub(crate) fn index_region(&self, number: u32, entry: &RegionEntry, message: &[u8]) -> Result<RegionIndex> {
+        let offset = entry.message_offset + BlockHeader::SIZE as u64;
+        let region = Region::parse(message, self.header().version_minor, offset)?;
+        let place = DataPlace {
+            offset: entry.data_offset,
+            later: false,
+            end: Some(entry.data_offset + entry.data_length),
+        };
+        RegionIndex::new(region, self.header(), number, &place, offset)
+    }
+
+    /// How many dictionaries stand before an offset of the data (or single) file; nothing when the file cannot have any
+    /// (DIC-3).
+    pub(crate) fn dictionaries_before(&self, offset: u64) -> Dictionaries {
+        let entries = &self.footer.dictionaries;
+        // At most 65,535: the footer's were counted, and those of a walk bear their numbers.
+        let before = || entries.partition_point(|entry| entry.offset < offset) as u32;
+        self.header().has_dictionaries().then(before)
+    }
+
+    /// A dictionary that the file has, by its number: read, checked and digested when it is needed first (DIC-6).
+    pub(crate) fn dictionary(&self, number: u16) -> Result<Arc<Digest>> {
+        self.opened.dictionaries.get_or(number, || {
+            let source = self.data_file();
+            let entry = &self.footer.dictionaries[usize::from(number) - 1];
+            let files = &self.opened.files;
+            let paired = files.data.is_some();
+            let bytes = dictionaries::read(source, self.limits(), files.seal, number.into(), entry, paired)?;
+            Digest::new(&bytes).ok_or_else(|| {
+                source.blame(Error::at(
+                    Code::MalformedBlock,
+                    entry.offset + BlockHeader::SIZE as u64,
+                    "a dictionary that the decoder takes",
+                    "one that it refuses",
+                ))
+            })
+        })
+    }
+
+    /// Refuses partitions that the file does not have (PRT-2).
+    pub(crate) fn check_partitions(&self, wanted: &Range<u32>) -> Result<()> {
+        let range = self.header().partitions();
+        if wanted.start <= wanted.end && wanted.start >= range.start && wanted.end <= range.end {
+            return Ok(());
+        }
+        Err(Error::argument(
+            format!("partitions from {} on and below {}", range.start, range.end),
+            if u64::from(wanted.end) == u64::from(wanted.start) + 1 {
+                format!("partition {}", wanted.start)
+            } else {
+                format!("{} to {}", wanted.start, wanted.end)
+            },
+        ))
+    }
+
+    /// Refuses a partition that the file does not have (PRT-2).
+    pub(crate) fn check_partition(&self, partition: u32) -> Result<()> {
+        if partition == u32::MAX {
+            return Err(Error::argument("a partition of the file", partition.to_string()));
+        }
+        self.check_partitions(&(partition..partition + 1))
+    }
+
+    /// Stored bytes of a partition of the file, if statistics were kept (FTR-4).
+    pub(super) fn statistics_of(&self, partition: u32) -> Option<u64> {
+        stored_in_statistics(&self.footer, self.header(), partition)
+    }
+}

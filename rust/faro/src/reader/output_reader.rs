@@ -1,0 +1,217 @@
+//! Reading a finished output.
+
+use super::blocks::Blocks;
+use super::by_partition::ByPartition;
+use super::byte_map::{Ending, Piece, byte_map};
+use super::open::{FoundFooter, open_files};
+use super::open_output::OpenOutput;
+use super::options::ReaderOptions;
+use super::partition_reader::PartitionReader;
+use super::records::Records;
+use crate::bytes::FileHeader;
+use crate::error::Result;
+use crate::index::RegionIndex;
+use crate::message::{DictionaryEntry, Footer};
+use crate::storage::Files;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A finished output, open for reading. Cheap to clone, and any number of threads may read from one.
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+/// writer.write(2, b"a record")?;
+/// writer.finish()?;
+///
+/// let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
+/// let records = reader.records(2)?.collect::<faro::Result<Vec<_>>>()?;
+/// assert_eq!(records, ["a record"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader {
+    partitions: PartitionReader,
+    footer_offset: u64,
+    footer_sequence: u32,
+}
+
+impl Reader {
+    /// Opens a finished output; reads no region message and no partition block.
+    ///
+    /// # Errors
+    /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
+    pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
+        let open = open_files(files)?;
+        let FoundFooter {
+            footer,
+            offset,
+            sequence,
+        } = open.read_footer(&options.limits)?;
+        // The tail begins where the footer's block ends; the schema must lie before it.
+        let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
+        Ok(Reader {
+            partitions: PartitionReader::new(OpenOutput::new(open, schema, options, footer), Some(offset)),
+            footer_offset: offset,
+            footer_sequence: sequence,
+        })
+    }
+
+    /// The header of the index (or single) file.
+    pub fn header(&self) -> &FileHeader {
+        self.output().header()
+    }
+
+    /// The footer: directory, statistics, properties.
+    pub fn footer(&self) -> &Footer {
+        &self.output().footer
+    }
+
+    /// Where the dictionaries stand, number 1 first; without the reader feature `dictionaries` there are none.
+    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+        &self.output().footer.dictionaries
+    }
+
+    /// How many regions the file has.
+    pub fn region_count(&self) -> usize {
+        self.output().region_count()
+    }
+
+    /// A region by its number, checked when it is first used (REG-10).
+    ///
+    /// # Errors
+    /// `invalid-argument` for a number that the file does not have; the faults of REG-10.
+    pub fn region(&self, number: usize) -> Result<Arc<RegionIndex>> {
+        self.output().region(number)
+    }
+
+    /// The numbers of the file's partitions.
+    pub fn partitions(&self) -> Range<u32> {
+        self.header().partitions()
+    }
+
+    /// Bytes that a partition reads, block headers and padding included, without reading any block (PRT-6).
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 (or LKP-2, by
+    /// [`ReaderOptions::lookup`]) when the file has no statistics.
+    pub fn stored_bytes(&self, partition: u32) -> Result<u64> {
+        self.partitions.stored_bytes(partition)
+    }
+
+    /// The blocks of a partition (PRT-1).
+    ///
+    /// With [`Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
+    /// kept for each extent that is found.
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+    /// # writer.write(2, b"a record")?;
+    /// # writer.finish()?;
+    /// let options = faro::ReaderOptions { lookup: faro::Lookup::Direct, ..faro::ReaderOptions::default() };
+    /// let reader = faro::Reader::open(&faro::Files::locate(&name)?, options)?;
+    /// assert_eq!(reader.partition(2)?.count(), 1);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3, with
+    /// direct lookup those of LKP-2 and LKP-3 before any block.
+    pub fn partition(&self, partition: u32) -> Result<Blocks> {
+        self.partitions.partition(partition)
+    }
+
+    /// The blocks of a partition in some of the regions; sequences count from the first block that is found. Region
+    /// messages are read whole, whatever [`ReaderOptions::lookup`] says.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition or regions that the file does not have.
+    pub fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {
+        self.partitions.partition_in(partition, regions)
+    }
+
+    /// The blocks of a range of partitions, region by region (PRT-5).
+    ///
+    /// # Errors
+    /// `invalid-argument` for partitions that the file does not have.
+    pub fn range(&self, partitions: Range<u32>) -> Result<Blocks> {
+        self.partitions.range(partitions)
+    }
+
+    /// The blocks of a range of partitions, partition by partition: what [`Reader::partition`] gives for each of them,
+    /// ascending, each block with the partition that it is read for, with few and long reads (PRT-7). Memory is at most a
+    /// window of some 4 MiB and as much of the index as [`ReaderOptions::region_cache_bytes`] again.
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+    /// # writer.write(2, b"a record")?;
+    /// # writer.write(1, b"another")?;
+    /// # writer.finish()?;
+    /// # let reader = faro::Reader::open(&faro::Files::locate(&name)?, faro::ReaderOptions::default())?;
+    /// let mut found = Vec::new();
+    /// for block in reader.by_partition(0..4)? {
+    ///     let (partition, block) = block?;
+    ///     found.push((partition, block.payload.len()));
+    /// }
+    /// assert_eq!(found, [(1, 11), (2, 12)]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-argument` for partitions that the file does not have. The iterator gives the fault that the first of
+    /// these readings to fail would give.
+    pub fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
+        self.partitions.by_partition(partitions)
+    }
+
+    /// The blocks of all partitions, region by region (PRT-5).
+    ///
+    /// # Errors
+    /// None; the iterator gives the faults of PRT-3.
+    pub fn all(&self) -> Result<Blocks> {
+        self.partitions.range(self.partitions())
+    }
+
+    /// The records of a partition of a file with framing records; events are passed over.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a partition that the file does not have, or for another framing.
+    pub fn records(&self, partition: u32) -> Result<Records> {
+        self.partitions.records(partition)
+    }
+
+    /// What each byte of the files is, in file order, the data file first.
+    ///
+    /// Only headers of blocks are read: whether payloads are sound, [`crate::check`] says.
+    ///
+    /// # Errors
+    /// The faults of REG-10; of blocks, checks 1 and 2 of BLK-7, and whether their kinds fit their places.
+    pub fn layout(&self) -> Result<Vec<Piece>> {
+        byte_map(self.output(), self.footer_offset, Ending::Tail)
+    }
+
+    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    pub fn schema_message(&self) -> Option<&[u8]> {
+        self.output().schema_message()
+    }
+
+    pub(crate) fn output(&self) -> &OpenOutput {
+        &self.partitions.output
+    }
+
+    pub(crate) fn footer_offset(&self) -> u64 {
+        self.footer_offset
+    }
+
+    pub(crate) fn footer_sequence(&self) -> u32 {
+        self.footer_sequence
+    }
+}

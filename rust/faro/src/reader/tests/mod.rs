@@ -1,0 +1,3 @@
+mod by_partition;
+mod lookup;
+mod lookup_cases;

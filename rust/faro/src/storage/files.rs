@@ -1,0 +1,155 @@
+//! The files of an output (spec, FIL-1 to FIL-3).
+
+use crate::error::{Code, Error, Result, Role};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Whether an output is two files or one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// `NAME.data` and `NAME.index`.
+    Paired,
+    /// `NAME.faro`.
+    Single,
+}
+
+/// The file or files of one output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Data and index in one file.
+    Single(PathBuf),
+    /// A data file and its index file.
+    Paired {
+        /// The data file.
+        data: PathBuf,
+        /// The index file.
+        index: PathBuf,
+    },
+}
+
+impl Files {
+    /// The pair `NAME.data` and `NAME.index`.
+    pub fn paired(name: impl AsRef<Path>) -> Files {
+        Files::Paired {
+            data: with_extension(name.as_ref(), "data"),
+            index: with_extension(name.as_ref(), "index"),
+        }
+    }
+
+    /// The single file `NAME.faro`.
+    pub fn single(name: impl AsRef<Path>) -> Files {
+        Files::Single(with_extension(name.as_ref(), "faro"))
+    }
+
+    /// The files with their roles, in the order in which a writer commits to them.
+    pub fn paths(&self) -> Vec<(Role, &Path)> {
+        match self {
+            Files::Single(path) => vec![(Role::Single, path)],
+            Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
+        }
+    }
+
+    /// The files of an output that is to be written (PUB-1): without a layout the name says which.
+    ///
+    /// # Errors
+    /// `invalid-argument` for a name that ends otherwise than the layout says, and for one that is no file's.
+    pub fn to_write(name: impl AsRef<Path>, layout: Option<Layout>) -> Result<Files> {
+        let name = name.as_ref();
+        let (stem, said) = Files::split(name)?;
+        match (layout, said) {
+            (Some(wanted), Some(said)) if wanted != said => Err(Error::argument(
+                format!("a NAME that fits the layout {wanted:?}"),
+                name.display().to_string(),
+            )),
+            (wanted, said) => Ok(match wanted.or(said) {
+                Some(Layout::Single) => Files::single(stem),
+                _ => Files::paired(stem),
+            }),
+        }
+    }
+
+    /// A NAME without its ending, and the layout that the ending says (PUB-1).
+    pub(crate) fn split(name: &Path) -> Result<(PathBuf, Option<Layout>)> {
+        let (stem, layout) = match name.extension().and_then(|extension| extension.to_str()) {
+            Some("faro") => (name.with_extension(""), Some(Layout::Single)),
+            Some("data" | "index") => (name.with_extension(""), Some(Layout::Paired)),
+            _ => (name.to_path_buf(), None),
+        };
+        match stem.file_name() {
+            Some(_) => Ok((stem, layout)),
+            None => Err(Error::argument("the NAME of an output", name.display().to_string())),
+        }
+    }
+
+    /// The data or single file.
+    pub(crate) fn first(&self) -> (Role, &Path) {
+        match self {
+            Files::Single(path) => (Role::Single, path),
+            Files::Paired { data, .. } => (Role::Data, data),
+        }
+    }
+
+    /// Finds the files that a path means: `NAME.faro`, `NAME.data` and `NAME.index` (each means both), the name of an
+    /// existing file, or `NAME` of either. What the files are, their headers say (FIL-4).
+    ///
+    /// # Errors
+    /// `io` when `NAME` is the name of nothing, `invalid-argument` when it is that of two outputs.
+    pub fn locate(path: impl AsRef<Path>) -> Result<Files> {
+        let path = path.as_ref();
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("faro") => return Ok(Files::Single(path.to_path_buf())),
+            Some("data" | "index") => return Ok(Files::paired(path.with_extension(""))),
+            _ => {}
+        }
+        let (single, paired) = (with_extension(path, "faro"), Files::paired(path));
+        let pair_exists = matches!(&paired, Files::Paired { data, index } if data.exists() || index.exists());
+        match (single.exists(), pair_exists) {
+            (true, true) => Err(Error::argument(
+                "the name of one output",
+                format!("{}.faro and {}.index", path.display(), path.display()),
+            )),
+            (true, false) => Ok(Files::Single(single)),
+            (false, true) => Ok(paired),
+            (false, false) if path.is_file() => Ok(Files::Single(path.to_path_buf())),
+            (false, false) => {
+                let name = path.display();
+                let expected = format!("an output: {name}.faro, or {name}.data and {name}.index");
+                Err(Error {
+                    file: Some(path.to_path_buf()),
+                    ..Error::bare(Code::Io, expected, "none of these files")
+                })
+            }
+        }
+    }
+}
+
+/// `NAME` and a dot and the extension: a dot inside NAME stays, unlike with `Path::with_extension`.
+pub(crate) fn with_extension(name: &Path, extension: &str) -> PathBuf {
+    let mut text = OsString::from(name);
+    text.push(".");
+    text.push(extension);
+    PathBuf::from(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_mean_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("a.b");
+        let located = |path: &Path| Files::locate(path);
+        assert_eq!(located(&name).unwrap_err().code, Code::Io);
+        std::fs::write(with_extension(&name, "index"), "").unwrap();
+        let pair = Files::paired(&name);
+        assert_eq!(located(&name).unwrap(), pair);
+        assert_eq!(located(&folder.path().join("a.b.data")).unwrap(), pair);
+        std::fs::write(with_extension(&name, "faro"), "").unwrap();
+        assert_eq!(located(&name).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(located(&folder.path().join("a.b.faro")).unwrap(), Files::single(&name));
+        let plain = folder.path().join("plain");
+        std::fs::write(&plain, "").unwrap();
+        assert_eq!(located(&plain).unwrap(), Files::Single(plain));
+    }
+}

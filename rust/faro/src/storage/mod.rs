@@ -1,0 +1,13 @@
+//! Where bytes come from and go to: the files of an output, their names, and how names are given (spec, FIL and PUB).
+
+mod files;
+mod input_file;
+pub(crate) mod publishing;
+mod reserve;
+
+pub(crate) use files::with_extension;
+pub use files::{Files, Layout};
+pub(crate) use input_file::InputFile;
+#[cfg(test)]
+pub(crate) use input_file::seam;
+pub(crate) use reserve::reserve_room;

@@ -1,0 +1,403 @@
+//! Regions and the footer to files: what the sort buffer and the region writer share.
+
+use super::append::AppendFile;
+use super::blocks::{BlockBuilder, Sink, append_block};
+use super::dictionaries::Dictionaries;
+use super::options::WriterOptions;
+use super::output::Output;
+use super::owner::Owner;
+use super::region::{OpenRegion, Shape, Stream};
+use super::statistics::{Sums, Tally};
+use super::stored_block::StoredBlock;
+use super::training::{self, Preview};
+use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
+use crate::bytes::Framing;
+use crate::bytes::Tail;
+use crate::codec::Codec;
+use crate::error::{Code, Error, Result};
+use crate::message::{Footer, Property, RegionEntry, Schema};
+use crate::sort_buffer::{Gather, Pushed};
+use std::path::Path;
+
+/// The files of a writer, and the counters that blocks need.
+pub(crate) struct RegionBuilder {
+    output: Output,
+    maker: BlockBuilder,
+    /// Of the threads that compress, when they are several.
+    makers: Vec<BlockBuilder>,
+    pub shape: Shape,
+    /// Next sequence of each partition's own blocks.
+    own_sequences: Vec<u32>,
+    shared_sequence: u32,
+    metadata_sequence: u32,
+    directory: Vec<RegionEntry>,
+    sums: Option<Sums>,
+    region: OpenRegion,
+    /// Whether the region in hand may be given up.
+    revocable: bool,
+    dictionaries: Dictionaries,
+    /// Of the extent in hand, the region's last.
+    stream: Option<Stream>,
+    /// Whether a dictionary may still be trained, and at which level.
+    training: Option<i32>,
+}
+
+impl RegionBuilder {
+    pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
+        options.check()?;
+        let file_id = options.file_id_or_random();
+        let make_maker = || BlockBuilder::new(options, Seal::new(&file_id));
+        let maker = make_maker()?;
+        let threads = if options.compress_threads > 1 {
+            options.compress_threads
+        } else {
+            0
+        };
+        let makers = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
+        let schema = match &options.schema {
+            Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
+            None => None,
+        };
+        let mut output = Output::create(base, options, file_id)?;
+        let data_offset = output.blocks().offset();
+        let mut core = RegionBuilder {
+            output,
+            maker,
+            makers,
+            shape: Shape {
+                first_partition: options.first_partition,
+                partition_count: options.partition_count,
+                rotation: options.rotation,
+                selective: false,
+            },
+            own_sequences: vec![0; options.partition_count as usize],
+            shared_sequence: 0,
+            metadata_sequence: 0,
+            directory: Vec::new(),
+            sums: options.statistics.then(|| Sums::new(options.partition_count)),
+            region: OpenRegion::new(data_offset),
+            revocable: false,
+            dictionaries: Dictionaries::default(),
+            stream: None,
+            training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
+        };
+        if let Some(schema) = schema {
+            core.metadata_block(block::SCHEMA, &schema)?;
+            core.output.message_is_complete()?;
+        }
+        core.output.show()?;
+        Ok(core)
+    }
+
+    pub(crate) fn output(&mut self) -> &mut Output {
+        &mut self.output
+    }
+
+    pub(crate) fn region_count(&self) -> usize {
+        self.directory.len()
+    }
+
+    /// Bytes of the blocks of all committed regions.
+    pub(crate) fn data_length(&self) -> u64 {
+        self.directory.iter().map(|entry| entry.data_length).sum()
+    }
+
+    /// The dictionaries, those that are not written yet too.
+    pub(crate) fn dictionaries(&mut self) -> &mut Dictionaries {
+        &mut self.dictionaries
+    }
+
+    /// Whether the next region may be trained on. Who hands over dictionaries has trained them already.
+    pub(crate) fn may_train(&self) -> bool {
+        self.training.is_some() && self.dictionaries.count() == 0
+    }
+
+    /// What training on a region begins with.
+    pub(crate) fn preview<'a>(&self) -> Preview<'a> {
+        Preview::new(self.maker.framing(), self.maker.target())
+    }
+
+    /// Trains a dictionary on a region that is about to be written, if it is the first that promises something (DIC-7).
+    pub(crate) fn train(&mut self, preview: &Preview<'_>) -> Result<()> {
+        let Some(level) = self.training else { return Ok(()) };
+        let Some(outcome) = training::train(preview, level)? else {
+            return Ok(());
+        };
+        self.training = None;
+        if let Some(trained) = outcome {
+            let number = self.dictionaries.add(&trained.bytes);
+            for maker in self.makers.iter_mut().chain([&mut self.maker]) {
+                maker.use_dictionary(number, &trained)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a region where the file ends now, behind the dictionaries that waited for one. One that is not `revocable`
+    /// is counted as it is written: it cannot be given up and the writer go on.
+    pub(crate) fn begin_region(&mut self, revocable: bool) -> Result<()> {
+        self.revocable = revocable;
+        let (seal, single) = (self.maker.seal(), self.output.is_single());
+        let (output, metadata_sequence) = (&mut self.output, &mut self.metadata_sequence);
+        let offset = output.blocks().offset();
+        self.dictionaries.begin_region(offset, |number, bytes| {
+            let mut sequence = u32::from(number) - 1;
+            if single {
+                sequence = *metadata_sequence;
+                *metadata_sequence += 1;
+            }
+            let file = output.blocks();
+            let offset = file.offset();
+            append_metadata_block(file.buffer(), seal, block::DICTIONARY, sequence, number, bytes);
+            Ok(offset)
+        })?;
+        self.stream = None;
+        self.region.data_offset = self.output.blocks().offset();
+        self.region.clear();
+        Ok(())
+    }
+
+    /// Takes back the dictionaries before a region that leaves nothing.
+    fn give_up_dictionaries(&mut self) -> Result<()> {
+        if let Some((offset, count)) = self.dictionaries.give_up() {
+            if self.output.is_single() {
+                self.metadata_sequence -= count as u32;
+            }
+            self.output.blocks().cut(offset)?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many extents of the region in hand: a vector that grows would take its memory twice.
+    pub(super) fn expect_extents(&mut self, count: usize) {
+        self.region.expect(count);
+    }
+
+    /// Begins an extent of the region.
+    pub(crate) fn begin_extent(&mut self, owner: Owner) {
+        self.settle();
+        let stream = self.stream_of(&owner);
+        self.region.begin(owner, stream.sequence);
+        self.stream = Some(stream);
+    }
+
+    /// The stream that an extent's blocks belong to.
+    pub(super) fn stream_of(&self, owner: &Owner) -> Stream {
+        let (partition, sequence) = match owner {
+            Owner::Own(at) => (self.shape.first_partition + at, self.own_sequences[*at as usize]),
+            Owner::Shared(_) => (ANY_PARTITION, self.shared_sequence),
+        };
+        Stream {
+            partition,
+            sequence,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Keeps what is known of the extent in hand, which gets nothing more.
+    fn settle(&mut self) {
+        if let (Some(stream), Some(owner)) = (self.stream.take(), self.region.last()) {
+            self.region.settle(stream.tally.stored);
+            if self.revocable {
+                self.region.count_later(stream.tally);
+            } else if let Some(sums) = &mut self.sums {
+                sums.add_extent(&owner, &stream.tally);
+            }
+            match owner {
+                Owner::Own(at) => self.own_sequences[at as usize] = stream.sequence,
+                Owner::Shared(_) => self.shared_sequence = stream.sequence,
+            }
+        }
+    }
+
+    /// Does something with the extent in hand.
+    fn in_extent(
+        &mut self,
+        act: impl FnOnce(&mut BlockBuilder, &mut AppendFile, &mut Stream) -> Result<()>,
+    ) -> Result<()> {
+        let file = self.output.blocks();
+        if let Some(stream) = &mut self.stream {
+            act(&mut self.maker, file, stream)?;
+        }
+        self.region.check_length(file.offset())
+    }
+
+    /// Blocks of the extent in hand that somebody else makes: as far as their stream is now.
+    pub(super) fn add_to_extent(&mut self, made: &Stream) {
+        if let Some(stream) = &mut self.stream {
+            stream.sequence = made.sequence;
+            stream.tally.stored += made.tally.stored;
+            stream.tally.plain += made.tally.plain;
+            stream.tally.records += made.tally.records;
+        }
+    }
+
+    /// Appends blocks that somebody else made, which were counted.
+    pub(super) fn add_made(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.output.blocks();
+        file.buffer().extend_from_slice(bytes);
+        file.block_ended()?;
+        self.region.check_length(file.offset())
+    }
+
+    /// What decides where blocks end: the framing and their target in bytes.
+    pub(super) fn cuts(&self) -> (Framing, usize) {
+        (self.maker.framing(), self.maker.target())
+    }
+
+    /// The block makers of the threads, one for each, if there are several; given back with [`RegionBuilder::keep_makers`].
+    pub(super) fn take_makers(&mut self) -> Vec<BlockBuilder> {
+        std::mem::take(&mut self.makers)
+    }
+
+    pub(super) fn keep_makers(&mut self, makers: Vec<BlockBuilder>) {
+        self.makers = makers;
+    }
+
+    /// Counts records of the extent in hand.
+    pub(crate) fn add_records(&mut self, records: u64) {
+        if let Some(stream) = &mut self.stream {
+            stream.tally.records += records;
+        }
+    }
+
+    /// Records and events of the extent in hand, by their places; `all` begins with them.
+    pub(super) fn gather(&mut self, from: Gather<'_>, places: &[u32], all: &[u32]) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.gather(file, stream, from, places, all))
+    }
+
+    /// A record or an event of the extent in hand.
+    pub(super) fn pushed(&mut self, record: &Pushed<'_>) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.pushed(file, stream, record))
+    }
+
+    /// An event of the extent in hand: a block of its own.
+    pub(crate) fn push_event(&mut self, kind: u8, bytes: &[u8]) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.event(file, stream, kind, bytes))
+    }
+
+    /// A data block of the extent in hand, compressed as the options say.
+    pub(crate) fn plain_block(&mut self, plain: &[u8]) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.plain_block(file, stream, plain))
+    }
+
+    /// A block of the extent in hand, as it is.
+    pub(crate) fn stored_block(&mut self, block: &StoredBlock<'_>) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.stored_block(file, stream, block))
+    }
+
+    /// No more blocks of the extent in hand.
+    pub(crate) fn end_extent(&mut self) -> Result<()> {
+        self.in_extent(|maker, file, stream| maker.end_data_block(file, stream))
+    }
+
+    /// Commits the region in hand: its message is written behind its blocks (WRT-5). A region without blocks leaves
+    /// nothing in the files.
+    pub(crate) fn commit_region(&mut self, wrapped: bool) -> Result<()> {
+        self.settle();
+        let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
+        if region.length() > 0 {
+            let too_many = || Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more");
+            let sequence = u32::try_from(self.directory.len()).map_err(|_| too_many())?;
+            let message = region.message(sequence, &self.shape, wrapped).build()?;
+            self.output.blocks_are_complete()?;
+            let message_offset = self.metadata_block(block::REGION, &message)?;
+            self.output.message_is_complete()?;
+            self.directory.push(RegionEntry {
+                message_offset,
+                message_size: message.len() as u32,
+                flags: 0,
+                data_offset: region.data_offset,
+                data_length: region.length(),
+            });
+            self.dictionaries.commit();
+        } else {
+            self.give_up_dictionaries()?;
+        }
+        if let Some(sums) = &mut self.sums {
+            region.add_to(sums);
+        }
+        // For its memory.
+        self.region = region;
+        self.region.clear();
+        Ok(())
+    }
+
+    /// Undoes the region in hand: no byte and no sequence of it stays (WRT-8).
+    pub(crate) fn give_up_region(&mut self) -> Result<()> {
+        self.maker.forget();
+        self.stream = None;
+        let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
+        for (owner, first_sequence) in region.backwards() {
+            match owner {
+                Owner::Own(at) => self.own_sequences[at as usize] = first_sequence,
+                Owner::Shared(_) => self.shared_sequence = first_sequence,
+            }
+        }
+        self.output.blocks().cut(region.data_offset)?;
+        self.give_up_dictionaries()
+    }
+
+    /// Appends a metadata block and returns where it begins.
+    fn metadata_block(&mut self, kind: u8, message: &[u8]) -> Result<u64> {
+        let file = self.output.metadata();
+        let offset = file.offset();
+        append_metadata(file.buffer(), self.maker.seal(), kind, self.metadata_sequence, message);
+        self.metadata_sequence += 1;
+        Ok(offset)
+    }
+
+    /// Writes footer and tail, and publishes the files.
+    pub(crate) fn finish(&mut self, properties: Vec<Property>, created_by: Option<String>) -> Result<()> {
+        // The statistics of all partitions take as much again.
+        self.region.forget();
+        let data_size = if self.output.is_single() {
+            self.output.metadata().offset()
+        } else {
+            self.output.blocks().offset()
+        };
+        let statistics = self.sums.take().map(Sums::into_statistics);
+        let regions = std::mem::take(&mut self.directory);
+        let footer = Footer {
+            regions,
+            data_size,
+            statistics,
+            properties,
+            created_by,
+            dictionaries: self.dictionaries.entries(),
+        };
+        let message = footer.build()?;
+        self.directory = footer.regions;
+        let footer_offset = self.metadata_block(block::FOOTER, &message)?;
+        let tail = Tail {
+            footer_offset,
+            footer_size: message.len() as u32,
+        };
+        let file = self.output.metadata();
+        let tail_offset = file.offset();
+        file.buffer().extend_from_slice(&tail.encode());
+        self.output.publish(tail_offset)
+    }
+}
+
+/// Appends a metadata block to bytes that end at a multiple of 8.
+pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, message: &[u8]) {
+    append_metadata_block(to, seal, kind, sequence, 0, message);
+}
+
+/// The same; `dictionary` is the number of the dictionary that it is, else 0.
+fn append_metadata_block(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, dictionary: u16, message: &[u8]) {
+    // Messages are smaller than 2^31 bytes, as their builder saw to.
+    let size = message.len() as u32;
+    let header = BlockHeader {
+        stored_size: size,
+        plain_size: size,
+        partition: ANY_PARTITION,
+        sequence,
+        kind,
+        codec: block::CODEC_NONE,
+        dictionary,
+        checksum: 0,
+    };
+    append_block(to, seal, &header, message);
+}

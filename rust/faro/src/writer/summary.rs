@@ -1,0 +1,27 @@
+//! What calls of a writer take and give.
+
+use crate::storage::Files;
+
+/// Whom a record is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To<'a> {
+    /// One partition.
+    One(u32),
+    /// Every partition of the file.
+    All,
+    /// The partitions of a set, in any order, repeated or not.
+    These(&'a [u32]),
+}
+
+/// What [`crate::Writer::finish`] made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Regions of the output.
+    pub regions: usize,
+    /// Bytes of the data file; in a single output, of the regions' blocks.
+    pub data_bytes: u64,
+    /// Bytes of the index file; in a single output, of everything else.
+    pub index_bytes: u64,
+    /// The files.
+    pub files: Files,
+}
