@@ -103,7 +103,7 @@ impl Reader {
 
     /// The blocks of a partition (PRT-1).
     ///
-    /// With [`Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
+    /// With [`crate::Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
     /// kept for each extent that is found.
     ///
     /// ```
