@@ -111,15 +111,14 @@ impl LimitFields {
     /// These, and the defaults of the rest.
     pub fn limits(&self) -> faro::Limits {
         let default = faro::Limits::default();
-        faro::Limits {
-            max_block_size: self.max_block_size.unwrap_or(default.max_block_size),
-            max_plain_size: self.max_plain_size.unwrap_or(default.max_plain_size),
-            max_message_size: self.max_message_size.unwrap_or(default.max_message_size),
-            max_regions: self.max_regions.unwrap_or(default.max_regions),
-            max_dictionary_size: self.max_dictionary_size.unwrap_or(default.max_dictionary_size),
-            max_dictionaries: self.max_dictionaries.unwrap_or(default.max_dictionaries),
-            max_window_size: self.max_window_size.unwrap_or(default.max_window_size),
-        }
+        faro::Limits::default()
+            .max_block_size(self.max_block_size.unwrap_or(default.max_block_size))
+            .max_plain_size(self.max_plain_size.unwrap_or(default.max_plain_size))
+            .max_message_size(self.max_message_size.unwrap_or(default.max_message_size))
+            .max_regions(self.max_regions.unwrap_or(default.max_regions))
+            .max_dictionary_size(self.max_dictionary_size.unwrap_or(default.max_dictionary_size))
+            .max_dictionaries(self.max_dictionaries.unwrap_or(default.max_dictionaries))
+            .max_window_size(self.max_window_size.unwrap_or(default.max_window_size))
     }
 }
 

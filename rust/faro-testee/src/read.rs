@@ -105,12 +105,10 @@ pub fn read(request: Read) -> Answer {
         Some("direct") => Lookup::Direct,
         Some(other) => return Err(Failure::Unsupported(format!("the lookup {other:?}"))),
     };
-    let options = ReaderOptions {
-        lookup,
-        limits: request.limits.limits(),
-        verify: request.verify.unwrap_or(true),
-        ..ReaderOptions::default()
-    };
+    let options = ReaderOptions::default()
+        .lookup(lookup)
+        .limits(request.limits.limits())
+        .verify(request.verify.unwrap_or(true));
     let reader = Reader::open(&request.paths.files()?, options)?;
     let (name, found) = match (request.range, request.by_partition) {
         (Some([from, to]), _) => ("range", range(&reader, from..to)),

@@ -42,10 +42,7 @@ impl Session {
             partitions,
         } = request;
         if action == "open" {
-            let options = ReaderOptions {
-                limits: limits.limits(),
-                ..ReaderOptions::default()
-            };
+            let options = ReaderOptions::default().limits(limits.limits());
             let follower = Follower::open(&paths.files()?, options)?;
             self.followers.insert(handle, follower);
             return Ok(json!({}));
@@ -104,11 +101,7 @@ fn repair(request: Repair) -> Answer {
     let report: RepairReport = match request.mode.as_str() {
         "last-commit" => faro::repair(&files, &limits, request.dry_run)?,
         "rebuild" => {
-            let options = RebuildOptions {
-                shared,
-                dry_run: request.dry_run,
-                ..RebuildOptions::default()
-            };
+            let options = RebuildOptions::default().shared(shared).dry_run(request.dry_run);
             faro::rebuild(&files, &limits, options)?
         }
         other => return Err(Failure::Unsupported(format!("the mode {other:?}"))),

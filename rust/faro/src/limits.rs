@@ -4,10 +4,11 @@
 /// taken for it.
 ///
 /// ```
-/// let limits = faro::Limits { max_regions: 1000, ..faro::Limits::default() };
+/// let limits = faro::Limits::default().max_regions(1000);
 /// assert_eq!(limits.max_block_size, 64 << 20);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Largest stored size of a partition block.
     pub max_block_size: u64,
@@ -23,6 +24,57 @@ pub struct Limits {
     pub max_dictionaries: u64,
     /// Largest window of a Zstandard frame.
     pub max_window_size: u64,
+}
+
+impl Limits {
+    /// Sets `max_block_size`.
+    #[must_use]
+    pub fn max_block_size(mut self, max_block_size: u64) -> Self {
+        self.max_block_size = max_block_size;
+        self
+    }
+
+    /// Sets `max_plain_size`.
+    #[must_use]
+    pub fn max_plain_size(mut self, max_plain_size: u64) -> Self {
+        self.max_plain_size = max_plain_size;
+        self
+    }
+
+    /// Sets `max_message_size`.
+    #[must_use]
+    pub fn max_message_size(mut self, max_message_size: u64) -> Self {
+        self.max_message_size = max_message_size;
+        self
+    }
+
+    /// Sets `max_regions`.
+    #[must_use]
+    pub fn max_regions(mut self, max_regions: u64) -> Self {
+        self.max_regions = max_regions;
+        self
+    }
+
+    /// Sets `max_dictionary_size`.
+    #[must_use]
+    pub fn max_dictionary_size(mut self, max_dictionary_size: u64) -> Self {
+        self.max_dictionary_size = max_dictionary_size;
+        self
+    }
+
+    /// Sets `max_dictionaries`.
+    #[must_use]
+    pub fn max_dictionaries(mut self, max_dictionaries: u64) -> Self {
+        self.max_dictionaries = max_dictionaries;
+        self
+    }
+
+    /// Sets `max_window_size`.
+    #[must_use]
+    pub fn max_window_size(mut self, max_window_size: u64) -> Self {
+        self.max_window_size = max_window_size;
+        self
+    }
 }
 
 impl Default for Limits {

@@ -133,10 +133,7 @@ fn a_region_message_that_is_damaged_is_not_remembered() {
 /// Every way to open the files ends in `io`, which names the file.
 fn is_refused(files: &Files, role: Role, path: &Path) {
     let limits = Limits::default();
-    let dry = RebuildOptions {
-        dry_run: true,
-        ..RebuildOptions::default()
-    };
+    let dry = RebuildOptions::default().dry_run(true);
     let mut errors = vec![
         open(files).unwrap_err(),
         Follower::open(files, ReaderOptions::default()).err().unwrap(),

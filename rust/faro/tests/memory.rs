@@ -72,10 +72,7 @@ fn write_regions(place: &Place, regions: usize) -> Files {
 }
 
 fn read_last_partition(files: &Files, region_cache_bytes: u64) -> usize {
-    let options = ReaderOptions {
-        region_cache_bytes,
-        ..ReaderOptions::default()
-    };
+    let options = ReaderOptions::default().region_cache_bytes(region_cache_bytes);
     let reader = Reader::open(files, options).unwrap();
     let blocks = reader.partition(PARTITIONS - 1).unwrap();
     blocks.map(|block| block.unwrap().payload.len()).sum()

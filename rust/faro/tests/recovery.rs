@@ -229,10 +229,7 @@ fn a_lost_index_is_rebuilt() {
     let files = write_sample(&place.name(), Layout::Paired);
     let before = contents(&open(&files).unwrap()).unwrap();
     std::fs::remove_file(index_path(&files)).unwrap();
-    let dry = RebuildOptions {
-        dry_run: true,
-        ..RebuildOptions::default()
-    };
+    let dry = RebuildOptions::default().dry_run(true);
     let foretold = rebuild(&files, &Limits::default(), dry).unwrap();
     assert_eq!(place.files(), ["out.data"]);
 
@@ -244,10 +241,7 @@ fn a_lost_index_is_rebuilt() {
     assert_eq!(reader.footer().properties[0].value, "rebuilt");
     assert_eq!(contents(&reader).unwrap()[1][..2], before[1][..2]);
 
-    let to_all = RebuildOptions {
-        shared: SharedPolicy::All,
-        ..RebuildOptions::default()
-    };
+    let to_all = RebuildOptions::default().shared(SharedPolicy::All);
     assert_eq!(rebuild(&files, &Limits::default(), to_all).unwrap().orphaned, 0);
     check(&files).unwrap();
     assert_eq!(contents(&open(&files).unwrap()).unwrap()[1].len(), before[1].len() + 1);
@@ -290,10 +284,7 @@ fn a_rebuild_does_not_cut_what_is_merely_too_large() {
         unreachable!()
     };
     let before = std::fs::read(data).unwrap();
-    let small = Limits {
-        max_block_size: 500,
-        ..Limits::default()
-    };
+    let small = Limits::default().max_block_size(500);
     assert_eq!(
         code(rebuild(&files, &small, RebuildOptions::default())),
         Code::LimitExceeded

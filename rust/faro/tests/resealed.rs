@@ -76,16 +76,11 @@ fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
 
 /// Everything that reads, with small limits so that a large size is a fault and no wait.
 fn read_every_way(files: &Files) {
-    let limits = Limits {
-        max_block_size: 1 << 16,
-        max_plain_size: 1 << 16,
-        max_message_size: 1 << 16,
-        ..Limits::default()
-    };
-    let options = ReaderOptions {
-        limits: limits.clone(),
-        ..ReaderOptions::default()
-    };
+    let limits = Limits::default()
+        .max_block_size(1 << 16)
+        .max_plain_size(1 << 16)
+        .max_message_size(1 << 16);
+    let options = ReaderOptions::default().limits(limits.clone());
     let checked = faro::check(files, Level::Decode, &limits).is_ok();
     if let Ok(reader) = Reader::open(files, options.clone()) {
         let read = reader.all().unwrap().all(|block| block.is_ok());
@@ -98,10 +93,7 @@ fn read_every_way(files: &Files) {
         }
         let _ = reader.layout();
     }
-    let direct = ReaderOptions {
-        lookup: Lookup::Direct,
-        ..options.clone()
-    };
+    let direct = options.clone().lookup(Lookup::Direct);
     if let Ok(reader) = Reader::open(files, direct) {
         let partitions = reader.partitions();
         for partition in partitions.clone().take(4).chain(partitions.end - 1..partitions.end) {
@@ -115,14 +107,7 @@ fn read_every_way(files: &Files) {
         let _ = follower.range(follower.partitions()).unwrap().count();
     }
     let _ = faro::repair(files, &limits, true);
-    let _ = faro::rebuild(
-        files,
-        &limits,
-        RebuildOptions {
-            dry_run: true,
-            ..RebuildOptions::default()
-        },
-    );
+    let _ = faro::rebuild(files, &limits, RebuildOptions::default().dry_run(true));
 }
 
 fn change_everything(files: &Files, role: faro::Role, path: &Path) {

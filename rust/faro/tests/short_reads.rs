@@ -100,10 +100,7 @@ fn every_read_that_fails_is_told_and_the_reader_outlives_it() {
     for layout in LAYOUTS {
         let place = Place::new();
         let files = write_sample(&place.name(), layout);
-        let uncached = ReaderOptions {
-            region_cache_bytes: 0,
-            ..ReaderOptions::default()
-        };
+        let uncached = ReaderOptions::default().region_cache_bytes(0);
         let reader = faro::Reader::open(&files, uncached).unwrap();
         let expected = contents(&reader).unwrap();
         let is_told = |result: Result<()>| {

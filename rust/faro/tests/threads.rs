@@ -102,10 +102,7 @@ fn many_threads_read_what_one_reads() {
         let report = check(&files).unwrap();
         // Every region is kept, some, or none: threads find, miss and push out each other's.
         for region_cache_bytes in [64 << 20, 1200, 0] {
-            let options = ReaderOptions {
-                region_cache_bytes,
-                ..ReaderOptions::default()
-            };
+            let options = ReaderOptions::default().region_cache_bytes(region_cache_bytes);
             let reader = Reader::open(&files, options).unwrap();
             at_once(|number| {
                 for turn in number..number + 3 {

@@ -67,39 +67,32 @@ impl Container {
 
     /// How the files are read.
     pub fn options(&self) -> ReaderOptions {
-        ReaderOptions {
-            limits: limits_of(self.flags),
-            verify: self.flags & 6 != 6,
-            ..ReaderOptions::default()
-        }
+        ReaderOptions::default()
+            .limits(limits_of(self.flags))
+            .verify(self.flags & 6 != 6)
     }
 }
 
 /// The limits that flags ask for.
 pub fn limits_of(flags: u8) -> Limits {
     match flags >> 1 & 3 {
-        1 => Limits {
-            max_block_size: 256,
-            max_plain_size: 512,
-            max_message_size: 512,
-            max_regions: 2,
-            max_dictionary_size: 64,
-            max_dictionaries: 1,
-            max_window_size: 1024,
-        },
-        2 => Limits {
-            max_plain_size: 1 << 20,
-            ..Limits::default()
-        },
-        _ => Limits {
-            max_block_size: 1 << 20,
-            max_plain_size: 1 << 17,
-            max_message_size: 1 << 20,
-            max_regions: 4096,
-            max_dictionary_size: 1 << 17,
-            max_dictionaries: 4,
-            max_window_size: 1 << 17,
-        },
+        1 => Limits::default()
+            .max_block_size(256)
+            .max_plain_size(512)
+            .max_message_size(512)
+            .max_regions(2)
+            .max_dictionary_size(64)
+            .max_dictionaries(1)
+            .max_window_size(1024),
+        2 => Limits::default().max_plain_size(1 << 20),
+        _ => Limits::default()
+            .max_block_size(1 << 20)
+            .max_plain_size(1 << 17)
+            .max_message_size(1 << 20)
+            .max_regions(4096)
+            .max_dictionary_size(1 << 17)
+            .max_dictionaries(4)
+            .max_window_size(1 << 17),
     }
 }
 

@@ -82,11 +82,10 @@ pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
     };
     let schema = args.schema.as_deref().map(schema_message).transpose()?;
     let recovered = if args.rebuild {
-        let options = RebuildOptions {
-            shared,
-            dry_run: args.dry_run,
-            schema,
-        };
+        let options = RebuildOptions::default()
+            .shared(shared)
+            .dry_run(args.dry_run)
+            .schema(schema);
         Recovered::of(faro::rebuild(&args.target.files()?, &limits, options)?)
     } else if let Some(files) = args.target.named_otherwise() {
         Recovered::of(faro::repair(&files, &limits, args.dry_run)?)

@@ -10,17 +10,17 @@ pub const VERSION_MAJOR: u8 = 1;
 pub const VERSION_MINOR: u8 = 0;
 
 /// The first 8 bytes of every file.
-pub const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
+pub(crate) const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
 /// The most partitions of a file, and the bound of their numbers.
-pub const MAX_PARTITIONS: u32 = 1 << 28;
+pub(crate) const MAX_PARTITIONS: u32 = 1 << 28;
 /// Reader feature `selective`: sequences may have gaps, region messages have `first_block` (VER-3).
-pub const FEATURE_SELECTIVE: u32 = 1;
+pub(crate) const FEATURE_SELECTIVE: u32 = 1;
 /// Reader feature `dictionaries`: blocks may be compressed with dictionaries, which stand in the file (VER-3).
-pub const FEATURE_DICTIONARIES: u32 = 2;
+pub(crate) const FEATURE_DICTIONARIES: u32 = 2;
 /// The reader features that this library knows.
-pub const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE | FEATURE_DICTIONARIES;
+pub(crate) const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE | FEATURE_DICTIONARIES;
 /// The writer features that this library knows: none are registered yet (VER-4).
-pub const KNOWN_WRITER_FEATURES: u32 = 0;
+pub(crate) const KNOWN_WRITER_FEATURES: u32 = 0;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

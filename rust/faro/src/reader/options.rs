@@ -5,6 +5,7 @@ use crate::limits::Limits;
 
 /// How a reader reads.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ReaderOptions {
     /// What a file may ask for.
     pub limits: Limits,
@@ -15,6 +16,36 @@ pub struct ReaderOptions {
     /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], batches
     /// of Arrow's, and [`crate::Reader::stored_bytes`]. All other reading takes region messages whole.
     pub lookup: Lookup,
+}
+
+impl ReaderOptions {
+    /// Sets `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets `verify`.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Sets `region_cache_bytes`.
+    #[must_use]
+    pub fn region_cache_bytes(mut self, region_cache_bytes: u64) -> Self {
+        self.region_cache_bytes = region_cache_bytes;
+        self
+    }
+
+    /// Sets `lookup`.
+    #[must_use]
+    pub fn lookup(mut self, lookup: Lookup) -> Self {
+        self.lookup = lookup;
+        self
+    }
 }
 
 impl Default for ReaderOptions {

@@ -113,7 +113,7 @@ impl Reader {
     /// # let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
     /// # writer.write(2, b"a record")?;
     /// # writer.finish()?;
-    /// let options = faro::ReaderOptions { lookup: faro::Lookup::Direct, ..faro::ReaderOptions::default() };
+    /// let options = faro::ReaderOptions::default().lookup(faro::Lookup::Direct);
     /// let reader = faro::Reader::open(&faro::Files::locate(&name)?, options)?;
     /// assert_eq!(reader.partition(2)?.count(), 1);
     /// # Ok(()) }

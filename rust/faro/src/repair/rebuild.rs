@@ -31,6 +31,7 @@ pub enum SharedPolicy {
 
 /// How an index is rebuilt.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RebuildOptions {
     /// Who reads shared blocks.
     pub shared: SharedPolicy,
@@ -38,6 +39,29 @@ pub struct RebuildOptions {
     pub dry_run: bool,
     /// With framing arrow: the encapsulated Arrow IPC schema message, which stood in the lost index only.
     pub schema: Option<Vec<u8>>,
+}
+
+impl RebuildOptions {
+    /// Sets `shared`.
+    #[must_use]
+    pub fn shared(mut self, shared: SharedPolicy) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    /// Sets `dry_run`.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
+    /// Sets `schema`.
+    #[must_use]
+    pub fn schema(mut self, schema: Option<Vec<u8>>) -> Self {
+        self.schema = schema;
+        self
+    }
 }
 
 const LOST: &[&str] = &[

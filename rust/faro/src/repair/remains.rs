@@ -54,7 +54,7 @@ impl Remain {
         }
     }
 
-    pub fn is_last(&self) -> bool {
+    pub(super) fn is_last(&self) -> bool {
         self.path == self.last
     }
 }
@@ -70,7 +70,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub fn file(&self, role: Role) -> Option<&Remain> {
+    pub(super) fn file(&self, role: Role) -> Option<&Remain> {
         self.files.iter().find(|file| file.role == role)
     }
 

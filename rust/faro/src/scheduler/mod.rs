@@ -75,6 +75,7 @@ mod sync;
 mod waiting;
 
 #[cfg(test)]
+#[allow(unreachable_pub)]
 mod interleavings;
 #[cfg(test)]
 mod tests;

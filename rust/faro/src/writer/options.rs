@@ -28,6 +28,7 @@ pub enum Durability {
 /// assert_eq!(options.block_size, 65_536);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// Paired or single files. When absent, the NAME says it: single if it ends with `.faro`, else paired (PUB-1).
     pub layout: Option<Layout>,

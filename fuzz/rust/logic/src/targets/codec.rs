@@ -27,14 +27,8 @@ fn decode(input: &[u8], codec: u8) {
     let stored = cursor.rest();
     let files = Files::single(scratch::path("x"));
     scratch::write(scratch::index(&files), &file(codec, plain_size, stored));
-    let limits = Limits {
-        max_window_size: 1 << 20,
-        ..Limits::default()
-    };
-    let options = ReaderOptions {
-        limits: limits.clone(),
-        ..ReaderOptions::default()
-    };
+    let limits = Limits::default().max_window_size(1 << 20);
+    let options = ReaderOptions::default().limits(limits.clone());
     let reader = Reader::open(&files, options).expect("a file around a block");
     let once = || {
         let blocks = reader.partition(0).expect("the file's partition");

@@ -21,10 +21,7 @@ pub fn header_block(input: &[u8]) {
         data,
         index: scratch::path("h.index"),
     };
-    let options = RebuildOptions {
-        dry_run: true,
-        ..RebuildOptions::default()
-    };
+    let options = RebuildOptions::default().dry_run(true);
     let said = rebuild(&files, &limits, options).map_err(|error| (error.code, error.offset));
     let said = said.map(|report| Found {
         regions: report.regions,

@@ -45,10 +45,7 @@ fn partitions(reader: &Reader, files: &Files, options: &ReaderOptions, whole: bo
     if whole {
         assert_eq!(all.fault, None, "checked whole, and the range does not read");
     }
-    let options = ReaderOptions {
-        lookup: Lookup::Direct,
-        ..options.clone()
-    };
+    let options = options.clone().lookup(Lookup::Direct);
     let direct = verdict(Reader::open(files, options), files).expect("it opened before");
     for partition in every(reader.partitions()) {
         let looked_up = direct.partition(partition).expect("a partition of the file");

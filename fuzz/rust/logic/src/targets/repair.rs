@@ -23,13 +23,7 @@ pub fn repair(input: &[u8]) {
         assert_eq!(scratch::contents(&files), before, "a refused repair changed something");
         return;
     };
-    let opened = Reader::open(
-        &files,
-        ReaderOptions {
-            limits: limits.clone(),
-            ..ReaderOptions::default()
-        },
-    );
+    let opened = Reader::open(&files, ReaderOptions::default().limits(limits.clone()));
     let reader = opened.expect("what was repaired opens");
     assert_eq!(reader.region_count() as u64, report.regions);
     if report.action != Action::Nothing {
@@ -70,11 +64,7 @@ pub(crate) fn asked(
     } else {
         SharedPolicy::All
     };
-    let options = RebuildOptions {
-        shared,
-        dry_run,
-        ..RebuildOptions::default()
-    };
+    let options = RebuildOptions::default().shared(shared).dry_run(dry_run);
     rebuild(files, limits, options)
 }
 

@@ -20,13 +20,7 @@ pub(super) fn codec(input: &[u8], codec: u8, lines: &mut Transcript) {
     let plain_size = cursor.number(3) & 0x1_FFFF;
     let files = Files::single(scratch::path("x"));
     scratch::write(scratch::index(&files), &file(codec, plain_size, cursor.rest()));
-    let options = ReaderOptions {
-        limits: Limits {
-            max_window_size: 1 << 20,
-            ..Limits::default()
-        },
-        ..ReaderOptions::default()
-    };
+    let options = ReaderOptions::default().limits(Limits::default().max_window_size(1 << 20));
     let reader = Reader::open(&files, options).expect("a file around a block");
     let block = reader.partition(0).expect("the file's partition").next();
     match block.expect("the file's block") {
@@ -47,10 +41,7 @@ pub(super) fn header_block(input: &[u8], lines: &mut Transcript) {
     }
     let (data, index) = (scratch::path("h.data"), scratch::path("h.index"));
     scratch::write(&data, &file);
-    let options = RebuildOptions {
-        dry_run: true,
-        ..RebuildOptions::default()
-    };
+    let options = RebuildOptions::default().dry_run(true);
     let report = rebuild(&Files::Paired { data, index }, &limits_of(*flags), options);
     lines.result("rebuild", report, |report| {
         let blocks = report.blocks.unwrap_or(u64::MAX);
