@@ -11,7 +11,7 @@ public final class SchedulerOptions {
     public static final SchedulerOptions DEFAULT = new SchedulerOptions(64 << 10, 4 << 20, 64 << 20);
 
     /** The least {@code readBytes} and {@code budgetBytes}. */
-    static final int LEAST = 4 << 10;
+    public static final int LEAST = 4 << 10;
     private static final long MOST_READ = 1L << 30;
     private static final long MOST_BUDGET = 1L << 40;
 
