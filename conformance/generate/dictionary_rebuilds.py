@@ -98,7 +98,9 @@ def add(cat: Catalog) -> None:
         ("count", {"max_dictionaries": 1}, second),
         ("size", {"max_dictionary_size": 319}, 64),
         ("none", {"max_dictionaries": 0}, 64),
+        ("before-region", {"max_dictionaries": 1, "max_regions": 0}, second),
+        ("after-region", {"max_dictionaries": 2, "max_regions": 0}, split.blocks[0][2]),
     ):
-        cat.add(f"rep-rebuild-dic-limit-{name}", "REP-5 DIC-5 LIM-1", "nobody with these limits could read the index", "repair", folder="repair",
+        cat.add(f"rep-rebuild-dic-limit-{name}", "REP-5 REP-6 DIC-5 LIM-1", "no reader with these limits could read the index", "repair", folder="repair",
                 files={"data": split.files["data"], "index": None}, request={"mode": "rebuild", "limits": limits}, features=FEATURES,
                 expect=fault("limit-exceeded", "data", at), expect_files={"data": split.files["data"]})  # fmt: skip

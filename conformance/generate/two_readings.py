@@ -168,6 +168,13 @@ def gaps(cat: Catalog) -> None:
     short = {**other.files, "data": other.files["data"][:-8]}
     bad_walk(cat, "gap-before-truncated", "FOL-3 REG-3", "a region that does not tile is reported before a data file that is too short", other,
              fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
+    overlapping = Output(
+        head(), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]}, change=_moved(-8))], True
+    )
+    other = build(overlapping)
+    short = {**other.files, "data": other.files["data"][:-16]}
+    bad_walk(cat, "gap-below-before-truncated", "FOL-3 REG-3", "so is one that begins before the end of the region before it", other,
+             fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
 
 
 def region_limit(cat: Catalog) -> None:
