@@ -160,6 +160,11 @@ def gaps(cat: Catalog) -> None:
         files = {**other.files, "data": other.files["data"] + bytes(64)}
         bad_walk(cat, f"gap-by-{'more' if by > 0 else 'less'}-4", "DIC-5 REG-3", "a region that begins at an odd multiple of 4", other,
                  fault("malformed-block", "data", end if by > 0 else other.dictionaries[1][1]), 1, files=files)  # fmt: skip
+    overlapping = [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]}, change=_moved(-8))]
+    other = build(Output(head(), overlapping, True))
+    short = {**other.files, "data": other.files["data"][:-16]}
+    bad_walk(cat, "gap-below-before-truncated", "FOL-3 REG-3", "a region that begins before the end of the one before it: before a short data file", other,
+             fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
     bare = Output(
         replace(head(), reader_features=0), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]})], True
     )
@@ -167,13 +172,6 @@ def gaps(cat: Catalog) -> None:
     other = build(bare)
     short = {**other.files, "data": other.files["data"][:-8]}
     bad_walk(cat, "gap-before-truncated", "FOL-3 REG-3", "a region that does not tile is reported before a data file that is too short", other,
-             fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
-    overlapping = Output(
-        head(), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]}, change=_moved(-8))], True
-    )
-    other = build(overlapping)
-    short = {**other.files, "data": other.files["data"][:-16]}
-    bad_walk(cat, "gap-below-before-truncated", "FOL-3 REG-3", "so is one that begins before the end of the region before it", other,
              fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
 
 
