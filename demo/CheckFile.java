@@ -1,6 +1,5 @@
 import dev.faro.FaroException;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
+import dev.faro.check.CheckLevel;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;

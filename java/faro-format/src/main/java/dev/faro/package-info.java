@@ -1,8 +1,9 @@
 /**
- * The Faro format for shuffle data in Java. Here: the words that all layers share. The layers, each using only those
- * before it: {@code file}, {@code header}, {@code block}, {@code codec} (the bytes); {@code message}; {@code index};
- * {@code sortbuffer}, {@code writer}, {@code reader}; {@code repair}. {@code key} stands by itself.
+ * The Faro format for shuffle data in Java. This package has the words that all others share: errors, limits, headers.
+ * {@link dev.faro.writer.Writer} writes an output, {@link dev.faro.reader.Reader} reads a finished one, and
+ * {@link dev.faro.follow.Follower} reads one that is still being written.
  *
- * <p>Clauses such as BLK-7 are those of the specification in the folder {@code spec}.
+ * <p>The packages below {@code dev.faro.internal} are not for callers: the module does not export them, and they may
+ * change at any time. Clauses such as BLK-7 are those of the specification in the folder {@code spec}.
  */
 package dev.faro;

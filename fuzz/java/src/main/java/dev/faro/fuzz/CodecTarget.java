@@ -4,12 +4,14 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.Limits;
-import dev.faro.block.BlockReader;
-import dev.faro.block.Context;
-import dev.faro.block.Sequence;
+import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.Encoder;
-import dev.faro.file.InputFile;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Sequence;
+import dev.faro.internal.storage.InputFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -48,10 +50,10 @@ final class CodecTarget implements Target {
     }
 
     private byte[] file(byte[] stored, int plainSize) {
-        long end = AT + BlockReader.HEADER + Seal.pad8(stored.length);
+        long end = AT + BlockHeader.SIZE + Seal.pad8(stored.length);
         ByteBuffer file = ByteBuffer.allocate((int) end).order(ByteOrder.LITTLE_ENDIAN);
         file.putInt(AT, stored.length).putInt(AT + 4, plainSize).put(AT + 17, (byte) codec);
-        file.put(AT + BlockReader.HEADER, stored);
+        file.put(AT + BlockHeader.SIZE, stored);
         file.putInt(AT + 20, Seal.block(file.array(), AT, stored.length));
         return file.array();
     }
@@ -65,8 +67,8 @@ final class CodecTarget implements Target {
 
     private void judge(FaroException e, boolean shrinks) {
         long place = e.offset() - AT;
-        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD && place == BlockReader.HEADER;
-        boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && place == (shrinks ? BlockReader.HEADER : 4);
+        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD && place == BlockHeader.SIZE;
+        boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && place == (shrinks ? BlockHeader.SIZE : 4);
         Broken.unless(beyond || malformed, "an error of a payload: " + e);
     }
 
@@ -79,7 +81,7 @@ final class CodecTarget implements Target {
             ByteBuffer stored = packed.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
             byte[] again = bytes(decoder.decode(codec, stored, plain.length, LIMITS.maxWindowSize(), null));
             Broken.unless(Arrays.equals(plain, again), "what is written is read");
-        } catch (Decoder.Refusal e) {
+        } catch (DecodeException e) {
             throw new Broken("what is written can be read: " + e.getMessage());
         }
     }

@@ -1,7 +1,7 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.header.FileHeader;
+import dev.faro.FileHeader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.PartitionReader;
 import java.io.IOException;

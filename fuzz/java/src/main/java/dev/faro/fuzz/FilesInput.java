@@ -2,7 +2,7 @@ package dev.faro.fuzz;
 
 import dev.faro.FaroException;
 import dev.faro.Limits;
-import dev.faro.reader.Follower;
+import dev.faro.follow.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
-import dev.faro.reader.Follower;
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
+import dev.faro.follow.Follower;
 import dev.faro.reader.Reader;
 import java.io.IOException;
 import java.util.HashMap;
@@ -107,7 +107,7 @@ final class FollowTarget implements Target {
                 Broken.unless(over || isSame(late.seen), "early or late, a follower reads the same");
             }
             try (Reader reader = input.reader(folder)) {
-                Checker.check(reader, CheckLevel.CHECKSUMS);
+                Check.check(reader, CheckLevel.CHECKSUMS);
                 Broken.unless(failure == null && finished && regions == reader.regionCount(), "a sound file is seen whole");
                 Map<Integer, Content> read = new HashMap<>();
                 for (int partition : Content.partitions(reader.header())) {

@@ -1,11 +1,11 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.message.Directory;
-import dev.faro.message.Fields;
-import dev.faro.message.MessageBuilder;
-import dev.faro.message.MessageKind;
-import dev.faro.message.TableView;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.message.Fields;
+import dev.faro.internal.message.MessageBuilder;
+import dev.faro.internal.message.MessageKind;
+import dev.faro.internal.message.TableView;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

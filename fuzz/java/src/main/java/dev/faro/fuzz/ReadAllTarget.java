@@ -1,9 +1,10 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.header.Framing;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
+import dev.faro.Framing;
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
+import dev.faro.check.CheckReport;
 import dev.faro.reader.Lookup;
 import dev.faro.reader.Reader;
 import dev.faro.reader.RecordCursor;
@@ -83,7 +84,7 @@ final class ReadAllTarget implements Target {
         for (CheckLevel level : CheckLevel.values()) {
             String name = level.name().toLowerCase(Locale.ROOT);
             try {
-                Checker.Result result = Checker.check(reader, level);
+                CheckReport result = Check.check(reader, level);
                 Broken.unless(failure == null, "a level passes if a higher one does: " + name);
                 Broken.unless(result.regions() == reader.regionCount(), "check counts the regions");
                 transcript.line("check", name, result.regions(), result.blocks() < 0 ? "-" : result.blocks());

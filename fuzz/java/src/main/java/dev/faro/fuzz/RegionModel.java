@@ -1,7 +1,7 @@
 package dev.faro.fuzz;
 
 import dev.faro.FaroException;
-import dev.faro.message.MessageBuilder;
+import dev.faro.internal.message.MessageBuilder;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package dev.faro.fuzz;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.repair.Rebuild;
@@ -102,7 +102,7 @@ final class RepairTarget implements Target {
         try (Reader reader = input.reader(folder, ReaderOptions.DEFAULT.withLimits(limits))) {
             statistics = reader.footer().statistics() != null;
             if (action != RepairReport.Action.NOTHING) {
-                Checker.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
+                Check.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
             }
         } catch (FaroException e) {
             // A footer that was there is kept, with statistics that nobody compared.

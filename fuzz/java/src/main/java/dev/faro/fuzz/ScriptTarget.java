@@ -2,12 +2,12 @@ package dev.faro.fuzz;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.Framing;
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
-import dev.faro.header.Framing;
 import dev.faro.index.Statistics;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.writer.Layout;
@@ -56,7 +56,7 @@ final class ScriptTarget implements Target {
         try (Reader reader = program.single
                 ? Reader.openSingle(folder.path(FilesInput.SINGLE), ReaderOptions.DEFAULT)
                 : Reader.openPair(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), ReaderOptions.DEFAULT)) {
-            Checker.check(reader, CheckLevel.DECODE);
+            Check.check(reader, CheckLevel.DECODE);
             compare(program, model, reader);
             for (int partition : Content.partitions(reader.header())) {
                 Content.ofPartition(reader, partition, program.maxPlainSize)

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.Framing;
 import dev.faro.codec.Codec;
-import dev.faro.header.Framing;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;

@@ -4,13 +4,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.codec.Codec;
 import dev.faro.index.Region;
+import dev.faro.plan.Sweep;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
-import dev.faro.scheduler.Sweep;
+import dev.faro.scheduler.SchedulerStatistics;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ final class SchedulerCases {
             if (bytes != which.plainBytes()) {
                 throw new IOException(bytes + " bytes were read, and " + which.plainBytes() + " written");
             }
-            Scheduler.Statistics statistics = scheduler.statistics();
+            SchedulerStatistics statistics = scheduler.statistics();
             ObjectNode line = Results.line("scheduler", "scheduler", which.json().put("order", "any"), List.of(nanos), bytes);
             line.putObject("figures").put("reads", statistics.reads()).put("seek_bytes", statistics.seekBytes())
                     .put("gap_bytes", statistics.gapBytes()).put("most_held_bytes", statistics.mostHeld());

@@ -1,6 +1,7 @@
 package dev.faro.flink;
 
 import dev.faro.Limits;
+import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
 import dev.faro.reader.BlockCursor;
 import java.io.IOException;
@@ -24,7 +25,7 @@ final class Decoders {
         }
         try {
             decode(block.codec(), block.storedPayload(), block.plainSize(), target);
-        } catch (Decoder.Refusal e) {
+        } catch (DecodeException e) {
             // Says where it is, and what was expected.
             target.put(block.payload());
         }
@@ -38,7 +39,7 @@ final class Decoders {
      * @param plainSize bytes that it must give
      * @param target takes them
      */
-    void decode(int codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws Decoder.Refusal {
+    void decode(int codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws DecodeException {
         Decoder decoder = free.poll();
         if (decoder == null) {
             decoder = new Decoder();

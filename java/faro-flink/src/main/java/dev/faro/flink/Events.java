@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-import dev.faro.block.BlockKind;
+import dev.faro.BlockKind;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;

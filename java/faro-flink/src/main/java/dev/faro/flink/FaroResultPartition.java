@@ -1,8 +1,8 @@
 package dev.faro.flink;
 
+import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
 import dev.faro.writer.Writer;
 import java.io.IOException;
 import java.io.InterruptedIOException;

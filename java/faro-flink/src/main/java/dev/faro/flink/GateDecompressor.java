@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-import dev.faro.codec.Decoder;
+import dev.faro.codec.DecodeException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.ByteBuffer;
@@ -84,7 +84,7 @@ final class GateDecompressor implements BlockDecompressor {
                 source.position(begin + frame.size());
                 target.position(to + frame.plainSize());
                 return frame.plainSize();
-            } catch (Decoder.Refusal e) {
+            } catch (DecodeException e) {
                 // Flink's says what is wrong, if it finds it so.
             }
         }

@@ -1,7 +1,7 @@
 package dev.faro.flink;
 
+import dev.faro.Framing;
 import dev.faro.codec.Codec;
-import dev.faro.header.Framing;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.IOException;

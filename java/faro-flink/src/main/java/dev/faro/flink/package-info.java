@@ -3,3 +3,4 @@
  * {@link dev.faro.flink.FaroShuffleServiceFactory}; everything that is not a blocking exchange stays Flink's.
  */
 package dev.faro.flink;
+

@@ -3,7 +3,7 @@ package dev.faro.flink;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.faro.block.BlockKind;
+import dev.faro.BlockKind;
 import java.io.IOException;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
 package dev.faro.flink;
 
+import dev.faro.internal.block.Context;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.io.IOException;
@@ -210,7 +210,7 @@ class JobsTest {
 
     private static Map<String, String> checked(OutputSettings settings) {
         try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT)) {
-            Checker.check(reader, CheckLevel.DECODE);
+            Check.check(reader, CheckLevel.DECODE);
             assertEquals(PARALLELISM, reader.header().partitionCount());
             return reader.footer().properties();
         } catch (IOException e) {

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.faro.block.BlockReader;
-import dev.faro.block.BlockSeal;
 import dev.faro.codec.Codec;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockSeal;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -272,9 +272,9 @@ class ReadingTest {
             assertTrue(block.next());
             ByteBuffer payload = block.storedPayload();
             int stored = payload.remaining();
-            ByteBuffer bytes = ByteBuffer.allocate((int) BlockReader.sizeInFile(stored)).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer bytes = ByteBuffer.allocate((int) BlockHeader.sizeInFile(stored)).order(ByteOrder.LITTLE_ENDIAN);
             for (int i = 0; i < stored; i++) {
-                bytes.put(BlockReader.HEADER + i, (byte) ~payload.get());
+                bytes.put(BlockHeader.SIZE + i, (byte) ~payload.get());
             }
             new BlockSeal(reader.header().fileId()).seal(bytes, 0, stored, block.plainSize(), block.partition(),
                     block.sequence(), block.kind(), block.codec(), block.dictionary());

@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-import dev.faro.block.BlockReader;
+import dev.faro.internal.block.BlockHeader;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -61,7 +61,7 @@ record WrittenOutput(Path data, Path index, List<Block> blocks) {
                 BlockCursor blocks = reader.partition(subpartition)) {
             while (blocks.next()) {
                 if (!blocks.isShared()) {
-                    long payload = blocks.offset() + BlockReader.HEADER;
+                    long payload = blocks.offset() + BlockHeader.SIZE;
                     found.add(new Block(blocks.offset(), blocks.offset(), payload, payload + blocks.storedPayload().remaining()));
                 }
             }

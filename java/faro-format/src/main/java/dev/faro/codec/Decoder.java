@@ -31,21 +31,8 @@ public final class Decoder {
     private DictionaryDigest dictionary;
     private ByteBuffer result = ByteBuffer.allocateDirect(0);
 
-    /** A payload that does not decode. */
-    public static final class Refusal extends Exception {
-        private static final long serialVersionUID = 1;
-        private final boolean beyondLimit;
-
-        Refusal(boolean beyondLimit, String found) {
-            super(found, null, false, false);
-            this.beyondLimit = beyondLimit;
-        }
-
-        /** Whether the payload may be right, but asks for more than a limit. */
-        public boolean beyondLimit() {
-            return beyondLimit;
-        }
-    }
+    /** A decoder, which takes its memory when it is first used. */
+    public Decoder() {}
 
     /**
      * Decompresses a payload, which must be used up and give exactly {@code plainSize} bytes (COD-1).
@@ -56,7 +43,7 @@ public final class Decoder {
      * @return memory of this decoder, which its next use changes; little-endian
      */
     public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow, DictionaryDigest digest)
-            throws Refusal {
+            throws DecodeException {
         if (codec == ZSTD) {
             ZstdFrame.check(stored, plainSize, maxWindow);
         }
@@ -72,21 +59,21 @@ public final class Decoder {
         return target.clear();
     }
 
-    private static void decodeLz4(ByteBuffer stored, ByteBuffer target) throws Refusal {
+    private static void decodeLz4(ByteBuffer stored, ByteBuffer target) throws DecodeException {
         int size = target.capacity();
         int decoded;
         try {
             decoded = Lz4.DECOMPRESSOR.decompress(stored, 0, stored.limit(), target, 0, size);
         } catch (LZ4Exception e) {
-            throw new Refusal(false, e.getMessage());
+            throw new DecodeException(false, e.getMessage());
         }
         if (decoded != size) {
-            throw new Refusal(false, decoded + " bytes");
+            throw new DecodeException(false, decoded + " bytes");
         }
     }
 
     private void decodeZstd(ByteBuffer stored, ByteBuffer target, long maxWindow, DictionaryDigest digest)
-            throws Refusal {
+            throws DecodeException {
         int wantedLog = Math.min(MOST_WINDOW_LOG, 64 - Long.numberOfLeadingZeros(Math.max(maxWindow, 1024) - 1));
         // Without a dictionary only a context is that was made anew.
         if (zstd == null || wantedLog != windowLog || digest == null && dictionary != null) {
@@ -105,14 +92,14 @@ public final class Decoder {
                 done = zstd.decompressDirectByteBufferStream(target, stored);
             } while (!done && stored.remaining() + target.remaining() < left);
         } catch (ZstdException e) {
-            throw new Refusal(false, e.getMessage());
+            throw new DecodeException(false, e.getMessage());
         } finally {
             if (!done) {
                 configure(wantedLog);
             }
         }
         if (!done || stored.hasRemaining() || target.hasRemaining()) {
-            throw new Refusal(false, target.position() + " bytes, " + stored.remaining() + " left over");
+            throw new DecodeException(false, target.position() + " bytes, " + stored.remaining() + " left over");
         }
     }
 

@@ -13,7 +13,7 @@ final class ZstdFrame {
      *
      * @param frame little-endian, from 0 to its limit
      */
-    static void check(ByteBuffer frame, int plainSize, long maxWindow) throws Decoder.Refusal {
+    static void check(ByteBuffer frame, int plainSize, long maxWindow) throws DecodeException {
         int end = frame.limit();
         require(end >= 1, "no frame header");
         int descriptor = frame.get(0) & 0xFF;
@@ -39,7 +39,7 @@ final class ZstdFrame {
             require(contentSize(frame, at, sizeField) == plainSize, "another content size");
         }
         if (window > maxWindow) {
-            throw new Decoder.Refusal(true, "a window of " + window + " bytes where " + maxWindow + " are allowed");
+            throw new DecodeException(true, "a window of " + window + " bytes where " + maxWindow + " are allowed");
         }
         checkBlocks(frame, at + sizeField, (int) Math.min(window, MOST_BLOCK));
     }
@@ -53,7 +53,7 @@ final class ZstdFrame {
         };
     }
 
-    private static void checkBlocks(ByteBuffer frame, int from, int mostSize) throws Decoder.Refusal {
+    private static void checkBlocks(ByteBuffer frame, int from, int mostSize) throws DecodeException {
         int end = frame.limit();
         int at = from;
         boolean last = false;
@@ -72,9 +72,9 @@ final class ZstdFrame {
         require(at == end, (end - at) + " bytes behind the frame");
     }
 
-    private static void require(boolean holds, String found) throws Decoder.Refusal {
+    private static void require(boolean holds, String found) throws DecodeException {
         if (!holds) {
-            throw new Decoder.Refusal(false, found);
+            throw new DecodeException(false, found);
         }
     }
 }

@@ -1,371 +1,55 @@
 package dev.faro.index;
 
-import dev.faro.ErrorCode;
-import dev.faro.FaroException;
-import dev.faro.file.InputFile;
-import dev.faro.header.FileHeader;
-import dev.faro.message.Fields;
-import dev.faro.message.MessageKind;
-import dev.faro.message.TableView;
-import dev.faro.message.Verifier;
-import java.nio.ByteBuffer;
-import java.nio.IntBuffer;
-
 /**
- * One committed region: where the extents of its partitions lie. A view of its message without objects per partition;
- * unchangeable, to be shared between threads. Offsets are absolute, in bytes.
+ * One committed region: where the extents of its partitions are. Unchangeable, to be shared between threads. Offsets are
+ * absolute, in bytes, in the data file or single file. A slot is an own extent, which may be empty in a dense region.
  */
-public final class Region {
-    private static final long U32 = 0xFFFFFFFFL;
-    /** In place of where a shared extent's members stand. */
-    private static final int EVERYBODY = -1;
-    private static final int NOBODY = -2;
-
-    private final ByteBuffer message;
-    private final int firstPartition;
-    private final int partitionCount;
-    private final int sequence;
-    private final long dataOffset;
-    private final long dataLength;
-    private final IntBuffer offsets;
-    private final int rotation;
-    private final IntBuffer partitions;
-    private final IntBuffer firstBlock;
-    private final long[] sharedStarts;
-    private final int[] sharedMembers;
-    private final int[] sharedFirstBlocks;
-
-    private Region(ByteBuffer message, FileHeader header, TableView table) {
-        this.message = message;
-        this.firstPartition = header.firstPartition();
-        this.partitionCount = header.partitionCount();
-        this.sequence = (int) table.u32(Fields.REGION_SEQUENCE);
-        this.dataOffset = table.u64(Fields.REGION_DATA_OFFSET);
-        this.dataLength = table.u64(Fields.REGION_DATA_LENGTH);
-        this.offsets = table.bytes(Fields.REGION_OFFSETS, 4).asIntBuffer();
-        this.rotation = (int) table.u32(Fields.REGION_ROTATION);
-        ByteBuffer sparse = table.bytes(Fields.REGION_PARTITIONS, 4);
-        this.partitions = sparse == null ? null : sparse.asIntBuffer();
-        ByteBuffer first = table.bytes(Fields.REGION_FIRST_BLOCK, 4);
-        this.firstBlock = first == null ? null : first.asIntBuffer();
-        int shared = table.length(Fields.REGION_SHARED);
-        this.sharedStarts = new long[shared + 1];
-        this.sharedMembers = new int[shared];
-        this.sharedFirstBlocks = new int[shared];
-    }
-
-    /**
-     * What the context knows of a region.
-     *
-     * @param sequence the region's number
-     * @param dataOffset where its blocks must begin
-     * @param orLater whether they may begin later, behind dictionaries (DIC-5)
-     * @param dataLength what their bytes must be, or -1
-     */
-    public record Expected(int sequence, long dataOffset, boolean orLater, long dataLength) {
-        /** Blocks that begin at exactly this offset. */
-        public Expected(int sequence, long dataOffset, long dataLength) {
-            this(sequence, dataOffset, false, dataLength);
-        }
-
-        private boolean begins(long offset) {
-            return offset == dataOffset || orLater && Long.compareUnsigned(offset, dataOffset) > 0;
-        }
-    }
-
-    /**
-     * Checks a region message, by MSG-13, REG-2 to REG-9 and REG-11.
-     *
-     * @param message little-endian, from 0 to its limit; kept
-     * @param offset of the message's first byte in the file
-     * @throws FaroException {@code malformed-message} or {@code inconsistent-index} at that offset
-     */
-    public static Region parse(ByteBuffer message, FileHeader header, Expected expected, InputFile file, long offset)
-            throws FaroException {
-        Verifier.check(message, MessageKind.REGION, header.newerMinor(), file, offset);
-        TableView table = TableView.root(message);
-        try {
-            Region.check(table, header, expected);
-            Region region = new Region(message, header, table);
-            region.checkShared(table);
-            region.checkRuns(table);
-            return region;
-        } catch (Fault e) {
-            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region that obeys REG-2 to REG-9 and REG-11",
-                    e.getMessage());
-        }
-    }
-
-    /** What is wrong; carries no stack trace, since it never leaves this class. */
-    private static final class Fault extends Exception {
-        private static final long serialVersionUID = 1;
-
-        Fault(String message) {
-            super(message, null, false, false);
-        }
-    }
-
-    private static void require(boolean holds, String fault) throws Fault {
-        if (!holds) {
-            throw new Fault(fault);
-        }
-    }
-
-    private static void check(TableView table, FileHeader header, Expected expected) throws Fault {
-        require(table.u32(Fields.REGION_SEQUENCE) == expected.sequence, "REG-2: sequence " + table.u32(Fields.REGION_SEQUENCE));
-        long length = table.u64(Fields.REGION_DATA_LENGTH);
-        require(length >= 24 && length % 8 == 0 && length <= 8 * U32, "REG-3: data_length " + length);
-        require(expected.begins(table.u64(Fields.REGION_DATA_OFFSET)), "REG-3: data_offset " + table.u64(Fields.REGION_DATA_OFFSET));
-        require(expected.dataLength < 0 || length == expected.dataLength, "REG-3: data_length " + length);
-        boolean sparse = table.has(Fields.REGION_PARTITIONS);
-        int slots = sparse ? table.length(Fields.REGION_PARTITIONS) : header.partitionCount();
-        require(table.length(Fields.REGION_OFFSETS) == slots + 1L, "REG-4: " + table.length(Fields.REGION_OFFSETS) + " offsets");
-        IntBuffer offsets = table.bytes(Fields.REGION_OFFSETS, 4).asIntBuffer();
-        require(offsets.get(0) == 0, "REG-4: the first offset is not 0");
-        long before = 0;
-        // No text is made before something is wrong: there are millions of these.
-        for (int i = 1; i <= slots; i++) {
-            long next = offsets.get(i) & U32;
-            if (next < before) {
-                throw new Fault("REG-4: offsets descend at slot " + (i - 1));
-            }
-            if (sparse && next == before) {
-                throw new Fault("REG-5: an empty slot in a sparse region");
-            }
-            before = next;
-        }
-        if (sparse) {
-            checkPartitions(table.bytes(Fields.REGION_PARTITIONS, 4).asIntBuffer(), header);
-        }
-        require(table.u32(Fields.REGION_ROTATION) < (sparse ? 1 : header.partitionCount()), "REG-5: rotation " + table.u32(Fields.REGION_ROTATION));
-        boolean named = table.has(Fields.REGION_FIRST_BLOCK);
-        // A region without slots leaves the vector out (CAN-3).
-        require(header.selective() ? named || slots == 0 : !named, "REG-9: first_block");
-        if (named) {
-            require(table.length(Fields.REGION_FIRST_BLOCK) == slots, "REG-9: " + table.length(Fields.REGION_FIRST_BLOCK) + " first blocks");
-            IntBuffer firstBlock = table.bytes(Fields.REGION_FIRST_BLOCK, 4).asIntBuffer();
-            for (int i = 0; i < slots; i++) {
-                require(offsets.get(i) != offsets.get(i + 1) || firstBlock.get(i) == 0,
-                        "REG-9: a first block of an empty slot");
-            }
-        }
-    }
-
-    private static void checkPartitions(IntBuffer partitions, FileHeader header) throws Fault {
-        long before = header.firstPartition() - 1L;
-        for (int i = 0; i < partitions.limit(); i++) {
-            long next = partitions.get(i) & U32;
-            if (next <= before) {
-                throw new Fault("REG-5: partitions do not ascend at slot " + i);
-            }
-            before = next;
-        }
-        require(before < (long) header.firstPartition() + header.partitionCount(), "REG-5: partition " + before);
-    }
-
-    /** REG-6, REG-7 and REG-11; notes where each shared extent begins and where its members stand. */
-    private void checkShared(TableView table) throws Fault {
-        long units = offsets.get(slots()) & U32;
-        int bytes = (partitionCount + 7) / 8;
-        long before = -1;
-        for (int i = 0; i < sharedMembers.length; i++) {
-            TableView extent = table.table(Fields.REGION_SHARED, i);
-            long length = extent.u32(Fields.SHARED_LENGTH);
-            if (length < 3) {
-                throw new Fault("REG-6: a shared extent of " + length + " units");
-            }
-            sharedStarts[i] = dataOffset + 8 * units;
-            units += length;
-            long first = extent.u32(Fields.SHARED_FIRST_BLOCK);
-            if (first <= before) {
-                throw new Fault("REG-11: first blocks do not ascend at shared extent " + i);
-            }
-            sharedFirstBlocks[i] = (int) first;
-            before = first;
-            int members = extent.vectorAt(Fields.SHARED_MEMBERS);
-            int given = members < 0 ? 0 : extent.length(Fields.SHARED_MEMBERS);
-            sharedMembers[i] = members < 0 ? EVERYBODY : given == 0 ? NOBODY : members;
-            if (given > 0) {
-                require(given == bytes, "REG-7: " + given + " bytes of members");
-                int spare = 8 * bytes - partitionCount;
-                require((message.get(members + bytes - 1) & 0xFF) >> (8 - spare) == 0,
-                        "REG-7: members beyond the last partition");
-            }
-        }
-        sharedStarts[sharedMembers.length] = dataOffset + 8 * units;
-        require(units == dataLength / 8, "REG-6: extents of " + units + " units");
-    }
-
-    /** REG-8. */
-    private void checkRuns(TableView table) throws Fault {
-        ByteBuffer runs = table.bytes(Fields.REGION_RUNS, 16);
-        if (runs == null) {
-            return;
-        }
-        int next = 0;
-        for (int extent = 0; extent < slots() + sharedCount(); extent++) {
-            boolean own = extent < slots();
-            long left = own ? start(extent + 1) - start(extent)
-                    : sharedEnd(extent - slots()) - sharedStart(extent - slots());
-            long partition = own ? partitionOf(extent) : U32;
-            while (left > 0) {
-                require(next < runs.limit(), "REG-8: too few runs");
-                long length = runs.getInt(next + 12) & U32;
-                require(length >= 1 && 8 * length <= left, "REG-8: a run crosses extents");
-                require((runs.getInt(next + 8) & U32) == partition, "REG-8: a run of another partition");
-                left -= 8 * length;
-                next += 16;
-            }
-        }
-        require(next == runs.limit(), "REG-8: too many runs");
-    }
-
-    /** The region's number. */
-    public int sequence() {
-        return sequence;
-    }
+public interface Region {
+    /** The region's number, from 0 on. */
+    int sequence();
 
     /** Where its blocks begin. */
-    public long dataOffset() {
-        return dataOffset;
-    }
+    long dataOffset();
 
     /** Where its blocks end. */
-    public long dataEnd() {
-        return dataOffset + dataLength;
-    }
-
-    /** Bytes that the region takes in memory, about. */
-    long memory() {
-        return message.capacity() + 16L * sharedMembers.length + 256;
-    }
+    long dataEnd();
 
     /** Count of the slots. */
-    public int slots() {
-        return offsets.limit() - 1;
-    }
+    int slots();
 
-    /** Where the own extent of a slot begins; for the slot behind the last, where the own extents end. */
-    public long start(int slot) {
-        return dataOffset + 8 * (offsets.get(slot) & U32);
-    }
+    /** Where the own extent of a slot begins; for the slot after the last, where the own extents end. */
+    long start(int slot);
 
     /** The partition of a slot. */
-    public int partitionOf(int slot) {
-        if (partitions != null) {
-            return partitions.get(slot);
-        }
-        int rest = partitionCount - rotation;
-        return firstPartition + (slot < rest ? slot + rotation : slot - rest);
-    }
+    int partitionOf(int slot);
 
     /** The slot of one of the file's partitions, or -1 if it has none. */
-    public int slotOf(int partition) {
-        if (partitions == null) {
-            int relative = partition - firstPartition;
-            return relative >= rotation ? relative - rotation : relative + partitionCount - rotation;
-        }
-        int slot = lowerBound(partition);
-        return slot < slots() && partitions.get(slot) == partition ? slot : -1;
-    }
+    int slotOf(int partition);
 
-    /** In a sparse region, the first slot whose partition is not below a number. */
-    private int lowerBound(int partition) {
-        int low = 0;
-        int high = slots();
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (partitions.get(middle) < partition) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
-    }
-
-    /**
-     * The slots of the partitions from {@code from} to before {@code to}, as one or two stretches in slot order.
-     *
-     * @return start and end of each stretch
-     */
-    public int[] slotsOf(int from, int to) {
-        if (partitions != null) {
-            return new int[] {lowerBound(from), lowerBound(to)};
-        }
-        int turn = firstPartition + rotation;
-        int rest = partitionCount - rotation;
-        int[] high = {Math.max(from, turn) - turn, Math.max(to, turn) - turn};
-        int[] low = {Math.min(from, turn) - firstPartition + rest, Math.min(to, turn) - firstPartition + rest};
-        return new int[] {high[0], high[1], low[0], low[1]};
-    }
-
-    /** Sequence of the first block of a slot, in files with the feature {@code selective}. */
-    public long firstBlock(int slot) {
-        return firstBlock.get(slot) & U32;
-    }
+    /** Sequence of the first block of a slot, in files with the reader feature {@code selective} (REG-9). */
+    long firstBlock(int slot);
 
     /** Count of the shared extents. */
-    public int sharedCount() {
-        return sharedMembers.length;
-    }
+    int sharedCount();
 
     /** Where a shared extent begins. */
-    public long sharedStart(int shared) {
-        return sharedStarts[shared];
-    }
+    long sharedStart(int shared);
 
     /** Where a shared extent ends. */
-    public long sharedEnd(int shared) {
-        return sharedStarts[shared + 1];
-    }
+    long sharedEnd(int shared);
 
-    /** Sequence of the first block of a shared extent. */
-    public long sharedFirstBlock(int shared) {
-        return sharedFirstBlocks[shared] & U32;
-    }
+    /** Sequence of the first block of a shared extent (REG-11). */
+    long sharedFirstBlock(int shared);
 
     /** Whether a shared extent is for every partition of the file. */
-    public boolean isForAll(int shared) {
-        return sharedMembers[shared] == EVERYBODY;
-    }
+    boolean isForAll(int shared);
 
-    /** Whether one of the file's partitions reads a shared extent. */
-    public boolean isMember(int shared, int partition) {
-        int relative = partition - firstPartition;
-        int members = sharedMembers[shared];
-        return members == EVERYBODY
-                || members != NOBODY && (message.get(members + relative / 8) >> relative % 8 & 1) != 0;
-    }
+    /** Whether one of the file's partitions reads a shared extent (REG-7). */
+    boolean isMember(int shared, int partition);
 
     /** The first partition from {@code from} to before {@code to} that reads a shared extent, or -1. */
-    public int nextMember(int shared, int from, int to) {
-        if (sharedMembers[shared] == NOBODY) {
-            return -1;
-        }
-        int partition = from;
-        while (partition < to) {
-            int relative = partition - firstPartition;
-            if (!isForAll(shared) && relative % 8 == 0 && message.get(sharedMembers[shared] + relative / 8) == 0) {
-                partition += 8;
-            } else if (isMember(shared, partition)) {
-                return partition;
-            } else {
-                partition++;
-            }
-        }
-        return -1;
-    }
+    int nextMember(int shared, int from, int to);
 
     /** Bytes of the extents that a partition reads, headers and padding included. */
-    public long storedBytes(int partition) {
-        int slot = slotOf(partition);
-        long bytes = slot < 0 ? 0 : start(slot + 1) - start(slot);
-        for (int i = 0; i < sharedMembers.length; i++) {
-            if (isMember(i, partition)) {
-                bytes += sharedEnd(i) - sharedStart(i);
-            }
-        }
-        return bytes;
-    }
+    long storedBytes(int partition);
 }

@@ -1,113 +1,16 @@
 package dev.faro.index;
 
-import dev.faro.message.Fields;
-import dev.faro.message.TableView;
-import java.nio.ByteBuffer;
-import java.nio.LongBuffer;
-
-/** The footer's statistics (FTR-4): hints until a check compared them with the file (FTR-6). */
-public final class Statistics {
-    private final int firstPartition;
-    private final LongBuffer stored;
-    private final LongBuffer plain;
-    private final LongBuffer records;
-    private final long storedToAll;
-    private final long plainToAll;
-    private final long recordsToAll;
-
-    Statistics(int firstPartition, TableView table) {
-        this.firstPartition = firstPartition;
-        this.stored = vector(table, Fields.STATISTICS_STORED);
-        this.plain = vector(table, Fields.STATISTICS_PLAIN);
-        this.records = vector(table, Fields.STATISTICS_RECORDS);
-        this.storedToAll = table.u64(Fields.STATISTICS_STORED_TO_ALL);
-        this.plainToAll = table.u64(Fields.STATISTICS_PLAIN_TO_ALL);
-        this.recordsToAll = table.u64(Fields.STATISTICS_RECORDS_TO_ALL);
-    }
-
-    private static LongBuffer vector(TableView table, int field) {
-        ByteBuffer bytes = table.bytes(field, 8);
-        return bytes == null ? null : bytes.asLongBuffer();
-    }
-
-    private long at(LongBuffer values, int partition) {
-        return values == null ? 0 : values.get(partition - firstPartition);
-    }
-
+/**
+ * The footer's statistics for each partition (FTR-4). They are hints until a check has compared them with the file
+ * (FTR-6). A partition is one of the file's.
+ */
+public interface Statistics {
     /** Bytes of the extents that a partition reads, block headers and padding included. */
-    public long stored(int partition) {
-        return at(stored, partition) + storedToAll;
-    }
+    long stored(int partition);
 
     /** Plain bytes of the data blocks that a partition reads. */
-    public long plain(int partition) {
-        return at(plain, partition) + plainToAll;
-    }
+    long plain(int partition);
 
     /** Records in the data blocks that a partition reads. */
-    public long records(int partition) {
-        return at(records, partition) + recordsToAll;
-    }
-
-    /** Whether the stored bytes, partition by partition, are those that were counted. */
-    public boolean storedIs(Counter counted) {
-        return counted.is(stored, storedToAll);
-    }
-
-    /** Whether the plain bytes, partition by partition, are those that were counted. */
-    public boolean plainIs(Counter counted) {
-        return counted.is(plain, plainToAll);
-    }
-
-    /** Whether the records, partition by partition, are those that were counted. */
-    public boolean recordsIs(Counter counted) {
-        return counted.is(records, recordsToAll);
-    }
-
-    /** A counter for what {@link #storedIs} compares. */
-    public Counter storedCounter() {
-        return new Counter(stored);
-    }
-
-    /** A counter for what {@link #plainIs} compares. */
-    public Counter plainCounter() {
-        return new Counter(plain);
-    }
-
-    /** A counter for what {@link #recordsIs} compares. */
-    public Counter recordsCounter() {
-        return new Counter(records);
-    }
-
-    /**
-     * Counts one kind of statistics anew. It takes memory in proportion to a vector of the file only: where the file
-     * has none, all must be zero, and one bit remembers whether they are.
-     */
-    public static final class Counter {
-        private final long[] each;
-        private boolean surplus;
-        private long toAll;
-
-        private Counter(LongBuffer values) {
-            this.each = values == null ? null : new long[values.limit()];
-        }
-
-        /** Counts for one partition, whose number is relative to the first. */
-        public void add(int relative, long amount) {
-            if (each == null) {
-                surplus |= amount != 0;
-            } else {
-                each[relative] += amount;
-            }
-        }
-
-        /** Counts for every partition. */
-        public void addToAll(long amount) {
-            toAll += amount;
-        }
-
-        private boolean is(LongBuffer values, long valueToAll) {
-            return !surplus && toAll == valueToAll && (each == null || LongBuffer.wrap(each).equals(values));
-        }
-    }
+    long records(int partition);
 }

@@ -29,6 +29,9 @@ public final class KeyHash {
 
     private ByteBuffer key = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
 
+    /** An empty key. */
+    public KeyHash() {}
+
     private ByteBuffer room(int size) {
         if (key.remaining() < size) {
             byte[] larger = Arrays.copyOf(key.array(), Math.max(2 * key.capacity(), key.position() + size));

@@ -1,13 +1,12 @@
 package dev.faro.reader;
 
-import dev.faro.ErrorCode;
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.BlockReader;
-import dev.faro.block.Payloads;
-import dev.faro.block.Context;
-import dev.faro.header.Framing;
-import dev.faro.header.FileHeader;
+import dev.faro.FileHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.reader.ExtentReaders;
+import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 
@@ -18,7 +17,7 @@ import java.nio.ByteBuffer;
  * reader: both make its next read fail with {@code io}.
  */
 public final class BlockCursor implements Closeable {
-    private final PartitionReader dataset;
+    private final OutputReader output;
     private final FileHeader header;
     private final Extents extents;
     private final Sequences sequences;
@@ -28,9 +27,9 @@ public final class BlockCursor implements Closeable {
     private long at;
     private boolean begun;
 
-    BlockCursor(PartitionReader dataset, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
-        this.dataset = dataset;
-        this.header = dataset.header();
+    BlockCursor(OutputReader output, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
+        this.output = output;
+        this.header = output.header();
         this.reader = reader;
         this.extents = extents;
         this.sequences = new Sequences(header.selective(), fromStart);
@@ -206,33 +205,11 @@ public final class BlockCursor implements Closeable {
     public ByteBuffer framedPayload() throws FaroException {
         ByteBuffer payload = payload();
         try {
-            checkFraming(blocks, payload, header.framing());
+            blocks.countRecords(payload, header.framing());
         } catch (FaroException e) {
             throw fail(e);
         }
         return payload;
-    }
-
-    /**
-     * FRM-5 for one block.
-     *
-     * @return records of the block; for other framings than records, 0
-     */
-    static long checkFraming(BlockReader block, ByteBuffer payload, Framing framing) throws FaroException {
-        if (block.kind() != BlockKind.DATA || framing == Framing.OPAQUE) {
-            return 0;
-        }
-        long records = 0;
-        if (framing == Framing.RECORDS) {
-            records = Payloads.countRecords(payload);
-        } else if (!Payloads.isArrowMessage(payload)) {
-            records = -1;
-        }
-        if (records < 0) {
-            throw block.fault(ErrorCode.MALFORMED_BLOCK, BlockReader.HEADER, "a payload of framing " + framing,
-                    "other bytes");
-        }
-        return records;
     }
 
     FileHeader header() {
@@ -244,7 +221,7 @@ public final class BlockCursor implements Closeable {
     public void close() {
         if (reader != null) {
             if (extents.lendsBlocks()) {
-                dataset.readers().giveBack(reader);
+                output.readers().giveBack(reader);
             }
             reader = null;
         }

@@ -1,9 +1,9 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.index.Region;
-import dev.faro.index.Regions;
-import dev.faro.message.Directory;
+import dev.faro.internal.index.RegionIndex;
+import dev.faro.internal.index.Regions;
+import dev.faro.internal.message.Directory;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -20,7 +20,7 @@ final class ExtentTable {
     private final int from;
     private final int count;
     private final int regions;
-    /** Region by region. */
+    /** RegionIndex by region. */
     private final long[] starts;
     private final int[] units;
     private final int[] firstBlocks;
@@ -72,7 +72,7 @@ final class ExtentTable {
     }
 
     /** Adds a region; returns the bytes that its shared extents take. */
-    private long add(int number, Region region) {
+    private long add(int number, RegionIndex region) {
         for (int i = 0; i < count; i++) {
             int slot = region.slotOf(from + i);
             if (slot >= 0) {
@@ -99,7 +99,7 @@ final class ExtentTable {
         return taken;
     }
 
-    private BitSet members(Region region, int extent, int first) {
+    private BitSet members(RegionIndex region, int extent, int first) {
         BitSet members = new BitSet(count);
         for (int member = first; member >= 0; member = region.nextMember(extent, member + 1, from + count)) {
             members.set(member - from);

@@ -1,9 +1,9 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.block.Source;
-import dev.faro.file.InputFile;
-import dev.faro.scheduler.ReadPlan;
+import dev.faro.internal.block.ByteSource;
+import dev.faro.internal.storage.InputFile;
+import dev.faro.plan.ReadPlan;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -13,7 +13,7 @@ import java.util.BitSet;
  * The extents of some partitions of an {@link ExtentTable}, all of them in memory: few reads in the order of the file,
  * to be delivered in another. For one thread.
  */
-final class ExtentWindow implements Source {
+final class ExtentWindow implements ByteSource {
     /** Bytes of a window at most, without gaps. */
     static final int MOST = 4 << 20;
     /** A gap that takes less time to read than another call. */

@@ -1,7 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.block.BlockReader;
+import dev.faro.internal.block.BlockReader;
 
 /**
  * The extents that a cursor reads, in its order. The fields are those of the extent that {@link #next} went to. For one

@@ -1,8 +1,11 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.block.BlockReader;
 import dev.faro.codec.Decoder;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.reader.ExtentReaders;
+import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -94,14 +97,15 @@ public final class Feed implements Closeable {
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
-    public Feed(PartitionReader dataset, int from, int to, Returns returns) throws FaroException {
-        dataset.checkRange(from, to);
-        this.maxBlockSize = dataset.limits().maxBlockSize();
-        this.source = new FeedSource(returns);
-        this.blocks = dataset.readers().blocksOf(source);
+    public Feed(PartitionReader reader, int from, int to, Returns returns) throws FaroException {
+        OutputReader output = reader.output();
+        output.checkRange(from, to);
+        this.maxBlockSize = output.limits().maxBlockSize();
+        this.source = new FeedSource(returns::giveBack);
+        this.blocks = output.readers().blocksOf(source);
         this.turn = to - from == 1 ? from : -1;
-        this.plan = new RegionExtents(dataset.regions(), dataset.directory(), blocks, from, to, 0);
-        this.cursor = new BlockCursor(dataset, new ExtentReaders.ExtentReader(blocks, new Decoder()),
+        this.plan = new RegionExtents(output.regions(), output.directory(), blocks, from, to, 0);
+        this.cursor = new BlockCursor(output, new ExtentReaders.ExtentReader(blocks, new Decoder()),
                 new Planned(), true);
     }
 
@@ -218,14 +222,14 @@ public final class Feed implements Closeable {
 
     /** Whether the block at an offset is there as far as its checks need it. */
     private boolean isWhole(long at, long left) {
-        if (!source.fill(at, (int) Math.min(left, BlockReader.HEADER))) {
+        if (!source.fill(at, (int) Math.min(left, BlockHeader.SIZE))) {
             return false;
         }
-        if (left < BlockReader.HEADER) {
+        if (left < BlockHeader.SIZE) {
             return true;
         }
         long stored = source.u32(at);
-        long size = BlockReader.sizeInFile(stored);
+        long size = BlockHeader.sizeInFile(stored);
         return size > left || stored > maxBlockSize || source.fill(at, (int) size);
     }
 

@@ -1,18 +1,19 @@
 package dev.faro.reader;
 
-import dev.faro.block.Source;
+import dev.faro.internal.block.ByteSource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 
 /**
  * Bytes that were brought, as a block reader wants them: each block in one piece. One that lies in several buffers is
  * put together in memory of its own. Who brings may be another thread than who takes.
  */
-final class FeedSource implements Source {
+final class FeedSource implements ByteSource {
     private static final int LEAST = 4 << 10;
 
-    private final Feed.Returns returns;
+    private final Consumer<ByteBuffer> returns;
     private final ConcurrentLinkedQueue<Part> parts = new ConcurrentLinkedQueue<>();
     /** The part that is being taken, or null. */
     private Part part;
@@ -30,7 +31,7 @@ final class FeedSource implements Source {
      */
     private record Part(ByteBuffer given, ByteBuffer view, long from, long to) {}
 
-    FeedSource(Feed.Returns returns) {
+    FeedSource(Consumer<ByteBuffer> returns) {
         this.returns = returns;
     }
 
@@ -90,7 +91,7 @@ final class FeedSource implements Source {
             ByteBuffer given = part.given;
             // Before the call, which may fail: nothing is given back twice.
             part = null;
-            returns.giveBack(given);
+            returns.accept(given);
         }
     }
 

@@ -1,9 +1,10 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.block.BlockReader;
-import dev.faro.index.DirectLookup;
-import dev.faro.index.FoundExtents;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.index.DirectLookup;
+import dev.faro.internal.index.FoundExtents;
 
 /**
  * The extents of one partition by direct lookup. All regions are looked up before the first extent is read, also those
@@ -39,7 +40,7 @@ final class LookedUpExtents extends Extents {
             return false;
         }
         boolean isShared = found.isShared(next);
-        set(isShared, isShared ? BlockReader.NO_PARTITION : asked, found.start(next), found.end(next), found.end(next));
+        set(isShared, isShared ? BlockHeader.NO_PARTITION : asked, found.start(next), found.end(next), found.end(next));
         firstBlock = isShared || selective ? found.firstBlock(next) : -1;
         region = found.region(next);
         next++;

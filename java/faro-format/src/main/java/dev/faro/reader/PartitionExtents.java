@@ -2,8 +2,10 @@ package dev.faro.reader;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.block.BlockReader;
-import dev.faro.message.Directory;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.OutputReader;
 
 /**
  * The extents of consecutive partitions, one partition after another (PRT-7), each as PRT-1 says. As many partitions as
@@ -13,7 +15,7 @@ import dev.faro.message.Directory;
  * that the fault comes where PRT-3 has it.
  */
 final class PartitionExtents extends Extents {
-    private final PartitionReader dataset;
+    private final OutputReader output;
     private final Directory directory;
     private final BlockReader aloneBlocks;
     private final ExtentWindow window;
@@ -30,12 +32,12 @@ final class PartitionExtents extends Extents {
     private int regionNumber;
     private int nextShared;
 
-    PartitionExtents(PartitionReader dataset, Directory directory, BlockReader aloneBlocks, int from, int to) {
-        this.dataset = dataset;
+    PartitionExtents(OutputReader output, Directory directory, BlockReader aloneBlocks, int from, int to) {
+        this.output = output;
         this.directory = directory;
         this.aloneBlocks = aloneBlocks;
-        this.window = new ExtentWindow(dataset.files().data());
-        this.windowBlocks = dataset.readers().blocksOf(window);
+        this.window = new ExtentWindow(output.files().data());
+        this.windowBlocks = output.readers().blocksOf(window);
         this.turn = from - 1;
         this.to = to;
         this.windowEnd = turn;
@@ -64,7 +66,7 @@ final class PartitionExtents extends Extents {
             regionNumber = -1;
             nextShared = 0;
         } else {
-            alone = new RegionExtents(dataset.regions(), directory, aloneBlocks, turn, turn + 1, 0);
+            alone = new RegionExtents(output.regions(), directory, aloneBlocks, turn, turn + 1, 0);
         }
     }
 
@@ -72,7 +74,7 @@ final class PartitionExtents extends Extents {
         aloneEnd = turn + 1;
         try {
             if (table == null || turn >= table.from() + table.count()) {
-                table = ExtentTable.of(dataset.regions(), directory, turn, to);
+                table = ExtentTable.of(output.regions(), directory, turn, to);
             }
             if (table == null) {
                 return;
@@ -108,7 +110,7 @@ final class PartitionExtents extends Extents {
             while (nextShared < sharedEnd) {
                 ExtentTable.Shared extent = table.shared(nextShared++);
                 if (extent.isFor(index)) {
-                    set(true, BlockReader.NO_PARTITION, extent.start(), extent.end(), extent.end());
+                    set(true, BlockHeader.NO_PARTITION, extent.start(), extent.end(), extent.end());
                     firstBlock = extent.firstBlock();
                     return true;
                 }

@@ -1,15 +1,16 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.Limits;
-import dev.faro.file.InputFile;
-import dev.faro.header.Framing;
-import dev.faro.header.FileHeader;
-import dev.faro.index.DirectLookup;
+import dev.faro.FileHeader;
+import dev.faro.Framing;
+import dev.faro.follow.Follower;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
-import dev.faro.index.Regions;
-import dev.faro.message.Directory;
+import dev.faro.internal.index.DirectLookup;
+import dev.faro.internal.index.FooterMessage;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.ExtentReaders;
+import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -19,92 +20,60 @@ import java.nio.ByteOrder;
  * several threads at once; each cursor is for one thread. A thread that is interrupted while it reads, or before, gets
  * {@code io} with an {@link java.io.InterruptedIOException} as cause and stays interrupted; the others read on.
  */
-public abstract sealed class PartitionReader implements Closeable permits Reader, Follower {
-    private final FileSet files;
-    private final Limits limits;
-    private final Regions regions;
-    private final FileDictionaries dictionaries;
-    private final ExtentReaders readers;
+public abstract class PartitionReader implements Closeable {
+    private final OutputReader output;
 
-    PartitionReader(FileSet files, ReaderOptions options) {
-        this.files = files;
-        this.limits = options.limits();
-        this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
-        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory);
-        this.readers = new ExtentReaders(
-                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
+    /** For the library's other packages, not for callers. */
+    @SuppressWarnings("exports")
+    protected PartitionReader(OutputReader output) {
+        this.output = output;
     }
 
-    /** The regions to read, which do not change. */
-    abstract Directory directory();
+    /** For the library's other packages, not for callers: what they read this output by. */
+    @SuppressWarnings("exports")
+    public OutputReader output() {
+        return output;
+    }
 
-    /** What the footer says, or null if it was not seen yet. */
-    public abstract Footer footer();
-
-    /** What finds one partition's extents in place of whole region messages (LKP-1), or null. */
-    abstract DirectLookup directLookup();
-
-    /** What {@link #schemaMessage} shows. */
-    abstract ByteBuffer schema();
+    /** What the footer says, or null if a follower has not seen it yet. */
+    public final Footer footer() {
+        FooterMessage message = output.footer();
+        return message == null ? null : message.footer();
+    }
 
     /**
-     * The encapsulated Arrow schema message, a view of the caller's own, which cannot be written; little-endian.
+     * The encapsulated Arrow schema message, a new view that cannot be written; little-endian.
      *
      * @return null unless the framing is arrow
      */
     public final ByteBuffer schemaMessage() {
-        ByteBuffer schema = schema();
+        ByteBuffer schema = output.schema();
         return schema == null ? null : schema.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    final FileSet files() {
-        return files;
-    }
-
-    /** The data file, or the single file: for who reads it in another order. */
-    public final InputFile dataFile() {
-        return files.data();
-    }
-
-    final Limits limits() {
-        return limits;
-    }
-
-    final Regions regions() {
-        return regions;
-    }
-
-    final ExtentReaders readers() {
-        return readers;
-    }
-
-    final FileDictionaries dictionaries() {
-        return dictionaries;
     }
 
     /** The header of the index or single file. */
     public final FileHeader header() {
-        return files.header();
+        return output.header();
     }
 
     /** Count of the committed regions. */
     public final int regionCount() {
-        return directory().size();
+        return output.directory().size();
     }
 
     /** Count of the dictionaries; those of a pair that a {@link Follower} reads, before the committed regions. */
     public final int dictionaryCount() {
-        return directory().dictionaryCount();
+        return output.directory().dictionaryCount();
     }
 
     /** Where the block of a dictionary begins in the data or single file, by its number less 1. */
     public final long dictionaryOffset(int dictionary) {
-        return directory().dictionaryOffset(dictionary);
+        return output.directory().dictionaryOffset(dictionary);
     }
 
     /** Bytes of a dictionary, by its number less 1. */
     public final int dictionarySize(int dictionary) {
-        return directory().dictionarySize(dictionary);
+        return output.directory().dictionarySize(dictionary);
     }
 
     /**
@@ -113,11 +82,7 @@ public abstract sealed class PartitionReader implements Closeable permits Reader
      * @throws FaroException {@code invalid-argument} if there is no such region, or the check that fails
      */
     public final Region region(int number) throws FaroException {
-        Directory directory = directory();
-        if (number < 0 || number >= directory.size()) {
-            throw FaroException.invalidArgument("a region below " + directory.size(), number);
-        }
-        return regions.get(directory, number);
+        return output.region(number);
     }
 
     /**
@@ -136,18 +101,18 @@ public abstract sealed class PartitionReader implements Closeable permits Reader
      * @throws FaroException {@code invalid-argument} if the file does not have the partition or the region
      */
     public final BlockCursor partition(int partition, int firstRegion) throws FaroException {
-        checkPartition(partition);
-        Directory directory = directory();
+        output.checkPartition(partition);
+        Directory directory = output.directory();
         if (firstRegion < 0 || firstRegion > directory.size()) {
             throw FaroException.invalidArgument("a region from 0 to " + directory.size(), firstRegion);
         }
-        DirectLookup direct = directLookup();
+        DirectLookup direct = output.directLookup();
         if (direct == null) {
             return cursor(directory, partition, partition + 1, firstRegion);
         }
-        ExtentReaders.ExtentReader reader = readers.take();
+        ExtentReaders.ExtentReader reader = output.readers().take();
         Extents extents = new LookedUpExtents(direct, reader.blocks(), header().selective(), partition, firstRegion);
-        return new BlockCursor(this, reader, extents, firstRegion == 0);
+        return new BlockCursor(output, reader, extents, firstRegion == 0);
     }
 
     /**
@@ -156,8 +121,8 @@ public abstract sealed class PartitionReader implements Closeable permits Reader
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
     public final BlockCursor range(int from, int to) throws FaroException {
-        checkRange(from, to);
-        return cursor(directory(), from, to, 0);
+        output.checkRange(from, to);
+        return cursor(output.directory(), from, to, 0);
     }
 
     /**
@@ -168,24 +133,15 @@ public abstract sealed class PartitionReader implements Closeable permits Reader
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
     public final BlockCursor byPartition(int from, int to) throws FaroException {
-        checkRange(from, to);
-        ExtentReaders.ExtentReader reader = readers.take();
-        return new BlockCursor(this, reader, new PartitionExtents(this, directory(), reader.blocks(), from, to), true);
+        output.checkRange(from, to);
+        ExtentReaders.ExtentReader reader = output.readers().take();
+        return new BlockCursor(output, reader, new PartitionExtents(output, output.directory(), reader.blocks(), from, to), true);
     }
 
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {
-        ExtentReaders.ExtentReader reader = readers.take();
-        return new BlockCursor(this, reader,
-                new RegionExtents(regions, directory, reader.blocks(), from, to, firstRegion), firstRegion == 0);
-    }
-
-    final void checkRange(int from, int to) throws FaroException {
-        FileHeader header = header();
-        int end = header.firstPartition() + header.partitionCount();
-        if (from < header.firstPartition() || to < from || to > end) {
-            throw FaroException.invalidArgument("a range in " + header.firstPartition() + " to " + end,
-                    from + " to " + to);
-        }
+        ExtentReaders.ExtentReader reader = output.readers().take();
+        return new BlockCursor(output, reader,
+                new RegionExtents(output.regions(), directory, reader.blocks(), from, to, firstRegion), firstRegion == 0);
     }
 
     /** The blocks of all partitions, region by region (PRT-5). */
@@ -213,32 +169,12 @@ public abstract sealed class PartitionReader implements Closeable permits Reader
      * @throws FaroException {@code invalid-argument}, or what looking the region messages up finds
      */
     public final long storedBytes(int partition) throws FaroException {
-        checkPartition(partition);
-        Footer footer = footer();
-        if (footer != null && footer.statistics() != null) {
-            return footer.statistics().stored(partition);
-        }
-        if (directLookup() != null) {
-            return directLookup().find(partition).bytes();
-        }
-        Directory directory = directory();
-        long bytes = 0;
-        for (int i = 0; i < directory.size(); i++) {
-            bytes += regions.get(directory, i).storedBytes(partition);
-        }
-        return bytes;
-    }
-
-    private void checkPartition(int partition) throws FaroException {
-        if (!header().has(partition)) {
-            throw FaroException.invalidArgument("one of " + header().partitionCount() + " partitions from "
-                    + header().firstPartition(), partition);
-        }
+        return output.storedBytes(partition);
     }
 
     /** Closes the files; cursors fail from then on. */
     @Override
     public void close() throws FaroException {
-        files.close();
+        output.close();
     }
 }

@@ -1,33 +1,28 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.index.DirectLookup;
-import dev.faro.index.Footer;
-import dev.faro.message.Directory;
-import java.nio.ByteBuffer;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.FinishedReader;
 import java.nio.file.Path;
 
 /** A finished output, opened by OPN-1. Safe to share between threads. */
 public final class Reader extends PartitionReader {
-    private final Opening opening;
-    private final DirectLookup directLookup;
+    private final FinishedReader output;
 
-    private Reader(FileSet files, Opening opening, ReaderOptions options) {
-        super(files, options);
-        this.opening = opening;
-        this.directLookup = options.lookup() == Lookup.FULL ? null
-                : new DirectLookup(files.index(), files.header(), opening.footer(), opening.footerOffset());
+    private Reader(FinishedReader output) {
+        super(output);
+        this.output = output;
     }
 
     /**
-     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever exists; an
-     * ending of these says which, and is no part of NAME.
+     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever exists. An
+     * ending of these says which; it is not a part of NAME.
      *
      * @throws FaroException the first check of OPN-1 that fails, {@code io}, or {@code invalid-argument} if both layouts
      *     exist
      */
     public static Reader open(Path name, ReaderOptions options) throws FaroException {
-        return open(FileSet.open(name), options);
+        return new Reader(FinishedReader.open(FileSet.open(name), options));
     }
 
     /**
@@ -36,7 +31,7 @@ public final class Reader extends PartitionReader {
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */
     public static Reader openPair(Path data, Path index, ReaderOptions options) throws FaroException {
-        return open(FileSet.openPair(data, index), options);
+        return new Reader(FinishedReader.open(FileSet.openPair(data, index), options));
     }
 
     /**
@@ -45,40 +40,13 @@ public final class Reader extends PartitionReader {
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */
     public static Reader openSingle(Path file, ReaderOptions options) throws FaroException {
-        return open(FileSet.openSingle(file), options);
+        return new Reader(FinishedReader.open(FileSet.openSingle(file), options));
     }
 
-    private static Reader open(FileSet files, ReaderOptions options) throws FaroException {
-        try {
-            return new Reader(files, Opening.of(files, options.limits()), options);
-        } catch (FaroException e) {
-            FileSet.closeAfter(e, files);
-            throw e;
-        }
-    }
-
+    /** For the library's other packages, not for callers: what they read this output by. */
     @Override
-    Directory directory() {
-        return opening.footer().directory();
-    }
-
-    @Override
-    DirectLookup directLookup() {
-        return directLookup;
-    }
-
-    Opening opening() {
-        return opening;
-    }
-
-    /** What the footer says. */
-    @Override
-    public Footer footer() {
-        return opening.footer();
-    }
-
-    @Override
-    ByteBuffer schema() {
-        return opening.schema();
+    @SuppressWarnings("exports")
+    public FinishedReader output() {
+        return output;
     }
 }

@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.Limits;
+import dev.faro.follow.Follower;
 
 /**
  * How to read.

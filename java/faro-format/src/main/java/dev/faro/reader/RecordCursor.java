@@ -1,8 +1,8 @@
 package dev.faro.reader;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.header.Framing;
+import dev.faro.Framing;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,10 +1,11 @@
 package dev.faro.reader;
 
 import dev.faro.FaroException;
-import dev.faro.block.BlockReader;
-import dev.faro.index.Region;
-import dev.faro.index.Regions;
-import dev.faro.message.Directory;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.index.RegionIndex;
+import dev.faro.internal.index.Regions;
+import dev.faro.internal.message.Directory;
 import java.util.function.IntPredicate;
 
 /** The extents of a range of partitions, region by region (PRT-5). */
@@ -19,7 +20,7 @@ final class RegionExtents extends Extents {
     private final int to;
 
     private int nextRegion;
-    private Region current;
+    private RegionIndex current;
     private int[] stretches = NO_SLOTS;
     private int stretch;
     private int slot;
@@ -74,7 +75,7 @@ final class RegionExtents extends Extents {
         while (nextShared < current.sharedCount()) {
             int number = nextShared++;
             if (current.nextMember(number, from, to) >= 0) {
-                set(true, BlockReader.NO_PARTITION, current.sharedStart(number), current.sharedEnd(number),
+                set(true, BlockHeader.NO_PARTITION, current.sharedStart(number), current.sharedEnd(number),
                         current.sharedEnd(number));
                 firstBlock = current.sharedFirstBlock(number);
                 return true;
@@ -93,7 +94,7 @@ final class RegionExtents extends Extents {
         if (!shared) {
             return null;
         }
-        Region its = current;
+        RegionIndex its = current;
         int number = nextShared - 1;
         return which -> its.isMember(number, which);
     }

@@ -1,6 +1,6 @@
 package dev.faro.reader;
 
-import dev.faro.index.PartitionCounters;
+import dev.faro.internal.index.PartitionCounters;
 
 /** What is known of the sequence of the next block, as a cursor goes (PRT-4; BLK-7, check 10). */
 final class Sequences {

@@ -1,10 +1,11 @@
 package dev.faro.repair;
 
 import dev.faro.FaroException;
+import dev.faro.FileHeader;
 import dev.faro.FileRole;
-import dev.faro.file.HeldFile;
-import dev.faro.file.PublishingLock;
-import dev.faro.header.FileHeader;
+import dev.faro.internal.bytes.HeaderBytes;
+import dev.faro.internal.storage.HeldFile;
+import dev.faro.internal.storage.PublishingLock;
 import dev.faro.repair.CleanReport.Kept;
 import dev.faro.repair.CleanReport.Reason;
 import java.io.IOException;
@@ -132,12 +133,12 @@ public final class Clean {
             return true;
         }
         ByteBuffer start = file.start();
-        if (start.remaining() < FileHeader.SIZE || start.getLong(0) != FileHeader.MAGIC) {
+        if (!HeaderBytes.looksLike(start)) {
             return start.remaining() < FileHeader.SIZE;
         }
         Matcher matcher = TEMPORARY.matcher(name);
         return !matcher.matches()
-                || Integer.reverseBytes(start.getInt(FILE_ID)) == Integer.parseUnsignedInt(matcher.group(2), 16);
+                || HeaderBytes.fileIdStart(start) == Integer.parseUnsignedInt(matcher.group(2), 16);
     }
 
     private void remove(Path path) throws FaroException {

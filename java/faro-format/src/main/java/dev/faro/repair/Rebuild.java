@@ -1,27 +1,29 @@
 package dev.faro.repair;
 
+import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
 import dev.faro.FileRole;
+import dev.faro.Framing;
 import dev.faro.Limits;
-import dev.faro.block.BlockKind;
-import dev.faro.block.BlockReader;
-import dev.faro.block.Dictionaries;
-import dev.faro.block.Payloads;
-import dev.faro.block.Context;
-import dev.faro.block.Sequence;
-import dev.faro.file.InputFile;
-import dev.faro.file.OutputFile;
-import dev.faro.header.FileKind;
-import dev.faro.header.Framing;
-import dev.faro.header.FileHeader;
-import dev.faro.index.Members;
-import dev.faro.index.PartitionCounters;
-import dev.faro.index.RegionDraft;
-import dev.faro.message.Directory;
-import dev.faro.reader.FileSet;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Dictionaries;
+import dev.faro.internal.block.Payloads;
+import dev.faro.internal.block.Sequence;
+import dev.faro.internal.bytes.HeaderBytes;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.index.PartitionCounters;
+import dev.faro.internal.index.RegionDraft;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.storage.InputFile;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.writer.Committer;
 import dev.faro.repair.RepairReport.Action;
-import dev.faro.writer.Committer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -97,7 +99,7 @@ public final class Rebuild {
     static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, Options options) throws FaroException {
         try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
             FileHeader header = FileSet.read(data, FileKind.DATA);
-            header.checkRewritable(data);
+            HeaderBytes.checkRewritable(header, data);
             checkSchema(header, options.schema);
             if (options.dryRun) {
                 Rebuild rebuild = new Rebuild(data, header, options, null);
@@ -195,7 +197,7 @@ public final class Rebuild {
         try {
             if (dictionary) {
                 blocks.checkDictionaryCount(Context.DICTIONARY);
-                blocks.read(next, size, size, Context.DICTIONARY, BlockReader.NO_PARTITION,
+                blocks.read(next, size, size, Context.DICTIONARY, BlockHeader.NO_PARTITION,
                         Sequence.exactly(directory.dictionaryCount()));
                 blocks.checkDictionaryBytes();
             } else {
@@ -216,7 +218,7 @@ public final class Rebuild {
             regionStart = blocks.end();
             return true;
         }
-        boolean shared = blocks.partition() == BlockReader.NO_PARTITION;
+        boolean shared = blocks.partition() == BlockHeader.NO_PARTITION;
         if (!shared && !header.has(blocks.partition())) {
             return false;
         }
@@ -234,11 +236,11 @@ public final class Rebuild {
         int partition = blocks.partition();
         long bytes = blocks.end() - blocks.offset();
         boolean hasShared = draft.extents() > draft.ownExtents();
-        int last = draft.ownExtents() == 0 ? BlockReader.NO_PARTITION : draft.partition(draft.ownExtents() - 1);
+        int last = draft.ownExtents() == 0 ? BlockHeader.NO_PARTITION : draft.partition(draft.ownExtents() - 1);
         if (!shared && (hasShared || last > partition) || draft.bytes() + bytes > RegionDraft.MOST_BYTES) {
             closeRegion();
             hasShared = false;
-            last = BlockReader.NO_PARTITION;
+            last = BlockHeader.NO_PARTITION;
         }
         if (shared) {
             if (!hasShared) {

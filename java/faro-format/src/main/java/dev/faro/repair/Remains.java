@@ -2,12 +2,12 @@ package dev.faro.repair;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
+import dev.faro.FileHeader;
 import dev.faro.FileRole;
-import dev.faro.file.HeldFile;
-import dev.faro.file.InputFile;
-import dev.faro.file.OutputFile;
-import dev.faro.file.OutputName;
-import dev.faro.header.FileHeader;
+import dev.faro.internal.storage.HeldFile;
+import dev.faro.internal.storage.InputFile;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.OutputName;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -104,7 +104,7 @@ final class Remains {
     /** The header that a file begins with, or null. */
     private static FileHeader header(FileRole role, Path path) throws FaroException {
         try (InputFile file = InputFile.open(role, path)) {
-            return FileHeader.read(file);
+            return file.readHeader();
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
                 throw e;

@@ -4,14 +4,15 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.Limits;
-import dev.faro.file.OutputFile;
-import dev.faro.message.Directory;
-import dev.faro.message.Tail;
-import dev.faro.reader.FileSet;
-import dev.faro.reader.Opening;
-import dev.faro.reader.Walk;
+import dev.faro.internal.bytes.HeaderBytes;
+import dev.faro.internal.bytes.Tail;
+import dev.faro.internal.follow.Walk;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.Opening;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.writer.Committer;
 import dev.faro.repair.RepairReport.Action;
-import dev.faro.writer.Committer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -48,7 +49,7 @@ public final class Repair {
     }
 
     private static RepairReport repair(FileSet files, Limits limits, boolean dryRun) throws FaroException {
-        files.header().checkRewritable(files.index());
+        HeaderBytes.checkRewritable(files.header(), files.index());
         long dataSize = files.isSingle() ? 0 : files.data().size();
         long indexSize = files.index().size();
         try {
@@ -81,7 +82,7 @@ public final class Repair {
             return false;
         }
         try {
-            return Tail.readAt(files.index(), walk.metadataEnd()).equals(walk.tail());
+            return files.index().readTail(walk.metadataEnd()).equals(walk.tail());
         } catch (FaroException e) {
             if (e.code() == ErrorCode.CHECKSUM) {
                 return false;

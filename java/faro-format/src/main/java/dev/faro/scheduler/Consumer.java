@@ -1,6 +1,5 @@
 package dev.faro.scheduler;
 
-import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Feed;
@@ -21,7 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class Consumer implements Closeable {
     private static final long PATIENCE_NANOSECONDS = 1_000_000;
 
-    private final Scheduler scheduler;
+    private final ConsumerHost scheduler;
+    private final Account account;
     private final Feed feed;
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile Runnable listener;
@@ -39,30 +39,19 @@ public final class Consumer implements Closeable {
         CLOSED
     }
 
-    // Guarded by the scheduler's lock.
-    final FileSweep file;
-    Sweep.Request<Consumer> request;
-    /** Whether it is hungry, has a request, or is being read for. */
-    boolean outstanding;
-    /** Bytes that were read for it and not taken. */
-    long held;
-    boolean planEnded;
-    boolean counted = true;
-    volatile boolean closed;
-
-    Consumer(Scheduler scheduler, FileSweep file, int from, int to) throws FaroException {
+    Consumer(ConsumerHost scheduler, FileSweep<Account> file, int from, int to) throws FaroException {
         this.scheduler = scheduler;
-        this.file = file;
-        this.feed = new Feed(file.dataset, from, to, this::taken);
+        this.feed = new Feed(file.reader, from, to, this::taken);
+        this.account = new Account(file, feed, this::notifyListener);
     }
 
-    Feed feed() {
-        return feed;
+    Account account() {
+        return account;
     }
 
     private void taken(ByteBuffer buffer) {
         try {
-            scheduler.taken(this, buffer);
+            scheduler.taken(account, buffer);
         } catch (Throwable e) {
             if (closing == null) {
                 throw e;
@@ -97,16 +86,16 @@ public final class Consumer implements Closeable {
             if (use.get() == Use.POLLED) {
                 throw new IllegalStateException("two threads poll one consumer");
             }
-            throw Step.fault(file.file, "a consumer that is open", new IOException("the consumer was closed"));
+            throw Failures.ofReading(account.file.file, "a consumer that is open", new IOException("the consumer was closed"));
         }
         try {
             Feed.State state = pollFeed();
             if (state == Feed.State.END) {
-                scheduler.ended(this);
+                scheduler.ended(account);
             }
             return state;
         } catch (FaroException e) {
-            scheduler.failed(this);
+            scheduler.failed(account);
             giveAllBack().suppressIn(e);
             throw e;
         } finally {
@@ -153,7 +142,7 @@ public final class Consumer implements Closeable {
                 }
                 if (Thread.currentThread().isInterrupted()) {
                     InterruptedIOException cause = new InterruptedIOException("the thread was interrupted");
-                    throw FaroException.io(file.file.role(), file.file.path(), "bytes", cause);
+                    throw FaroException.io(account.file.file.role(), account.file.file.path(), "bytes", cause);
                 }
                 if (scheduler.hasExecutor()) {
                     LockSupport.park(this);
@@ -175,13 +164,13 @@ public final class Consumer implements Closeable {
     public void listener(Runnable called) {
         listener = called;
         asked.set(true);
-        if (scheduler.hasNews(this)) {
+        if (scheduler.hasNews(account)) {
             notifyListener();
         }
     }
 
     /** Bytes came, or the end; called without the lock. */
-    void notifyListener() {
+    private void notifyListener() {
         try {
             if (asked.get() && listener != null && asked.compareAndSet(true, false)) {
                 listener.run();
@@ -203,18 +192,13 @@ public final class Consumer implements Closeable {
         return feed.blocks();
     }
 
-    /** Whether an error says that a thread was interrupted, which is nothing that a file has done. */
-    static boolean isInterrupt(FaroException e) {
-        return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
-    }
-
     /**
      * Takes its requests back and gives back what was read for it; what is being read for it is dropped. Another thread
      * that waits in {@link #next} gets {@code io}.
      */
     @Override
     public void close() {
-        if (!scheduler.leave(this)) {
+        if (!scheduler.leave(account)) {
             return;
         }
         try {

@@ -1,5 +1,10 @@
 package dev.faro.scheduler;
 
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.internal.storage.InputFile;
+import java.io.InterruptedIOException;
+
 /** What callbacks threw while others were still to be called: the first of them, the others as suppressed ones. */
 final class Failures {
     private Throwable first;
@@ -36,5 +41,15 @@ final class Failures {
     @SuppressWarnings("unchecked")
     private static <T extends Throwable> void throwAny(Throwable failure) throws T {
         throw (T) failure;
+    }
+
+    /** What a reading ends with if something failed that is not a fault of the file. */
+    static FaroException ofReading(InputFile file, String wanted, Throwable cause) {
+        return FaroException.io(file.role(), file.path(), wanted, cause);
+    }
+
+    /** Whether an error says that a thread was interrupted, which is not a fault of the file. */
+    static boolean isInterrupt(FaroException e) {
+        return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
     }
 }

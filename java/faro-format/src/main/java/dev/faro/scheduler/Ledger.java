@@ -1,6 +1,7 @@
 package dev.faro.scheduler;
 
 import dev.faro.FaroException;
+import dev.faro.plan.Sweep;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +16,8 @@ final class Ledger {
 
     private final SchedulerOptions options;
     /** Files that wait to be served. */
-    final ArrayDeque<FileSweep> ready = new ArrayDeque<>();
-    private final List<FileSweep> starved = new ArrayList<>();
+    final ArrayDeque<FileSweep<Account>> ready = new ArrayDeque<>();
+    private final List<FileSweep<Account>> starved = new ArrayList<>();
     /** How often there may have been memory again. */
     long wakes;
     /** Consumers that share the budget. */
@@ -36,7 +37,7 @@ final class Ledger {
     }
 
     /** Has a consumer's next request planned, if it has room. Returns whether there is a task more to run. */
-    boolean feedLater(Consumer consumer) {
+    boolean feedLater(Account consumer) {
         boolean room = consumer.held == 0 || consumer.held <= share() / 2;
         if (consumer.closed || consumer.outstanding || consumer.planEnded || !room) {
             return false;
@@ -51,17 +52,17 @@ final class Ledger {
      *
      * @param fault null if there is nothing more to read
      */
-    void end(Consumer consumer, FaroException fault) {
+    void end(Account consumer, FaroException fault) {
         consumer.planEnded = true;
         consumer.outstanding = false;
         dropRequest(consumer);
         if (fault != null) {
-            consumer.feed().endWith(fault);
+            consumer.feed.endWith(fault);
         }
     }
 
     /** Takes back what a consumer still asks for. */
-    void dropRequest(Consumer consumer) {
+    void dropRequest(Account consumer) {
         if (consumer.request != null) {
             consumer.file.sweep.remove(consumer.request);
             consumer.request = null;
@@ -70,7 +71,7 @@ final class Ledger {
 
     /** Has no file served that waits for it, so that the next {@link #signal} asks for a task again. */
     void forgetReady() {
-        for (FileSweep file : ready) {
+        for (FileSweep<Account> file : ready) {
             file.hungry.clear();
             file.queued = false;
             file.again = false;
@@ -79,7 +80,7 @@ final class Ledger {
     }
 
     /** Has a file served. Returns whether there is a task more to run. */
-    boolean signal(FileSweep file) {
+    boolean signal(FileSweep<Account> file) {
         if (file.queued) {
             file.again = true;
             return false;
@@ -90,13 +91,13 @@ final class Ledger {
     }
 
     /** Bytes of a consumer's next request at most. */
-    synchronized long mostOf(Consumer consumer) {
+    synchronized long mostOf(Account consumer) {
         return Math.min(options.readBytes(), Math.max(LEAST_REQUEST, share() - consumer.held));
     }
 
     /** Chooses what is read next of a file, and reserves its bytes; null if there is nothing, or no room. */
-    synchronized Sweep.Read<Consumer> choose(FileSweep file) {
-        Sweep.Request<Consumer> first = file.sweep.first();
+    synchronized Sweep.Read<Account> choose(FileSweep<Account> file) {
+        Sweep.Request<Account> first = file.sweep.first();
         if (first == null) {
             return null;
         }
@@ -104,7 +105,7 @@ final class Ledger {
         if (first.bytes() > room && held > 0) {
             return chooseLeast(file);
         }
-        Sweep.Read<Consumer> read = file.sweep.next(room);
+        Sweep.Read<Account> read = file.sweep.next(room);
         reserve(read);
         return read;
     }
@@ -113,13 +114,13 @@ final class Ledger {
      * Where there is no room: the least for one who holds nothing. Those who hold the budget may take nothing before that
      * one went on, such as two tasks that read the same two files, each another first.
      */
-    private Sweep.Read<Consumer> chooseLeast(FileSweep file) {
-        Sweep.Request<Consumer> request = file.sweep.first(consumer -> consumer.held == 0);
+    private Sweep.Read<Account> chooseLeast(FileSweep<Account> file) {
+        Sweep.Request<Account> request = file.sweep.first(consumer -> consumer.held == 0);
         if (request == null) {
             starve(file);
             return null;
         }
-        Sweep.Read<Consumer> read = file.sweep.beginning(request, LEAST_REQUEST);
+        Sweep.Read<Account> read = file.sweep.beginning(request, LEAST_REQUEST);
         reserve(read);
         if (read.end() < request.end()) {
             request.owner().request = file.sweep.add(request.owner(), read.end(), request.end());
@@ -127,8 +128,8 @@ final class Ledger {
         return read;
     }
 
-    private void reserve(Sweep.Read<Consumer> read) {
-        for (Sweep.Request<Consumer> request : read.requests()) {
+    private void reserve(Sweep.Read<Account> read) {
+        for (Sweep.Request<Account> request : read.requests()) {
             request.owner().request = null;
             held += request.bytes();
         }
@@ -136,7 +137,7 @@ final class Ledger {
     }
 
     /** Has a file wait until there is room. */
-    void starve(FileSweep file) {
+    void starve(FileSweep<Account> file) {
         if (!file.starved) {
             file.starved = true;
             starved.add(file);
@@ -144,10 +145,10 @@ final class Ledger {
     }
 
     /** Requests that were not served, of consumers that may have been closed meanwhile. */
-    synchronized void putBack(FileSweep file, List<Sweep.Request<Consumer>> requests) {
-        for (Sweep.Request<Consumer> request : requests) {
+    synchronized void putBack(FileSweep<Account> file, List<Sweep.Request<Account>> requests) {
+        for (Sweep.Request<Account> request : requests) {
             held -= request.bytes();
-            Consumer owner = request.owner();
+            Account owner = request.owner();
             if (owner.closed) {
                 continue;
             }
@@ -165,7 +166,7 @@ final class Ledger {
     /** Has the files served that wait for room. Returns whether there are tasks to run. */
     synchronized boolean wakeStarved() {
         boolean run = false;
-        for (FileSweep file : starved) {
+        for (FileSweep<Account> file : starved) {
             file.starved = false;
             run |= signal(file);
         }

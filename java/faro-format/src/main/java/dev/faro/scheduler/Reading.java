@@ -2,7 +2,8 @@ package dev.faro.scheduler;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.file.InputFile;
+import dev.faro.internal.storage.InputFile;
+import dev.faro.plan.Sweep;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,8 +49,8 @@ final class Reading {
      * @param failures gets what failed beside the file: it is a fault of the request too, if it was for one
      * @throws FaroException {@code io} if the thread was interrupted, and for no other reason
      */
-    Result read(InputFile file, Sweep.Read<Consumer> read, Failures failures) throws FaroException {
-        List<Sweep.Request<Consumer>> requests = read.requests();
+    Result read(InputFile file, Sweep.Read<Account> read, Failures failures) throws FaroException {
+        List<Sweep.Request<Account>> requests = read.requests();
         List<List<ByteBuffer>> pieces = new ArrayList<>();
         FaroException[] faults = new FaroException[requests.size()];
         boolean done = false;
@@ -68,7 +69,7 @@ final class Reading {
     }
 
     /** Takes buffers for the first requests, as far as there are some. One whose taking fails has a fault; it is the last. */
-    private int takeAll(InputFile file, List<Sweep.Request<Consumer>> requests, List<List<ByteBuffer>> pieces,
+    private int takeAll(InputFile file, List<Sweep.Request<Account>> requests, List<List<ByteBuffer>> pieces,
             FaroException[] faults, Failures failures) {
         for (int i = 0; i < requests.size(); i++) {
             try {
@@ -79,7 +80,7 @@ final class Reading {
                 pieces.add(its);
             } catch (Throwable e) {
                 failures.add(e);
-                faults[i] = Step.fault(file, "memory to read into", e);
+                faults[i] = Failures.ofReading(file, "memory to read into", e);
                 pieces.add(List.of());
                 return i;
             }
@@ -124,11 +125,11 @@ final class Reading {
         }
     }
 
-    private void fill(InputFile file, List<Sweep.Request<Consumer>> ready, List<List<ByteBuffer>> pieces,
+    private void fill(InputFile file, List<Sweep.Request<Account>> ready, List<List<ByteBuffer>> pieces,
             FaroException[] faults, Failures failures) throws FaroException {
         try {
             long asked = 0;
-            for (Sweep.Request<Consumer> request : ready) {
+            for (Sweep.Request<Account> request : ready) {
                 asked += request.bytes();
             }
             if (asked / ready.size() >= WORTH_A_CALL) {
@@ -140,7 +141,7 @@ final class Reading {
                 fillAll(file, ready, pieces);
             }
         } catch (FaroException e) {
-            if (Consumer.isInterrupt(e)) {
+            if (Failures.isInterrupt(e)) {
                 throw e;
             }
             if (e.code() == ErrorCode.TRUNCATED && ready.size() > 1) {
@@ -153,27 +154,27 @@ final class Reading {
             }
         } catch (Throwable e) {
             failures.add(e);
-            Arrays.fill(faults, 0, ready.size(), Step.fault(file, "bytes", e));
+            Arrays.fill(faults, 0, ready.size(), Failures.ofReading(file, "bytes", e));
         }
     }
 
-    private static FaroException faultOf(InputFile file, Sweep.Request<Consumer> request, List<ByteBuffer> pieces,
+    private static FaroException faultOf(InputFile file, Sweep.Request<Account> request, List<ByteBuffer> pieces,
             Failures failures) throws FaroException {
         try {
             fillOne(file, request, pieces);
             return null;
         } catch (FaroException e) {
-            if (Consumer.isInterrupt(e)) {
+            if (Failures.isInterrupt(e)) {
                 throw e;
             }
             return e;
         } catch (Throwable e) {
             failures.add(e);
-            return Step.fault(file, "bytes", e);
+            return Failures.ofReading(file, "bytes", e);
         }
     }
 
-    private static void fillOne(InputFile file, Sweep.Request<Consumer> request, List<ByteBuffer> pieces)
+    private static void fillOne(InputFile file, Sweep.Request<Account> request, List<ByteBuffer> pieces)
             throws FaroException {
         long at = request.start();
         for (ByteBuffer piece : pieces) {
@@ -182,11 +183,11 @@ final class Reading {
         }
     }
 
-    private void fillAll(InputFile file, List<Sweep.Request<Consumer>> served, List<List<ByteBuffer>> pieces)
+    private void fillAll(InputFile file, List<Sweep.Request<Account>> served, List<List<ByteBuffer>> pieces)
             throws FaroException {
         long start = served.get(0).start();
         long end = start;
-        for (Sweep.Request<Consumer> request : served) {
+        for (Sweep.Request<Account> request : served) {
             end = Math.max(end, request.end());
         }
         int length = (int) (end - start);
@@ -209,11 +210,11 @@ final class Reading {
     }
 
     /** Counts a read that was made for the first of its requests. */
-    void count(FileSweep file, Sweep.Read<Consumer> read, int count) {
-        List<Sweep.Request<Consumer>> served = read.requests().subList(0, count);
+    void count(FileSweep<Account> file, Sweep.Read<Account> read, int count) {
+        List<Sweep.Request<Account>> served = read.requests().subList(0, count);
         long end = read.start();
         long asked = 0;
-        for (Sweep.Request<Consumer> request : served) {
+        for (Sweep.Request<Account> request : served) {
             // Bytes that two want count once.
             asked += Math.max(0, request.end() - Math.max(end, request.start()));
             end = Math.max(end, request.end());
@@ -226,7 +227,7 @@ final class Reading {
         file.position = end;
     }
 
-    Scheduler.Statistics statistics(long mostHeld) {
-        return new Scheduler.Statistics(reads, bytes, gapBytes, requests, seekBytes, mostHeld);
+    SchedulerStatistics statistics(long mostHeld) {
+        return new SchedulerStatistics(reads, bytes, gapBytes, requests, seekBytes, mostHeld);
     }
 }

@@ -31,8 +31,9 @@ public final class Scheduler implements Closeable {
     private final Reading reading;
     /** Also the lock of whatever a consumer or a file keeps of this. */
     private final Ledger ledger;
-    private final Map<PartitionReader, FileSweep> files = new IdentityHashMap<>();
-    private final Set<Consumer> consumers = new LinkedHashSet<>();
+    private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
+    private final Set<Account> accounts = new LinkedHashSet<>();
+    private final ConsumerHost host = new Host();
     private volatile boolean closed;
     /** Why nothing more is read: this was closed, or a step failed in the middle of its books. */
     private volatile Throwable over;
@@ -73,29 +74,16 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * What was read so far.
-     *
-     * @param reads stretches that were read
-     * @param bytes of them
-     * @param gapBytes of them that nobody had asked for
-     * @param requests that were served
-     * @param seekBytes the sum of the distances between the end of one read of a file and the beginning of its next
-     * @param mostHeld the most bytes that were held at once, read and not taken
-     */
-    public record Statistics(
-            long reads, long bytes, long gapBytes, long requests, long seekBytes, long mostHeld) {}
-
-    /**
      * Opens a reading of one partition. Consumers of the same {@link PartitionReader} are served together: it is the file's one
      * handle, and stays the caller's to close, after them.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition
      */
-    public Consumer open(PartitionReader dataset, int partition) throws FaroException {
+    public Consumer open(PartitionReader reader, int partition) throws FaroException {
         if (partition == Integer.MAX_VALUE) {
             throw FaroException.invalidArgument("a partition of the file", partition);
         }
-        return open(dataset, partition, partition + 1);
+        return open(reader, partition, partition + 1);
     }
 
     /**
@@ -104,7 +92,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed;
      *     {@code io} if it broke down
      */
-    public Consumer open(PartitionReader dataset, int from, int to) throws FaroException {
+    public Consumer open(PartitionReader reader, int from, int to) throws FaroException {
         Consumer consumer;
         boolean run;
         synchronized (ledger) {
@@ -114,20 +102,17 @@ public final class Scheduler implements Closeable {
             if (over != null) {
                 throw endOfAll();
             }
-            FileSweep file = files.get(dataset);
-            consumer = new Consumer(this, file == null ? new FileSweep(dataset, options) : file, from, to);
-            files.put(dataset, consumer.file);
-            consumers.add(consumer);
-            consumer.file.open++;
+            FileSweep<Account> known = files.get(reader);
+            FileSweep<Account> file = known == null ? new FileSweep<>(reader, options) : known;
+            consumer = new Consumer(host, file, from, to);
+            files.put(reader, file);
+            accounts.add(consumer.account());
+            file.open++;
             ledger.counted++;
-            run = ledger.feedLater(consumer);
+            run = ledger.feedLater(consumer.account());
         }
         dispatch(run);
         return consumer;
-    }
-
-    boolean hasExecutor() {
-        return executor != null;
     }
 
     private void dispatch(boolean run) {
@@ -145,12 +130,12 @@ public final class Scheduler implements Closeable {
     private void refused(Throwable refusal) {
         Failures failures = new Failures();
         FaroException fault = FaroException.io(null, null, "an executor that runs tasks", refusal);
-        List<Consumer> all;
+        List<Account> all;
         synchronized (ledger) {
-            all = new ArrayList<>(consumers);
-            for (Consumer consumer : all) {
-                if (!consumer.planEnded) {
-                    ledger.end(consumer, fault);
+            all = new ArrayList<>(accounts);
+            for (Account account : all) {
+                if (!account.planEnded) {
+                    ledger.end(account, fault);
                 }
             }
             ledger.forgetReady();
@@ -195,7 +180,7 @@ public final class Scheduler implements Closeable {
     }
 
     private boolean serveFile() throws FaroException {
-        FileSweep file;
+        FileSweep<Account> file;
         synchronized (ledger) {
             file = over == null ? ledger.ready.poll() : null;
             if (file == null) {
@@ -219,7 +204,7 @@ public final class Scheduler implements Closeable {
         return true;
     }
 
-    private Step serve(FileSweep file) throws FaroException {
+    private Step serve(FileSweep<Account> file) throws FaroException {
         Step step = new Step(ledger, reading, buffers, file);
         boolean more = true;
         try {
@@ -233,26 +218,91 @@ public final class Scheduler implements Closeable {
                 if (file.queued) {
                     ledger.ready.add(file);
                 } else if (file.open == 0) {
-                    files.remove(file.dataset, file);
+                    files.remove(file.reader, file);
                 }
             }
         }
         return step;
     }
 
-    /** A consumer took what lies in a buffer. */
-    void taken(Consumer consumer, ByteBuffer buffer) {
-        int bytes = buffer.remaining();
-        try {
-            buffers.giveBack(buffer);
-        } finally {
-            boolean run;
-            synchronized (ledger) {
-                ledger.held -= bytes;
-                consumer.held -= bytes;
-                run = ledger.feedLater(consumer);
+    /** What consumers call. */
+    private final class Host implements ConsumerHost {
+        @Override
+        public boolean hasExecutor() {
+            return executor != null;
+        }
+
+        @Override
+        public boolean serve() throws FaroException {
+            return Scheduler.this.serve();
+        }
+
+        @Override
+        public void taken(Account account, ByteBuffer buffer) {
+            int bytes = buffer.remaining();
+            try {
+                buffers.giveBack(buffer);
+            } finally {
+                boolean run;
+                synchronized (ledger) {
+                    ledger.held -= bytes;
+                    account.held -= bytes;
+                    run = ledger.feedLater(account);
+                }
+                dispatch(run | ledger.wakeStarved());
             }
-            dispatch(run | ledger.wakeStarved());
+        }
+
+        @Override
+        public void ended(Account account) {
+            synchronized (ledger) {
+                if (account.counted) {
+                    account.counted = false;
+                    ledger.counted--;
+                }
+            }
+        }
+
+        @Override
+        public void failed(Account account) {
+            synchronized (ledger) {
+                ledger.end(account, null);
+            }
+            ended(account);
+        }
+
+        @Override
+        public boolean hasNews(Account account) {
+            synchronized (ledger) {
+                return account.held > 0 || account.planEnded || over != null;
+            }
+        }
+
+        @Override
+        public FaroException endOfAll() {
+            return Scheduler.this.endOfAll();
+        }
+
+        @Override
+        public boolean leave(Account account) {
+            synchronized (ledger) {
+                if (account.closed) {
+                    return false;
+                }
+                account.closed = true;
+                ledger.dropRequest(account);
+                accounts.remove(account);
+                if (--account.file.open == 0 && !account.file.queued) {
+                    files.remove(account.file.reader, account.file);
+                }
+            }
+            ended(account);
+            return true;
+        }
+
+        @Override
+        public void left() {
+            dispatch(ledger.wakeStarved());
         }
     }
 
@@ -266,33 +316,8 @@ public final class Scheduler implements Closeable {
         dispatch(run);
     }
 
-    /** A reading came to its end: its share is the others'. */
-    void ended(Consumer consumer) {
-        synchronized (ledger) {
-            if (consumer.counted) {
-                consumer.counted = false;
-                ledger.counted--;
-            }
-        }
-    }
-
-    /** A reading failed: nothing more is brought. */
-    void failed(Consumer consumer) {
-        synchronized (ledger) {
-            ledger.end(consumer, null);
-        }
-        ended(consumer);
-    }
-
-    /** Whether poll may say something else than that there is nothing yet. */
-    boolean hasNews(Consumer consumer) {
-        synchronized (ledger) {
-            return consumer.held > 0 || consumer.planEnded || over != null;
-        }
-    }
-
     /** What readings end with that still wait, or null while this goes on. */
-    FaroException endOfAll() {
+    private FaroException endOfAll() {
         Throwable cause = over;
         if (cause == null) {
             return null;
@@ -300,39 +325,17 @@ public final class Scheduler implements Closeable {
         return FaroException.io(null, null, closed ? "a scheduler that is open" : "a scheduler that goes on", cause);
     }
 
-    /** Takes a consumer's requests back; what it holds it gives back itself. Returns false if this was done before. */
-    boolean leave(Consumer consumer) {
-        synchronized (ledger) {
-            if (consumer.closed) {
-                return false;
-            }
-            consumer.closed = true;
-            ledger.dropRequest(consumer);
-            consumers.remove(consumer);
-            if (--consumer.file.open == 0 && !consumer.file.queued) {
-                files.remove(consumer.file.dataset, consumer.file);
-            }
-        }
-        ended(consumer);
-        return true;
-    }
-
-    /** A consumer was closed and has given back what it held. */
-    void left() {
-        dispatch(ledger.wakeStarved());
-    }
-
     /** What was read so far. */
-    public Statistics statistics() {
+    public SchedulerStatistics statistics() {
         synchronized (ledger) {
             return reading.statistics(ledger.mostHeld);
         }
     }
 
     private void tellAll(Failures failures) {
-        List<Consumer> all;
+        List<Account> all;
         synchronized (ledger) {
-            all = new ArrayList<>(consumers);
+            all = new ArrayList<>(accounts);
         }
         Step.tell(all, failures);
     }

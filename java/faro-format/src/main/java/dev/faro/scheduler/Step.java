@@ -1,7 +1,7 @@
 package dev.faro.scheduler;
 
 import dev.faro.FaroException;
-import dev.faro.file.InputFile;
+import dev.faro.plan.Sweep;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,12 +14,12 @@ final class Step {
     private final Ledger ledger;
     private final Reading reading;
     private final Buffers buffers;
-    private final FileSweep file;
+    private final FileSweep<Account> file;
     private final Failures failures = new Failures();
     private final List<ByteBuffer> dropped = new ArrayList<>();
     private boolean madeRoom;
 
-    Step(Ledger ledger, Reading reading, Buffers buffers, FileSweep file) {
+    Step(Ledger ledger, Reading reading, Buffers buffers, FileSweep<Account> file) {
         this.ledger = ledger;
         this.reading = reading;
         this.buffers = buffers;
@@ -44,14 +44,14 @@ final class Step {
      */
     boolean run() throws FaroException {
         long wakesBefore;
-        List<Consumer> planned;
+        List<Account> planned;
         synchronized (ledger) {
             planned = new ArrayList<>(file.hungry);
             file.hungry.clear();
             wakesBefore = ledger.wakes;
         }
         plan(planned);
-        Sweep.Read<Consumer> read = ledger.choose(file);
+        Sweep.Read<Account> read = ledger.choose(file);
         if (read == null) {
             return false;
         }
@@ -67,8 +67,8 @@ final class Step {
     }
 
     /** Plans the next requests of consumers that have room; may read region messages. */
-    private void plan(List<Consumer> hungry) throws FaroException {
-        List<Consumer> ended = new ArrayList<>();
+    private void plan(List<Account> hungry) throws FaroException {
+        List<Account> ended = new ArrayList<>();
         try {
             for (int i = 0; i < hungry.size(); i++) {
                 try {
@@ -88,19 +88,19 @@ final class Step {
     }
 
     /** Plans for one of them. Returns whether it has a request now. */
-    private boolean plan(Consumer consumer) throws FaroException {
+    private boolean plan(Account consumer) throws FaroException {
         FaroException fault = null;
         boolean wanted = false;
         try {
-            wanted = consumer.feed().want(ledger.mostOf(consumer));
+            wanted = consumer.feed.want(ledger.mostOf(consumer));
         } catch (FaroException e) {
-            if (Consumer.isInterrupt(e)) {
+            if (Failures.isInterrupt(e)) {
                 throw e;
             }
             fault = e;
         } catch (Throwable e) {
             failures.add(e);
-            fault = fault(file.file, "a plan of what is to be read", e);
+            fault = Failures.ofReading(file.file, "a plan of what is to be read", e);
         }
         synchronized (ledger) {
             if (consumer.closed || consumer.planEnded) {
@@ -108,7 +108,7 @@ final class Step {
             }
             if (wanted) {
                 consumer.request =
-                        file.sweep.add(consumer, consumer.feed().wantedFrom(), consumer.feed().wantedTo());
+                        file.sweep.add(consumer, consumer.feed.wantedFrom(), consumer.feed.wantedTo());
             } else {
                 ledger.end(consumer, fault);
             }
@@ -116,8 +116,8 @@ final class Step {
         return wanted;
     }
 
-    private boolean handOut(Sweep.Read<Consumer> read, Reading.Result result, long wakesBefore) {
-        List<Sweep.Request<Consumer>> requests = read.requests();
+    private boolean handOut(Sweep.Read<Account> read, Reading.Result result, long wakesBefore) {
+        List<Sweep.Request<Account>> requests = read.requests();
         int served = result.served();
         boolean more = true;
         synchronized (ledger) {
@@ -140,8 +140,8 @@ final class Step {
         return more;
     }
 
-    private void handOut(Sweep.Request<Consumer> request, List<ByteBuffer> pieces, FaroException fault) {
-        Consumer consumer = request.owner();
+    private void handOut(Sweep.Request<Account> request, List<ByteBuffer> pieces, FaroException fault) {
+        Account consumer = request.owner();
         if (consumer.closed || consumer.planEnded || fault != null) {
             drop(pieces, request.bytes());
             if (!consumer.closed && !consumer.planEnded) {
@@ -154,7 +154,7 @@ final class Step {
         try {
             for (ByteBuffer piece : pieces) {
                 int bytes = piece.remaining();
-                consumer.feed().bring(piece, at);
+                consumer.feed.bring(piece, at);
                 brought++;
                 at += bytes;
                 consumer.held += bytes;
@@ -164,7 +164,7 @@ final class Step {
         } catch (Throwable e) {
             failures.add(e);
             drop(pieces.subList(brought, pieces.size()), request.end() - at);
-            ledger.end(consumer, fault(file.file, "bytes to be handed out", e));
+            ledger.end(consumer, Failures.ofReading(file.file, "bytes to be handed out", e));
         }
     }
 
@@ -175,18 +175,13 @@ final class Step {
     }
 
     /** Tells all of them that something came, also where a listener of one fails. */
-    static void tell(Iterable<Consumer> consumers, Failures failures) {
-        for (Consumer consumer : consumers) {
+    static void tell(Iterable<Account> consumers, Failures failures) {
+        for (Account consumer : consumers) {
             try {
-                consumer.notifyListener();
+                consumer.tell();
             } catch (Throwable e) {
                 failures.add(e);
             }
         }
-    }
-
-    /** What a reading ends with where something failed that is no fault of the file's. */
-    static FaroException fault(InputFile file, String wanted, Throwable cause) {
-        return FaroException.io(file.role(), file.path(), wanted, cause);
     }
 }

@@ -1,10 +1,10 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.header.Framing;
-import dev.faro.index.Members;
-import dev.faro.sortbuffer.ExtentSink;
+import dev.faro.Framing;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.sortbuffer.ExtentSink;
 import java.nio.ByteBuffer;
 
 /** Makes blocks of the records and events of an extent (SRT-6), compressed where that makes them smaller (BLK-6). */

@@ -1,9 +1,9 @@
 package dev.faro.writer;
 
-import dev.faro.block.BlockKind;
-import dev.faro.header.Framing;
-import dev.faro.index.Members;
-import dev.faro.sortbuffer.ExtentSink;
+import dev.faro.BlockKind;
+import dev.faro.Framing;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.sortbuffer.ExtentSink;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.faro.writer;
 
 import dev.faro.FaroException;
+import dev.faro.FileHeader;
 import dev.faro.FileRole;
-import dev.faro.file.FinalNames;
-import dev.faro.file.OutputFile;
-import dev.faro.file.OutputName;
-import dev.faro.file.PublishingLock;
-import dev.faro.header.FileHeader;
+import dev.faro.internal.storage.FinalNames;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.OutputName;
+import dev.faro.internal.storage.PublishingLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.Payloads;
-import dev.faro.header.Framing;
+import dev.faro.Framing;
+import dev.faro.internal.block.Payloads;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

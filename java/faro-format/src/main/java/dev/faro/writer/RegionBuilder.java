@@ -1,16 +1,16 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.BlockReader;
-import dev.faro.block.BlockSeal;
+import dev.faro.FileHeader;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.Encoder;
-import dev.faro.file.OutputFile;
-import dev.faro.header.FileHeader;
-import dev.faro.index.Members;
-import dev.faro.index.PartitionCounters;
-import dev.faro.index.RegionDraft;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockSeal;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.index.PartitionCounters;
+import dev.faro.internal.index.RegionDraft;
+import dev.faro.internal.storage.OutputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -67,7 +67,7 @@ final class RegionBuilder {
             sequence = sharedBlocks;
         }
         draft.beginShared(members);
-        partition = BlockReader.NO_PARTITION;
+        partition = BlockHeader.NO_PARTITION;
     }
 
     /**
@@ -78,7 +78,7 @@ final class RegionBuilder {
     int begin(int mostPlain, int kind) throws FaroException {
         compress = kind == BlockKind.DATA && encoder.codec() != Decoder.NONE;
         if (!compress) {
-            return file.reserve(blockRoom(mostPlain)) + BlockReader.HEADER;
+            return file.reserve(blockRoom(mostPlain)) + BlockHeader.SIZE;
         }
         if (plain.capacity() < mostPlain) {
             plain = ByteBuffer.allocateDirect(mostPlain).order(ByteOrder.LITTLE_ENDIAN);
@@ -87,7 +87,7 @@ final class RegionBuilder {
     }
 
     private static int blockRoom(long payload) throws FaroException {
-        long room = BlockReader.sizeInFile(payload);
+        long room = BlockHeader.sizeInFile(payload);
         if (room > Integer.MAX_VALUE - 64) {
             throw FaroException.limitExceeded("a block that a buffer can hold", payload);
         }
@@ -106,11 +106,11 @@ final class RegionBuilder {
             return;
         }
         int at = file.reserve(blockRoom(Math.max(plainSize, encoder.bound(plainSize))));
-        int stored = encoder.encode(plain, plainSize, file.buffer(), at + BlockReader.HEADER);
+        int stored = encoder.encode(plain, plainSize, file.buffer(), at + BlockHeader.SIZE);
         if (stored < plainSize) {
             append(at, stored, plainSize, kind, encoder.codec(), encoder.dictionaryFor(plainSize));
         } else {
-            file.buffer().put(at + BlockReader.HEADER, plain, 0, plainSize);
+            file.buffer().put(at + BlockHeader.SIZE, plain, 0, plainSize);
             append(at, plainSize, plainSize, kind, Decoder.NONE, 0);
         }
     }
@@ -119,7 +119,7 @@ final class RegionBuilder {
     void stored(ByteBuffer payload, int plainSize, int kind, int codec, int dictionary) throws FaroException {
         int size = payload.remaining();
         int at = file.reserve(blockRoom(size));
-        file.buffer().put(at + BlockReader.HEADER, payload, payload.position(), size);
+        file.buffer().put(at + BlockHeader.SIZE, payload, payload.position(), size);
         append(at, size, plainSize, kind, codec, dictionary);
     }
 

@@ -1,12 +1,12 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.BlockReader;
+import dev.faro.FileHeader;
 import dev.faro.codec.Decoder;
-import dev.faro.header.FileHeader;
-import dev.faro.index.Members;
-import dev.faro.index.RegionDraft;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.index.RegionDraft;
 import java.nio.ByteBuffer;
 
 /**
@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  * that was not ended gives it up, without a trace in the file.
  */
 public final class RegionWriter implements AutoCloseable {
-    private final Writer writer;
+    private final RegionOwner writer;
     private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
@@ -23,7 +23,7 @@ public final class RegionWriter implements AutoCloseable {
     private boolean shared;
     private boolean closed;
 
-    RegionWriter(Writer writer, RegionBuilder output, int rotation, long maxPlain) {
+    RegionWriter(RegionOwner writer, RegionBuilder output, int rotation, long maxPlain) {
         this.writer = writer;
         this.output = output;
         this.rotation = rotation;
@@ -117,7 +117,7 @@ public final class RegionWriter implements AutoCloseable {
         try {
             writer.guard(writer::commit);
         } finally {
-            writer.regionClosed();
+            writer.closed();
         }
     }
 
@@ -128,10 +128,10 @@ public final class RegionWriter implements AutoCloseable {
             closed = true;
             try {
                 if (writer.isUsable()) {
-                    writer.guard(writer::giveUpRegion);
+                    writer.guard(writer::giveUp);
                 }
             } finally {
-                writer.regionClosed();
+                writer.closed();
             }
         }
     }
@@ -215,7 +215,7 @@ public final class RegionWriter implements AutoCloseable {
     /** REG-3; a compressed block is never larger than a plain one. */
     private void checkRoom(int size) throws FaroException {
         long room = RegionDraft.MOST_BYTES - output.draft().bytes();
-        if (BlockReader.sizeInFile(size) > room) {
+        if (BlockHeader.sizeInFile(size) > room) {
             throw FaroException.limitExceeded("a region of at most " + RegionDraft.MOST_BYTES + " bytes", size);
         }
     }

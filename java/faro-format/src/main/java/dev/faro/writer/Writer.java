@@ -1,19 +1,20 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
 import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
-import dev.faro.file.OutputFile;
-import dev.faro.file.OutputName;
-import dev.faro.header.FileKind;
-import dev.faro.header.FileHeader;
-import dev.faro.index.Members;
-import dev.faro.index.RegionDraft;
-import dev.faro.index.StatisticsDraft;
-import dev.faro.message.Directory;
-import dev.faro.message.Tail;
-import dev.faro.sortbuffer.SortBuffer;
+import dev.faro.internal.bytes.Tail;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.index.RegionDraft;
+import dev.faro.internal.index.StatisticsDraft;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.sortbuffer.SortBuffer;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.OutputName;
+import dev.faro.internal.writer.Committer;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -234,19 +235,8 @@ public final class Writer implements AutoCloseable {
         output.beginRegion();
     }
 
-    /** Takes back the region that the output holds. */
-    void giveUpRegion() throws FaroException {
-        output.giveUp();
-        dictionaries.giveUp();
-    }
-
-    /** Count of the dictionaries, also of those that wait for a region. */
-    int dictionaryCount() {
-        return dictionaries.count();
-    }
-
     /** Commits the region that the output holds (WRT-5). */
-    void commit() throws FaroException {
+    private void commit() throws FaroException {
         RegionDraft draft = output.draft();
         if (draft.bytes() > 0) {
             dictionaries.commit();
@@ -301,15 +291,54 @@ public final class Writer implements AutoCloseable {
             files.data().holdBack(true);
         }
         guard(this::beginRegion);
-        openRegion = new RegionWriter(this, output, (int) options.rotation, maxPlain);
+        openRegion = new RegionWriter(new Owner(), output, (int) options.rotation, maxPlain);
         return openRegion;
     }
 
-    /** Called by the open region when it was ended or given up. */
-    void regionClosed() {
-        openRegion = null;
-        if (state == State.OPEN) {
-            files.data().holdBack(false);
+    /** What the open region calls. */
+    private final class Owner implements RegionOwner {
+        @Override
+        public FileHeader header() {
+            return header;
+        }
+
+        @Override
+        public int dictionaryCount() {
+            return dictionaries.count();
+        }
+
+        @Override
+        public void checkUsable() throws FaroException {
+            Writer.this.checkUsable();
+        }
+
+        @Override
+        public boolean isUsable() {
+            return state == State.OPEN && failure == null;
+        }
+
+        @Override
+        public void guard(Step step) throws FaroException {
+            Writer.this.guard(step);
+        }
+
+        @Override
+        public void commit() throws FaroException {
+            Writer.this.commit();
+        }
+
+        @Override
+        public void giveUp() throws FaroException {
+            output.giveUp();
+            dictionaries.giveUp();
+        }
+
+        @Override
+        public void closed() {
+            openRegion = null;
+            if (state == State.OPEN) {
+                files.data().holdBack(false);
+            }
         }
     }
 
@@ -377,13 +406,8 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Whether the writer takes calls. */
-    boolean isUsable() {
-        return state == State.OPEN && failure == null;
-    }
-
     /** Refuses a call of a writer that failed or ended. */
-    void checkUsable() throws FaroException {
+    private void checkUsable() throws FaroException {
         if (state != State.OPEN) {
             throw FaroException.invalidArgument("a writer that is open", state);
         }
@@ -393,7 +417,7 @@ public final class Writer implements AutoCloseable {
     }
 
     /** Makes a step; what it throws fails the writer. */
-    void guard(Step step) throws FaroException {
+    private void guard(Step step) throws FaroException {
         try {
             step.run();
         } catch (FaroException e) {

@@ -1,15 +1,16 @@
 package dev.faro.writer;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.BlockReader;
-import dev.faro.block.BlockSeal;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.codec.Encoder;
-import dev.faro.file.OutputFile;
-import dev.faro.message.Directory;
-import dev.faro.sortbuffer.SortBuffer;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockSeal;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.sortbuffer.SortBuffer;
+import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.writer.Committer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -98,9 +99,9 @@ final class WriterDictionaries {
             long sequence = single ? committer.sequence() + offsets.size() : before;
             int size = bytes.capacity();
             offsets.add(file.position());
-            int at = file.reserve((int) BlockReader.sizeInFile(size));
-            file.buffer().put(at + BlockReader.HEADER, bytes, 0, size);
-            file.advance(seal.seal(file.buffer(), at, size, size, BlockReader.NO_PARTITION, sequence,
+            int at = file.reserve((int) BlockHeader.sizeInFile(size));
+            file.buffer().put(at + BlockHeader.SIZE, bytes, 0, size);
+            file.advance(seal.seal(file.buffer(), at, size, size, BlockHeader.NO_PARTITION, sequence,
                     BlockKind.DICTIONARY, Decoder.NONE, before + 1));
         }
     }

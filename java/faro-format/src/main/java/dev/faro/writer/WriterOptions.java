@@ -1,13 +1,13 @@
 package dev.faro.writer;
 
 import dev.faro.FaroException;
-import dev.faro.block.Payloads;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
+import dev.faro.Framing;
 import dev.faro.codec.Codec;
-import dev.faro.file.OutputName;
-import dev.faro.file.Patience;
-import dev.faro.header.FileKind;
-import dev.faro.header.Framing;
-import dev.faro.header.FileHeader;
+import dev.faro.internal.block.Payloads;
+import dev.faro.internal.storage.OutputName;
+import dev.faro.internal.storage.Patience;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;

@@ -3,9 +3,9 @@ package dev.faro.writer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.header.Framing;
+import dev.faro.Framing;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,7 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
-import dev.faro.header.FileHeader;
+import dev.faro.FileHeader;
 
 /** Parts that several answers have. */
 final class Answers {

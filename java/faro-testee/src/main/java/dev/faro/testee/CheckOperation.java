@@ -3,8 +3,9 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
-import dev.faro.reader.CheckLevel;
-import dev.faro.reader.Checker;
+import dev.faro.check.Check;
+import dev.faro.check.CheckLevel;
+import dev.faro.check.CheckReport;
 import dev.faro.reader.Reader;
 import java.util.Locale;
 
@@ -15,7 +16,7 @@ final class CheckOperation {
     static ObjectNode perform(JsonNode request) throws FaroException {
         CheckLevel level = CheckLevel.valueOf(request.get("level").textValue().toUpperCase(Locale.ROOT));
         try (Reader reader = ReadOperation.open(request)) {
-            Checker.Result result = Checker.check(reader, level);
+            CheckReport result = Check.check(reader, level);
             ObjectNode answer = Answers.object();
             answer.put("regions", result.regions());
             answer.put("blocks", level == CheckLevel.STRUCTURE ? null : result.blocks());

@@ -3,7 +3,7 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
-import dev.faro.reader.Follower;
+import dev.faro.follow.Follower;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
 import java.util.HashMap;

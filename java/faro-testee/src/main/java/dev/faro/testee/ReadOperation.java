@@ -3,16 +3,15 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.block.BlockKind;
-import dev.faro.block.Payloads;
-import dev.faro.header.Framing;
-import dev.faro.header.FileHeader;
+import dev.faro.FileHeader;
+import dev.faro.Framing;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.reader.BlockCursor;
-import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Lookup;
+import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.math.BigInteger;
@@ -113,7 +112,7 @@ final class ReadOperation {
                 kinds.merge(blocks.kind(), 1L, Long::sum);
                 plainBytes += payload.remaining();
                 if (records && blocks.kind() == BlockKind.DATA) {
-                    recordCount += Payloads.countRecords(payload);
+                    recordCount += countRecords(payload);
                 }
             }
             storedBytes = dataset.storedBytes(partition);
@@ -129,6 +128,15 @@ final class ReadOperation {
         answer.put("stored_bytes", new BigInteger(Long.toUnsignedString(storedBytes)));
         answer.put("sha256", content.sha256());
         return answer;
+    }
+
+    /** Records of a payload whose framing was checked (FRM-2). */
+    private static long countRecords(ByteBuffer payload) {
+        long count = 0;
+        for (int at = 0; at < payload.limit(); at += 4 + payload.getInt(at)) {
+            count++;
+        }
+        return count;
     }
 
     /** Each partition that has a block or an error. */

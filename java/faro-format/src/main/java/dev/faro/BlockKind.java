@@ -1,0 +1,40 @@
+package dev.faro;
+
+/** The kinds of blocks. */
+public final class BlockKind {
+    /** Data. */
+    public static final int DATA = 0;
+    /** An event. */
+    public static final int EVENT = 1;
+    /** The first of the application's own events. */
+    public static final int FIRST_OF_APPLICATION = 64;
+    /** The last of the application's own events. */
+    public static final int LAST_OF_APPLICATION = 127;
+    /** A region message. */
+    public static final int REGION = 128;
+    /** A footer message. */
+    public static final int FOOTER = 129;
+    /** A schema message. */
+    public static final int SCHEMA = 130;
+    /** A dictionary. */
+    public static final int DICTIONARY = 131;
+    /** The first kind of metadata that a reader may skip. */
+    public static final int FIRST_SKIPPABLE = 192;
+
+    private BlockKind() {}
+
+    /** Whether blocks of this kind are events (BLK-2). */
+    public static boolean isEvent(int kind) {
+        return kind == EVENT || kind >= FIRST_OF_APPLICATION && kind <= LAST_OF_APPLICATION;
+    }
+
+    /** Whether this is data or an event. */
+    public static boolean isPartitionKind(int kind) {
+        return kind == DATA || isEvent(kind);
+    }
+
+    /** Whether this is metadata, known or not. */
+    public static boolean isMetadata(int kind) {
+        return kind >= REGION;
+    }
+}

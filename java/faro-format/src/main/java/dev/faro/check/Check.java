@@ -1,0 +1,269 @@
+package dev.faro.check;
+
+import dev.faro.BlockKind;
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.Framing;
+import dev.faro.codec.Decoder;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Dictionaries;
+import dev.faro.internal.block.Sequence;
+import dev.faro.internal.index.FooterStatistics;
+import dev.faro.internal.index.PartitionCounters;
+import dev.faro.internal.index.RegionIndex;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.ExtentReaders;
+import dev.faro.internal.reader.FileDictionaries;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.FinishedReader;
+import dev.faro.reader.Reader;
+
+/** Checks a whole output in the order of CHK-1. */
+public final class Check {
+    private final FinishedReader output;
+    private final FileHeader header;
+    private final Directory directory;
+    private final boolean decode;
+    private final FooterStatistics statistics;
+    private final FooterStatistics.Counter stored;
+    private final FooterStatistics.Counter plain;
+    private final FooterStatistics.Counter records;
+    private final PartitionCounters ownNext = new PartitionCounters();
+    private long sharedNext;
+    private long blocks;
+    /** Those that were found. */
+    private int dictionaries;
+
+    private Check(FinishedReader output, boolean decode) {
+        this.output = output;
+        this.header = output.header();
+        this.directory = output.directory();
+        this.decode = decode;
+        this.statistics = output.footer().statistics();
+        this.stored = statistics == null ? null : statistics.storedCounter();
+        this.plain = statistics == null ? null : statistics.plainCounter();
+        this.records = statistics == null ? null : statistics.recordsCounter();
+    }
+
+    /**
+     * Checks an output that was opened, which is step 1. Checksums are verified whether the reader verifies them or not.
+     *
+     * @throws FaroException the first fault
+     */
+    public static CheckReport check(Reader reader, CheckLevel level) throws FaroException {
+        Check checker = new Check(reader.output(), level == CheckLevel.DECODE);
+        checker.checkMetadata();
+        checker.checkStatistics(checker.stored, Kind.STORED);
+        if (level == CheckLevel.STRUCTURE) {
+            return new CheckReport(checker.directory.size(), -1);
+        }
+        checker.checkBlocks();
+        if (checker.decode) {
+            checker.checkStatistics(checker.plain, Kind.PLAIN);
+            if (checker.header.framing() == Framing.RECORDS) {
+                checker.checkStatistics(checker.records, Kind.RECORDS);
+            }
+        }
+        return new CheckReport(checker.directory.size(), checker.blocks);
+    }
+
+    private enum Kind {
+        STORED, PLAIN, RECORDS
+    }
+
+    /** Steps 2 and 3. */
+    private void checkMetadata() throws FaroException {
+        FileSet files = output.files();
+        boolean inSingle = files.isSingle() && header.hasDictionaries();
+        BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), output.limits())
+                .with(header.hasDictionaries() ? Dictionaries.counted(() -> dictionaries) : null);
+        long footer = output.opening().footerOffset();
+        long at = FileHeader.SIZE;
+        long count = 0;
+        int region = 0;
+        boolean behindData = false;
+        while (at < footer) {
+            boolean beforeData = files.isSingle() && region < directory.size() && !behindData;
+            if (beforeData && at == directory.dataOffset(region)) {
+                at = directory.messageOffset(region);
+                behindData = true;
+                continue;
+            }
+            boolean schema = header.framing() == Framing.ARROW && at == FileHeader.SIZE;
+            Context place = new Context(
+                    false, !beforeData, false, schema && !behindData, inSingle && !behindData, !behindData);
+            long end = beforeData ? directory.dataOffset(region) : footer;
+            metadata.read(at, end, end, place, BlockHeader.NO_PARTITION, Sequence.exactly(count++));
+            if (metadata.kind() == BlockKind.REGION) {
+                checkRegion(metadata, region++);
+                behindData = false;
+            } else if (metadata.kind() == BlockKind.DICTIONARY) {
+                checkDictionary(metadata);
+            }
+            at = metadata.end();
+        }
+        if (!files.isSingle()) {
+            while (dictionaries < directory.dictionaryCount()) {
+                FileDictionaries.find(files, output.limits(), directory, ++dictionaries);
+            }
+        }
+        if (dictionaries < directory.dictionaryCount()) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockHeader.SIZE,
+                    directory.dictionaryCount() + " dictionaries", dictionaries);
+        }
+        if (region < directory.size()) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockHeader.SIZE,
+                    directory.size() + " regions", region);
+        }
+        if (output.opening().footerSequence() != count) {
+            throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockHeader.SEQUENCE, "sequence " + count,
+                    output.opening().footerSequence());
+        }
+    }
+
+    private void checkDictionary(BlockReader block) throws FaroException {
+        boolean known = dictionaries < directory.dictionaryCount()
+                && directory.dictionaryOffset(dictionaries) == block.offset()
+                && directory.dictionarySize(dictionaries) == block.storedSize();
+        if (!known) {
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary that the footer has", "another");
+        }
+        block.checkDictionaryBytes();
+        dictionaries++;
+    }
+
+    private void checkRegion(BlockReader block, int number) throws FaroException {
+        boolean known = number < directory.size() && directory.messageOffset(number) == block.offset()
+                && directory.messageSize(number) == block.storedSize();
+        if (!known) {
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a region message that the directory has", "another");
+        }
+        RegionIndex.Expected expected =
+                new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
+        RegionIndex region = RegionIndex.parse(block.message(), header, expected, block.file(),
+                block.offset() + BlockHeader.SIZE);
+        if (stored == null) {
+            return;
+        }
+        for (int slot = 0; slot < region.slots(); slot++) {
+            addOwn(stored, region, slot, region.start(slot + 1) - region.start(slot));
+        }
+        for (int i = 0; i < region.sharedCount(); i++) {
+            addShared(stored, region, i, region.sharedEnd(i) - region.sharedStart(i));
+        }
+    }
+
+    private void addOwn(FooterStatistics.Counter counter, RegionIndex region, int slot, long amount) {
+        counter.add(region.partitionOf(slot) - header.firstPartition(), amount);
+    }
+
+    private void addShared(FooterStatistics.Counter counter, RegionIndex region, int shared, long amount) {
+        if (region.isForAll(shared)) {
+            counter.addToAll(amount);
+            return;
+        }
+        int end = header.firstPartition() + header.partitionCount();
+        int member = region.nextMember(shared, header.firstPartition(), end);
+        while (member >= 0) {
+            counter.add(member - header.firstPartition(), amount);
+            member = region.nextMember(shared, member + 1, end);
+        }
+    }
+
+    /** Steps 4 and 7. */
+    private void checkStatistics(FooterStatistics.Counter counted, Kind kind) throws FaroException {
+        if (statistics == null) {
+            return;
+        }
+        boolean same = switch (kind) {
+            case STORED -> statistics.storedIs(counted);
+            case PLAIN -> statistics.plainIs(counted);
+            case RECORDS -> statistics.recordsIs(counted);
+        };
+        if (!same) {
+            throw output.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
+                    output.opening().footerOffset() + BlockHeader.SIZE, "statistics as counted", kind + " that differ");
+        }
+    }
+
+    /** Steps 5 and 6. */
+    private void checkBlocks() throws FaroException {
+        ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
+                BlockReader.ofExtents(output.files().data(), header.fileId(), output.limits(), true)
+                        .with(output.dictionaries()), new Decoder());
+        for (int number = 0; number < directory.size(); number++) {
+            RegionIndex region = output.regions().get(directory, number);
+            for (int slot = 0; slot < region.slots(); slot++) {
+                checkOwn(extents, region, slot);
+            }
+            for (int i = 0; i < region.sharedCount(); i++) {
+                checkShared(extents, region, i);
+            }
+        }
+    }
+
+    private void checkOwn(ExtentReaders.ExtentReader extents, RegionIndex region, int slot) throws FaroException {
+        BlockReader block = extents.blocks();
+        int partition = region.partitionOf(slot);
+        long begin = region.start(slot);
+        long end = region.start(slot + 1);
+        long next = ownNext.get(partition);
+        long plainBytes = 0;
+        long count = 0;
+        for (long at = begin; at < end; at = block.end()) {
+            Sequence expected = !header.selective() ? Sequence.exactly(next)
+                    : new Sequence(at == begin ? region.firstBlock(slot) : -1, next - 1);
+            block.read(at, end, region.dataEnd(), Context.EXTENT, partition, expected);
+            next = block.sequence() + 1;
+            count += records(extents);
+            plainBytes += plainBytes(block);
+        }
+        if (begin < end) {
+            ownNext.set(partition, next);
+            if (statistics != null) {
+                addOwn(plain, region, slot, plainBytes);
+                addOwn(records, region, slot, count);
+            }
+        }
+    }
+
+    private void checkShared(ExtentReaders.ExtentReader extents, RegionIndex region, int shared) throws FaroException {
+        BlockReader block = extents.blocks();
+        long begin = region.sharedStart(shared);
+        long end = region.sharedEnd(shared);
+        long first = region.sharedFirstBlock(shared);
+        long plainBytes = 0;
+        long count = 0;
+        for (long at = begin; at < end; at = block.end()) {
+            Sequence expected;
+            if (header.selective()) {
+                expected = new Sequence(at == begin ? first : -1, sharedNext - 1);
+            } else {
+                expected = at == begin ? Sequence.both(first, sharedNext) : Sequence.exactly(sharedNext);
+            }
+            block.read(at, end, region.dataEnd(), Context.EXTENT, BlockHeader.NO_PARTITION, expected);
+            sharedNext = block.sequence() + 1;
+            count += records(extents);
+            plainBytes += plainBytes(block);
+        }
+        if (statistics != null) {
+            addShared(plain, region, shared, plainBytes);
+            addShared(records, region, shared, count);
+        }
+    }
+
+    private long records(ExtentReaders.ExtentReader extents) throws FaroException {
+        blocks++;
+        BlockReader block = extents.blocks();
+        return decode
+                ? block.countRecords(block.plainPayload(extents.decoder()), header.framing())
+                : 0;
+    }
+
+    private static long plainBytes(BlockReader block) {
+        return block.kind() == BlockKind.DATA ? block.plainSize() : 0;
+    }
+}

@@ -1,0 +1,2 @@
+/** Checks a whole output (CHK). */
+package dev.faro.check;

@@ -1,0 +1,2 @@
+/** Reads an output while it is written (FOL). */
+package dev.faro.follow;

@@ -1,0 +1,2 @@
+/** What an index says: regions, the footer, its statistics. */
+package dev.faro.index;

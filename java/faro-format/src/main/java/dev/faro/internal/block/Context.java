@@ -1,0 +1,42 @@
+package dev.faro.internal.block;
+
+import dev.faro.BlockKind;
+
+/**
+ * Where a block stands, which says what kinds it may have (BLK-7, check 6; CTX-1 to CTX-3).
+ *
+ * @param data whether data and events are allowed
+ * @param region whether region messages are allowed
+ * @param footer whether footer messages are allowed
+ * @param schema whether schema messages are allowed
+ * @param dictionary whether dictionaries are allowed
+ * @param skippable whether metadata that may be skipped is allowed
+ */
+public record Context(
+        boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
+    /** An own or shared extent. */
+    public static final Context EXTENT = new Context(true, false, false, false, false, false);
+    /** Where a region message must stand. */
+    public static final Context REGION = new Context(false, true, false, false, false, false);
+    /** Where a footer message must stand. */
+    public static final Context FOOTER = new Context(false, false, true, false, false, false);
+    /** Where a schema message must stand. */
+    public static final Context SCHEMA = new Context(false, false, false, true, false, false);
+    /** Where a dictionary must stand. */
+    public static final Context DICTIONARY = new Context(false, false, false, false, true, false);
+
+    /** Whether metadata may stand here. */
+    boolean metadata() {
+        return region || footer || schema || dictionary || skippable;
+    }
+
+    boolean allows(int kind) {
+        return switch (kind) {
+            case BlockKind.REGION -> region;
+            case BlockKind.FOOTER -> footer;
+            case BlockKind.SCHEMA -> schema;
+            case BlockKind.DICTIONARY -> dictionary;
+            default -> kind >= BlockKind.FIRST_SKIPPABLE ? skippable : data && BlockKind.isPartitionKind(kind);
+        };
+    }
+}

@@ -1,0 +1,44 @@
+package dev.faro.internal.block;
+
+import java.nio.ByteBuffer;
+
+/** What a reader checks of plain payloads (FRM). */
+public final class Payloads {
+    private Payloads() {}
+
+    /**
+     * Counts the records of a data block's payload (FRM-2).
+     *
+     * @param payload little-endian, from 0 to its limit
+     * @return the count, or -1 if the payload is not whole records
+     */
+    public static long countRecords(ByteBuffer payload) {
+        long count = 0;
+        long at = 0;
+        int end = payload.limit();
+        while (at != end) {
+            if (end - at < 4) {
+                return -1;
+            }
+            at += 4 + (payload.getInt((int) at) & 0xFFFFFFFFL);
+            if (at > end) {
+                return -1;
+            }
+            count++;
+        }
+        return count;
+    }
+
+    /**
+     * Whether bytes begin like an encapsulated Arrow message (FRM-4).
+     *
+     * @param bytes little-endian, from 0 to its limit
+     */
+    public static boolean isArrowMessage(ByteBuffer bytes) {
+        if (bytes.limit() < 8 || bytes.getInt(0) != -1) {
+            return false;
+        }
+        long length = bytes.getInt(4);
+        return length >= 8 && length % 8 == 0 && 8 + length <= bytes.limit();
+    }
+}

@@ -1,0 +1,184 @@
+package dev.faro.internal.bytes;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
+import dev.faro.Framing;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.UUID;
+
+/**
+ * The bytes of a {@link FileHeader}: parsing, encoding, and the checks of its fields (HDR-1 to HDR-5, FIL-3). What has no
+ * meaning yet is written as zero (INT-5).
+ */
+public final class HeaderBytes {
+    private static final long MAGIC = 0x1A0A0D4F52414689L;
+    /** The magic of a tail: every byte of the header's magic, complemented. */
+    static final long TAIL_MAGIC = ~MAGIC;
+    private static final int MAJOR = 1;
+    private static final int MANIFEST = 4;
+
+    // Where the fields begin (HDR-1); the magic is at 0.
+    private static final int KIND = 8;
+    private static final int VERSION_MAJOR = 9;
+    private static final int VERSION_MINOR = 10;
+    private static final int FRAMING = 11;
+    private static final int PARTITION_COUNT = 12;
+    private static final int READER_FEATURES = 16;
+    private static final int WRITER_FEATURES = 20;
+    private static final int PRODUCER = 24;
+    private static final int ATTEMPT = 32;
+    private static final int FIRST_PARTITION = 36;
+    private static final int FILE_ID = 40;
+    private static final int RESERVED = 56;
+    private static final int CHECKSUM = 60;
+
+    private HeaderBytes() {}
+
+    /**
+     * Checks and parses a header in the order of HDR-1.
+     *
+     * @param start the first 64 bytes of the file, or the whole file if it is shorter; little-endian, from 0 to its limit
+     * @throws FaroException the first check that fails
+     */
+    public static FileHeader parse(ByteBuffer start, Faults faults) throws FaroException {
+        checkMagic(start, faults);
+        int size = start.limit();
+        if (size < FileHeader.SIZE) {
+            throw faults.fault(ErrorCode.TRUNCATED, size, "a header of 64 bytes", size + " bytes");
+        }
+        int stored = start.getInt(CHECKSUM);
+        int computed = new Checksum().add(start, 0, CHECKSUM).value();
+        if (stored != computed) {
+            throw faults.fault(ErrorCode.CHECKSUM, 0, Checksum.stored(stored), Checksum.computed(computed));
+        }
+        return parseFields(start, faults);
+    }
+
+    private static void checkMagic(ByteBuffer start, Faults faults) throws FaroException {
+        int given = Math.min(start.limit(), 8);
+        for (int i = 0; i < given; i++) {
+            if (start.get(i) != (byte) (MAGIC >>> (8 * i))) {
+                // If only bytes after the first five differ, a transfer in text mode changed line ends.
+                String found = i > 4 ? "line ends changed, as by a text-mode transfer" : "byte " + i + " differs";
+                throw faults.fault(ErrorCode.NOT_FARO, 0, "the magic 89 46 41 52 4F 0D 0A 1A", found);
+            }
+        }
+    }
+
+    private static FileHeader parseFields(ByteBuffer bytes, Faults faults) throws FaroException {
+        int major = bytes.get(VERSION_MAJOR) & 0xFF;
+        check(major == MAJOR, faults, ErrorCode.UNSUPPORTED_VERSION, VERSION_MAJOR, "version 1", major);
+        int readerFeatures = bytes.getInt(READER_FEATURES);
+        check((readerFeatures & ~(FileHeader.SELECTIVE | FileHeader.DICTIONARIES)) == 0, faults,
+                ErrorCode.UNSUPPORTED_FEATURE, READER_FEATURES, "no reader feature but selective and dictionaries",
+                hex(readerFeatures));
+        int number = bytes.get(KIND) & 0xFF;
+        check(number != MANIFEST, faults, ErrorCode.UNSUPPORTED_FEATURE, KIND, "kind 1, 2 or 3", "a manifest");
+        FileKind kind = FileKind.of(number);
+        check(kind != null, faults, ErrorCode.MALFORMED_HEADER, KIND, "kind 1, 2 or 3", number);
+        Framing framing = Framing.of(bytes.get(FRAMING) & 0xFF);
+        check(framing != null, faults, ErrorCode.MALFORMED_HEADER, FRAMING, "framing 0, 1 or 2",
+                bytes.get(FRAMING) & 0xFF);
+        long count = bytes.getInt(PARTITION_COUNT) & 0xFFFFFFFFL;
+        check(count >= 1 && count <= FileHeader.MAX_PARTITIONS, faults, ErrorCode.MALFORMED_HEADER, PARTITION_COUNT,
+                "1 to 2^28", count);
+        long first = bytes.getInt(FIRST_PARTITION) & 0xFFFFFFFFL;
+        check(first + count <= FileHeader.MAX_PARTITIONS, faults, ErrorCode.MALFORMED_HEADER, FIRST_PARTITION,
+                "at most 2^28 less " + count, first);
+        int reserved = bytes.getInt(RESERVED);
+        check(reserved == 0, faults, ErrorCode.MALFORMED_HEADER, RESERVED, "zero", hex(reserved));
+        ByteBuffer id = bytes.duplicate().order(ByteOrder.BIG_ENDIAN);
+        UUID fileId = new UUID(id.getLong(FILE_ID), id.getLong(FILE_ID + 8));
+        return new FileHeader(kind, bytes.get(VERSION_MINOR) & 0xFF, framing, (int) count, (int) first, readerFeatures,
+                bytes.getInt(WRITER_FEATURES), bytes.getLong(PRODUCER), bytes.getInt(ATTEMPT), fileId);
+    }
+
+    private static void check(
+            boolean holds, Faults faults, ErrorCode code, long offset, String expected, Object found)
+            throws FaroException {
+        if (!holds) {
+            throw faults.fault(code, offset, expected, found);
+        }
+    }
+
+    /** The 64 bytes of a header with its checksum, from 0 to the limit; little-endian. */
+    public static ByteBuffer encode(FileHeader header) {
+        ByteBuffer bytes = ByteBuffer.allocate(FileHeader.SIZE).order(ByteOrder.BIG_ENDIAN);
+        bytes.putLong(FILE_ID, header.fileId().getMostSignificantBits());
+        bytes.putLong(FILE_ID + 8, header.fileId().getLeastSignificantBits());
+        bytes.order(ByteOrder.LITTLE_ENDIAN).putLong(0, MAGIC);
+        bytes.put(KIND, (byte) header.kind().number()).put(VERSION_MAJOR, (byte) MAJOR);
+        bytes.put(VERSION_MINOR, (byte) header.versionMinor()).put(FRAMING, (byte) header.framing().number());
+        bytes.putInt(PARTITION_COUNT, header.partitionCount()).putInt(READER_FEATURES, header.readerFeatures());
+        bytes.putInt(WRITER_FEATURES, header.writerFeatures()).putLong(PRODUCER, header.producer());
+        bytes.putInt(ATTEMPT, header.attempt()).putInt(FIRST_PARTITION, header.firstPartition());
+        return bytes.putInt(CHECKSUM, new Checksum().add(bytes, 0, CHECKSUM).value());
+    }
+
+    /**
+     * Whether bytes begin as a header does, sound or not.
+     *
+     * @param start the first bytes of a file; little-endian
+     */
+    public static boolean looksLike(ByteBuffer start) {
+        return start.limit() >= FileHeader.SIZE && start.getLong(0) == MAGIC;
+    }
+
+    /** The first four bytes of the file_id of what {@link #looksLike} a header, as a big-endian number. */
+    public static int fileIdStart(ByteBuffer start) {
+        return Integer.reverseBytes(start.getInt(FILE_ID));
+    }
+
+    /**
+     * Checks that two headers are of one output (FIL-3).
+     *
+     * @param dataFile makes the faults of the data file
+     * @throws FaroException {@code mismatched-pair} in the data file, at the field that differs
+     */
+    public static void checkPair(FileHeader data, FileHeader index, Faults dataFile) throws FaroException {
+        same(dataFile, FILE_ID, digits(data.fileId()), digits(index.fileId()));
+        same(dataFile, PARTITION_COUNT, data.partitionCount(), index.partitionCount());
+        same(dataFile, FIRST_PARTITION, data.firstPartition(), index.firstPartition());
+        same(dataFile, PRODUCER, Long.toUnsignedString(data.producer()), Long.toUnsignedString(index.producer()));
+        same(dataFile, ATTEMPT, Integer.toUnsignedString(data.attempt()), Integer.toUnsignedString(index.attempt()));
+        same(dataFile, FRAMING, data.framing(), index.framing());
+        same(dataFile, READER_FEATURES, hex(data.readerFeatures()), hex(index.readerFeatures()));
+        same(dataFile, WRITER_FEATURES, hex(data.writerFeatures()), hex(index.writerFeatures()));
+        same(dataFile, VERSION_MINOR, data.versionMinor(), index.versionMinor());
+    }
+
+    private static void same(Faults dataFile, long offset, Object data, Object index) throws FaroException {
+        check(data.equals(index), dataFile, ErrorCode.MISMATCHED_PAIR, offset, index + " as in the index", data);
+    }
+
+    /**
+     * Checks that a file is of one kind (OPN-1).
+     *
+     * @throws FaroException {@code mismatched-pair} at 8
+     */
+    public static void checkKind(FileHeader header, FileKind kind, Faults faults) throws FaroException {
+        check(header.kind() == kind, faults, ErrorCode.MISMATCHED_PAIR, KIND, "kind " + kind.number(),
+                header.kind().number());
+    }
+
+    /**
+     * Refuses to rewrite a file with a writer feature that this library does not know; it knows none (HDR-4).
+     *
+     * @throws FaroException {@code unsupported-feature} at 20
+     */
+    public static void checkRewritable(FileHeader header, Faults faults) throws FaroException {
+        check(header.writerFeatures() == 0, faults, ErrorCode.UNSUPPORTED_FEATURE, WRITER_FEATURES,
+                "no writer feature", hex(header.writerFeatures()));
+    }
+
+    private static String digits(UUID id) {
+        return id.toString().replace("-", "");
+    }
+
+    private static String hex(int value) {
+        return String.format("%08x", value);
+    }
+}

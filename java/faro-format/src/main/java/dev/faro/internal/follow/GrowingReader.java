@@ -1,0 +1,84 @@
+package dev.faro.internal.follow;
+
+import dev.faro.FaroException;
+import dev.faro.internal.index.DirectLookup;
+import dev.faro.internal.index.FooterMessage;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.OutputReader;
+import dev.faro.reader.ReaderOptions;
+import java.nio.ByteBuffer;
+
+/** An output that may still be written (FOL): {@link #poll} makes the regions readable that were committed since. */
+public final class GrowingReader extends OutputReader {
+    private final Walk walk;
+    private final ByteBuffer schema;
+    private volatile Directory committed = new Directory();
+    private volatile FooterMessage footer;
+    private volatile boolean finished;
+
+    private GrowingReader(FileSet files, ReaderOptions options) throws FaroException {
+        super(files, options);
+        this.walk = new Walk(files, options.limits(), false);
+        this.schema = walk.open();
+    }
+
+    /**
+     * Opens an output whose files are open; they are closed if it fails.
+     *
+     * @throws FaroException the first check of FOL-1 that fails, or {@code io}
+     */
+    public static GrowingReader open(FileSet files, ReaderOptions options) throws FaroException {
+        try {
+            return new GrowingReader(files, options);
+        } catch (FaroException e) {
+            FileSet.closeAfter(e, files);
+            throw e;
+        }
+    }
+
+    /**
+     * Looks for regions that were committed since the last call.
+     *
+     * @return whether the file is finished
+     * @throws FaroException the first fault; regions before it are readable
+     */
+    public synchronized boolean poll() throws FaroException {
+        try {
+            walk.advance();
+        } finally {
+            if (walk.directory().size() != committed.size()
+                    || walk.directory().dictionaryCount() != committed.dictionaryCount()) {
+                committed = walk.directory().copy();
+            }
+            footer = walk.footer();
+            finished = walk.isFinished();
+        }
+        return finished;
+    }
+
+    /** Whether the file was finished when {@link #poll} last looked. */
+    public boolean isFinished() {
+        return finished;
+    }
+
+    @Override
+    public Directory directory() {
+        return committed;
+    }
+
+    @Override
+    public DirectLookup directLookup() {
+        return null;
+    }
+
+    @Override
+    public FooterMessage footer() {
+        return footer;
+    }
+
+    @Override
+    public ByteBuffer schema() {
+        return schema;
+    }
+}

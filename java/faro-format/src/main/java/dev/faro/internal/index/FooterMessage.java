@@ -1,0 +1,184 @@
+package dev.faro.internal.index;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
+import dev.faro.Limits;
+import dev.faro.index.Footer;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.message.Fields;
+import dev.faro.internal.message.MessageKind;
+import dev.faro.internal.message.TableView;
+import dev.faro.internal.message.Verifier;
+import dev.faro.internal.storage.InputFile;
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What the footer message says (FTR).
+ *
+ * @param directory the regions and dictionaries
+ * @param statistics those of {@code footer}, or null
+ * @param footer the rest
+ */
+public record FooterMessage(Directory directory, FooterStatistics statistics, Footer footer) {
+    private static final long MOST_DATA = 8 * 0xFFFFFFFFL;
+    /** Bytes of a RegionEntry: message_offset, message_size, flags, data_offset, data_length. */
+    private static final int ENTRY = 32;
+
+    /**
+     * Checks a footer message: checks 6 to 8 of OPN-2.
+     *
+     * @param footerOffset where its block begins
+     * @param header of the index or single file
+     * @throws FaroException {@code malformed-message}, {@code limit-exceeded} or {@code inconsistent-index}, each at
+     *     the message's first byte
+     */
+    public static FooterMessage parse(ByteBuffer message, FileHeader header, Limits limits, InputFile file, long footerOffset)
+            throws FaroException {
+        long offset = footerOffset + BlockHeader.SIZE;
+        Verifier.check(message, MessageKind.FOOTER, header.newerMinor(), file, offset);
+        TableView table = TableView.root(message);
+        int regions = table.length(Fields.FOOTER_REGIONS);
+        if (regions > limits.maxRegions()) {
+            throw file.fault(ErrorCode.LIMIT_EXCEEDED, offset, "at most " + limits.maxRegions() + " regions", regions);
+        }
+        int dictionaries = table.length(Fields.FOOTER_DICTIONARIES);
+        if (dictionaries > limits.maxDictionaries()) {
+            throw file.fault(ErrorCode.LIMIT_EXCEEDED, offset, "at most " + limits.maxDictionaries() + " dictionaries",
+                    dictionaries);
+        }
+        String fault = fault(table, header, footerOffset);
+        if (fault != null) {
+            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5 and FTR-7", fault);
+        }
+        Directory directory = new Directory();
+        ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
+        for (int i = 0; i < regions; i++) {
+            int at = ENTRY * i;
+            directory.add(entries.getLong(at), entries.getInt(at + 8), entries.getLong(at + 16),
+                    entries.getLong(at + 24));
+        }
+        ByteBuffer dictionaryEntries = table.bytes(Fields.FOOTER_DICTIONARIES, DictionariesRule.ENTRY);
+        for (int i = 0; i < dictionaries; i++) {
+            int at = DictionariesRule.ENTRY * i;
+            directory.addDictionary(dictionaryEntries.getLong(at), dictionaryEntries.getInt(at + 8));
+        }
+        TableView counted = table.table(Fields.FOOTER_STATISTICS);
+        FooterStatistics statistics = counted == null ? null : new FooterStatistics(header.firstPartition(), counted);
+        return new FooterMessage(directory, statistics, new Footer(table.u64(Fields.FOOTER_DATA_SIZE), statistics,
+                properties(table), table.text(Fields.FOOTER_CREATED_BY)));
+    }
+
+    /** Size of the data file in bytes; in a single file, the footer block's offset. */
+    public long dataSize() {
+        return footer.dataSize();
+    }
+
+    private static Map<String, String> properties(TableView table) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (int i = 0; i < table.length(Fields.FOOTER_PROPERTIES); i++) {
+            TableView property = table.table(Fields.FOOTER_PROPERTIES, i);
+            properties.put(property.text(Fields.PROPERTY_KEY), property.text(Fields.PROPERTY_VALUE));
+        }
+        return Collections.unmodifiableMap(properties);
+    }
+
+    private static String fault(TableView table, FileHeader header, long footerOffset) {
+        String fault = directoryFault(table, header.kind() == FileKind.SINGLE, footerOffset);
+        if (fault == null) {
+            fault = DictionariesRule.fault(table, header, footerOffset);
+        }
+        if (fault == null && table.has(Fields.FOOTER_STATISTICS)) {
+            fault = statisticsFault(table.table(Fields.FOOTER_STATISTICS), header.partitionCount());
+        }
+        return fault == null ? propertiesFault(table) : fault;
+    }
+
+    /** FTR-2 and FTR-3. */
+    private static String directoryFault(TableView table, boolean single, long footerOffset) {
+        ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
+        long messagesEnd = FileHeader.SIZE;
+        long dataEnd = FileHeader.SIZE;
+        for (int i = 0; i < table.length(Fields.FOOTER_REGIONS); i++) {
+            int at = ENTRY * i;
+            long message = entries.getLong(at);
+            long data = entries.getLong(at + 16);
+            long length = entries.getLong(at + 24);
+            if (entries.getInt(at + 12) != 0) {
+                return "FTR-2: flags of entry " + i;
+            }
+            if (message % 8 != 0 || message < messagesEnd || message > footerOffset) {
+                return "FTR-2: message_offset of entry " + i;
+            }
+            if (length % 8 != 0 || length < BlockHeader.SIZE || length > MOST_DATA) {
+                return "FTR-3: data_length of entry " + i;
+            }
+            boolean tiles = single
+                    ? data % 8 == 0 && data >= messagesEnd && data <= message && data + length == message
+                    // What lies between, only dictionaries can be: DictionariesRule.
+                    : data >= dataEnd && data <= Long.MAX_VALUE - length;
+            if (!tiles) {
+                return "FTR-3: data_offset of entry " + i;
+            }
+            messagesEnd = message + BlockHeader.sizeInFile(entries.getInt(at + 8) & 0xFFFFFFFFL);
+            dataEnd = data + length;
+            if (messagesEnd > footerOffset) {
+                return "FTR-2: the message of entry " + i + " reaches into the footer";
+            }
+        }
+        long dataSize = table.u64(Fields.FOOTER_DATA_SIZE);
+        return dataSize == (single ? footerOffset : dataEnd) ? null : "FTR-3: data_size " + dataSize;
+    }
+
+    /** FTR-4. */
+    private static String statisticsFault(TableView table, int partitionCount) {
+        int[] fields = {Fields.STATISTICS_STORED, Fields.STATISTICS_PLAIN, Fields.STATISTICS_RECORDS};
+        int[] sharedFields = {
+            Fields.STATISTICS_STORED_TO_ALL, Fields.STATISTICS_PLAIN_TO_ALL, Fields.STATISTICS_RECORDS_TO_ALL
+        };
+        for (int i = 0; i < fields.length; i++) {
+            if (!table.has(fields[i])) {
+                continue;
+            }
+            if (table.length(fields[i]) != partitionCount) {
+                return "FTR-4: statistics of " + table.length(fields[i]) + " partitions";
+            }
+            // The most that a partition's own value may be without the sum passing 2^64 - 1.
+            long most = ~table.u64(sharedFields[i]);
+            LongBuffer values = table.bytes(fields[i], 8).asLongBuffer();
+            while (values.hasRemaining()) {
+                if (Long.compareUnsigned(values.get(), most) > 0) {
+                    return "FTR-4: a sum of statistics above 2^64 - 1";
+                }
+            }
+        }
+        return null;
+    }
+
+    /** FTR-5. */
+    private static String propertiesFault(TableView table) {
+        ByteBuffer before = null;
+        for (int i = 0; i < table.length(Fields.FOOTER_PROPERTIES); i++) {
+            ByteBuffer key = table.table(Fields.FOOTER_PROPERTIES, i).bytes(Fields.PROPERTY_KEY, 1);
+            if (before != null && compareUnsigned(before, key) >= 0) {
+                return "FTR-5: properties do not ascend at " + i;
+            }
+            before = key;
+        }
+        return null;
+    }
+
+    private static int compareUnsigned(ByteBuffer a, ByteBuffer b) {
+        int same = a.mismatch(b);
+        if (same >= 0 && same < a.limit() && same < b.limit()) {
+            return (a.get(same) & 0xFF) - (b.get(same) & 0xFF);
+        }
+        return a.limit() - b.limit();
+    }
+}

@@ -1,0 +1,69 @@
+package dev.faro.internal.index;
+
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import java.util.Arrays;
+
+/**
+ * Who reads a shared extent: every partition, or those of a set. Unchangeable, equal by contents.
+ */
+public final class Members {
+    /** Every partition of the file. */
+    public static final Members ALL = new Members(null);
+
+    private final byte[] bits;
+
+    private Members(byte[] bits) {
+        this.bits = bits;
+    }
+
+    /**
+     * The members of a set of partitions, in any order, which may repeat; a set of all is {@link #ALL} (SRT-5).
+     *
+     * @throws FaroException {@code invalid-argument} if the set is empty or has a partition that the file has not
+     */
+    public static Members of(FileHeader header, int... partitions) throws FaroException {
+        if (partitions.length == 0) {
+            throw FaroException.invalidArgument("a set with a partition", "an empty set");
+        }
+        for (int partition : partitions) {
+            if (!header.has(partition)) {
+                throw FaroException.invalidArgument("partitions of the file", Integer.toUnsignedString(partition));
+            }
+        }
+        byte[] bits = new byte[(header.partitionCount() + 7) / 8];
+        int count = 0;
+        for (int partition : partitions) {
+            int relative = partition - header.firstPartition();
+            int bit = 1 << relative % 8;
+            if ((bits[relative / 8] & bit) == 0) {
+                bits[relative / 8] |= (byte) bit;
+                count++;
+            }
+        }
+        return count == header.partitionCount() ? ALL : new Members(bits);
+    }
+
+    /** Nobody at all: what a rebuilt index says of shared blocks (REP-6). */
+    public static final Members NONE = new Members(new byte[0]);
+
+    /** The bit set of the region message, or null for all; not to be changed. */
+    byte[] bits() {
+        return bits;
+    }
+
+    /** Whether this is every partition. */
+    public boolean isAll() {
+        return bits == null;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Members members && Arrays.equals(bits, members.bits);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bits);
+    }
+}

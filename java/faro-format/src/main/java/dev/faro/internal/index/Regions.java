@@ -1,0 +1,92 @@
+package dev.faro.internal.index;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.Limits;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Dictionaries;
+import dev.faro.internal.message.Directory;
+import dev.faro.internal.storage.InputFile;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The regions of a file, read when first used and kept in a cache bounded by bytes. Safe to share between threads. */
+public final class Regions {
+    private final InputFile file;
+    private final FileHeader header;
+    private final Limits limits;
+    private final long cacheBytes;
+    private final Map<Integer, RegionIndex> cache = new LinkedHashMap<>(16, 0.75f, true);
+    private long cached;
+
+    /**
+     * The regions of an index or single file.
+     *
+     * @param cacheBytes bytes of region messages that are kept at most
+     */
+    public Regions(InputFile file, FileHeader header, Limits limits, long cacheBytes) {
+        this.file = file;
+        this.header = header;
+        this.limits = limits;
+        this.cacheBytes = cacheBytes;
+    }
+
+    /** The header of the file. */
+    public FileHeader header() {
+        return header;
+    }
+
+    /**
+     * One region, checked by REG-10 when it is not in the cache.
+     *
+     * @throws FaroException the first check that fails, {@code truncated} or {@code io}
+     */
+    public RegionIndex get(Directory directory, int number) throws FaroException {
+        synchronized (cache) {
+            RegionIndex region = cache.get(number);
+            if (region != null) {
+                return region;
+            }
+        }
+        RegionIndex region = load(directory, number);
+        keep(number, region);
+        return region;
+    }
+
+    private RegionIndex load(Directory directory, int number) throws FaroException {
+        long offset = directory.messageOffset(number);
+        long size = directory.messageSize(number) & 0xFFFFFFFFL;
+        long end = offset + BlockHeader.sizeInFile(size);
+        BlockReader reader = BlockReader.ofMetadata(file, header.fileId(), limits)
+                .with(header.hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
+        reader.read(offset, end, end, Context.REGION, BlockHeader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
+        if (reader.storedSize() != size) {
+            throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a message of " + size + " bytes",
+                    reader.storedSize());
+        }
+        RegionIndex.Expected expected =
+                new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
+        return RegionIndex.parse(reader.message(), header, expected, file, offset + BlockHeader.SIZE);
+    }
+
+    private void keep(int number, RegionIndex region) {
+        long size = region.memory();
+        if (size > cacheBytes) {
+            return;
+        }
+        synchronized (cache) {
+            if (cache.put(number, region) == null) {
+                cached += size;
+            }
+            Iterator<RegionIndex> eldest = cache.values().iterator();
+            while (cached > cacheBytes) {
+                cached -= eldest.next().memory();
+                eldest.remove();
+            }
+        }
+    }
+}

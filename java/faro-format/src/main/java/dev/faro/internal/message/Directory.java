@@ -1,0 +1,124 @@
+package dev.faro.internal.message;
+
+import java.util.Arrays;
+
+/**
+ * The footer's directories: where the message and the data of each region are, and where dictionaries are. Grows by
+ * committed regions.
+ */
+public final class Directory {
+    private long[] messageOffsets = new long[4];
+    private int[] messageSizes = new int[4];
+    private long[] dataOffsets = new long[4];
+    private long[] dataLengths = new long[4];
+    private int count;
+    private long[] dictionaryOffsets = new long[1];
+    private int[] dictionarySizes = new int[1];
+    private int dictionaries;
+
+    /** Adds the next region. */
+    public void add(long messageOffset, int messageSize, long dataOffset, long dataLength) {
+        if (count == messageOffsets.length) {
+            int capacity = 2 * count;
+            messageOffsets = Arrays.copyOf(messageOffsets, capacity);
+            messageSizes = Arrays.copyOf(messageSizes, capacity);
+            dataOffsets = Arrays.copyOf(dataOffsets, capacity);
+            dataLengths = Arrays.copyOf(dataLengths, capacity);
+        }
+        messageOffsets[count] = messageOffset;
+        messageSizes[count] = messageSize;
+        dataOffsets[count] = dataOffset;
+        dataLengths[count++] = dataLength;
+    }
+
+    /** Adds the next dictionary. */
+    public void addDictionary(long offset, int size) {
+        if (dictionaries == dictionaryOffsets.length) {
+            dictionaryOffsets = Arrays.copyOf(dictionaryOffsets, 2 * dictionaries);
+            dictionarySizes = Arrays.copyOf(dictionarySizes, 2 * dictionaries);
+        }
+        dictionaryOffsets[dictionaries] = offset;
+        dictionarySizes[dictionaries++] = size;
+    }
+
+    /** Forgets the dictionaries behind the first so many. */
+    public void keepDictionaries(int first) {
+        dictionaries = Math.min(dictionaries, first);
+    }
+
+    /** Count of the dictionaries. */
+    public int dictionaryCount() {
+        return dictionaries;
+    }
+
+    /** Where the block of a dictionary begins; they count from 0 here, one below their number. */
+    public long dictionaryOffset(int dictionary) {
+        return dictionaryOffsets[dictionary];
+    }
+
+    /** Bytes of a dictionary. */
+    public int dictionarySize(int dictionary) {
+        return dictionarySizes[dictionary];
+    }
+
+    /** How many dictionaries stand before an offset. */
+    public int dictionariesBefore(long offset) {
+        int at = Arrays.binarySearch(dictionaryOffsets, 0, dictionaries, offset);
+        return at < 0 ? -at - 1 : at;
+    }
+
+    /** A copy that no longer grows. */
+    public Directory copy() {
+        Directory copy = new Directory();
+        copy.messageOffsets = Arrays.copyOf(messageOffsets, Math.max(4, count));
+        copy.messageSizes = Arrays.copyOf(messageSizes, Math.max(4, count));
+        copy.dataOffsets = Arrays.copyOf(dataOffsets, Math.max(4, count));
+        copy.dataLengths = Arrays.copyOf(dataLengths, Math.max(4, count));
+        copy.count = count;
+        copy.dictionaryOffsets = Arrays.copyOf(dictionaryOffsets, Math.max(1, dictionaries));
+        copy.dictionarySizes = Arrays.copyOf(dictionarySizes, Math.max(1, dictionaries));
+        copy.dictionaries = dictionaries;
+        return copy;
+    }
+
+    /** Count of the regions. */
+    public int size() {
+        return count;
+    }
+
+    /** Where the block of a region's message begins. */
+    public long messageOffset(int region) {
+        return messageOffsets[region];
+    }
+
+    /** Bytes of a region's message. */
+    public int messageSize(int region) {
+        return messageSizes[region];
+    }
+
+    /** Where a region's blocks begin. */
+    public long dataOffset(int region) {
+        return dataOffsets[region];
+    }
+
+    /** Bytes of a region's blocks. */
+    public long dataLength(int region) {
+        return dataLengths[region];
+    }
+
+    /** Where a region's blocks end. */
+    public long dataEnd(int region) {
+        return dataOffsets[region] + dataLengths[region];
+    }
+
+    /** Whether both name the same regions and dictionaries. */
+    public boolean same(Directory other) {
+        return count == other.count
+                && Arrays.equals(messageOffsets, 0, count, other.messageOffsets, 0, count)
+                && Arrays.equals(messageSizes, 0, count, other.messageSizes, 0, count)
+                && Arrays.equals(dataOffsets, 0, count, other.dataOffsets, 0, count)
+                && Arrays.equals(dataLengths, 0, count, other.dataLengths, 0, count)
+                && Arrays.equals(dictionaryOffsets, 0, dictionaries, other.dictionaryOffsets, 0, other.dictionaries)
+                && Arrays.equals(dictionarySizes, 0, dictionaries, other.dictionarySizes, 0, other.dictionaries);
+    }
+}

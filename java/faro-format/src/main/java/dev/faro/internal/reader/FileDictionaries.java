@@ -1,0 +1,94 @@
+package dev.faro.internal.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.Limits;
+import dev.faro.codec.DictionaryDigest;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Dictionaries;
+import dev.faro.internal.block.Sequence;
+import dev.faro.internal.message.Directory;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The dictionaries of an open output, each read, checked and digested when it is needed first, once for all who read
+ * (DIC-6). Safe to share between threads.
+ */
+public final class FileDictionaries implements Dictionaries {
+    private final FileSet files;
+    private final Limits limits;
+    private final Supplier<Directory> directory;
+    private final Map<Integer, DictionaryDigest> digests = new HashMap<>();
+
+    private FileDictionaries(FileSet files, Limits limits, Supplier<Directory> directory) {
+        this.files = files;
+        this.limits = limits;
+        this.directory = directory;
+    }
+
+    /** Those of a file, or null if it does not have the feature. */
+    static FileDictionaries of(FileSet files, Limits limits, Supplier<Directory> directory) {
+        return files.header().hasDictionaries() ? new FileDictionaries(files, limits, directory) : null;
+    }
+
+    @Override
+    public int before(long offset) {
+        return directory.get().dictionariesBefore(offset);
+    }
+
+    @Override
+    public DictionaryDigest digest(int number) throws FaroException {
+        synchronized (digests) {
+            DictionaryDigest digest = digests.get(number);
+            if (digest == null) {
+                digest = load(number);
+                digests.put(number, digest);
+            }
+            return digest;
+        }
+    }
+
+    private DictionaryDigest load(int number) throws FaroException {
+        BlockReader block = find(files, limits, directory.get(), number);
+        DictionaryDigest digest = DictionaryDigest.of(bytes(block));
+        if (digest == null) {
+            throw block.fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.SIZE, "a dictionary that the decoder takes",
+                    "one that it refuses");
+        }
+        return digest;
+    }
+
+    /**
+     * Checks a dictionary of the directory (DIC-4).
+     *
+     * @return its block
+     * @throws FaroException the first check that fails
+     */
+    public static BlockReader find(FileSet files, Limits limits, Directory directory, int number) throws FaroException {
+        long offset = directory.dictionaryOffset(number - 1);
+        long size = directory.dictionarySize(number - 1) & 0xFFFFFFFFL;
+        long end = offset + BlockHeader.sizeInFile(size);
+        BlockReader block = BlockReader.ofMetadata(files.data(), files.header().fileId(), limits)
+                .with(Dictionaries.counted(() -> number - 1));
+        block.read(offset, end, end, Context.DICTIONARY, BlockHeader.NO_PARTITION,
+                files.isSingle() ? BlockReader.ANY_SEQUENCE : Sequence.exactly(number - 1));
+        if (block.storedSize() != size) {
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary of " + size + " bytes",
+                    block.storedSize());
+        }
+        block.checkDictionaryBytes();
+        return block;
+    }
+
+    private static byte[] bytes(BlockReader block) {
+        ByteBuffer payload = block.storedPayload();
+        byte[] bytes = new byte[payload.remaining()];
+        payload.get(bytes);
+        return bytes;
+    }
+}

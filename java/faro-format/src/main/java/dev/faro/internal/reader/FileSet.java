@@ -1,0 +1,102 @@
+package dev.faro.internal.reader;
+
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.FileKind;
+import dev.faro.FileRole;
+import dev.faro.internal.bytes.HeaderBytes;
+import dev.faro.internal.storage.InputFile;
+import dev.faro.internal.storage.OutputName;
+import java.io.Closeable;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The files of one output (FIL-1 to FIL-3), with their headers checked: checks 1 to 5 of OPN-1.
+ *
+ * @param header of the index or single file
+ * @param index the index file, or the single file
+ * @param data the data file, or the single file
+ */
+public record FileSet(FileHeader header, InputFile index, InputFile data) implements Closeable {
+    /**
+     * Opens an output by NAME (PUB-1).
+     *
+     * @throws FaroException the first check that fails, {@code io}, or {@code invalid-argument} if there are both layouts
+     */
+    public static FileSet open(Path name) throws FaroException {
+        List<Path> files = OutputName.of(name).toRead();
+        return files.size() == 1 ? openSingle(files.get(0)) : openPair(files.get(0), files.get(1));
+    }
+
+    /**
+     * Opens a pair.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openPair(Path dataPath, Path indexPath) throws FaroException {
+        InputFile index = InputFile.open(FileRole.INDEX, indexPath);
+        InputFile data = null;
+        try {
+            FileHeader header = read(index, FileKind.INDEX);
+            data = InputFile.open(FileRole.DATA, dataPath);
+            HeaderBytes.checkPair(read(data, FileKind.DATA), header, data);
+            return new FileSet(header, index, data);
+        } catch (FaroException e) {
+            closeAfter(e, index);
+            closeAfter(e, data);
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a single file.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openSingle(Path path) throws FaroException {
+        InputFile file = InputFile.open(FileRole.SINGLE, path);
+        try {
+            return new FileSet(read(file, FileKind.SINGLE), file, file);
+        } catch (FaroException e) {
+            closeAfter(e, file);
+            throw e;
+        }
+    }
+
+    /**
+     * Reads the header of a file that must be of one kind.
+     *
+     * @throws FaroException the first check of HDR-1 that fails, or {@code mismatched-pair} at 8
+     */
+    public static FileHeader read(InputFile file, FileKind kind) throws FaroException {
+        FileHeader header = file.readHeader();
+        HeaderBytes.checkKind(header, kind, file);
+        return header;
+    }
+
+    /** Closes a file because of an error that is about to be thrown. */
+    public static void closeAfter(FaroException error, Closeable file) {
+        if (file != null) {
+            try {
+                file.close();
+            } catch (java.io.IOException e) {
+                error.addSuppressed(e);
+            }
+        }
+    }
+
+    /** Whether it is a single file. */
+    public boolean isSingle() {
+        return header.kind() == FileKind.SINGLE;
+    }
+
+    @Override
+    public void close() throws FaroException {
+        try {
+            index.close();
+        } finally {
+            data.close();
+        }
+    }
+}

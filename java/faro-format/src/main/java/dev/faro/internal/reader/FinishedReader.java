@@ -1,0 +1,61 @@
+package dev.faro.internal.reader;
+
+import dev.faro.FaroException;
+import dev.faro.internal.index.DirectLookup;
+import dev.faro.internal.index.FooterMessage;
+import dev.faro.internal.message.Directory;
+import dev.faro.reader.Lookup;
+import dev.faro.reader.ReaderOptions;
+import java.nio.ByteBuffer;
+
+/** A finished output, opened by OPN-1. */
+public final class FinishedReader extends OutputReader {
+    private final Opening opening;
+    private final DirectLookup directLookup;
+
+    private FinishedReader(FileSet files, Opening opening, ReaderOptions options) {
+        super(files, options);
+        this.opening = opening;
+        this.directLookup = options.lookup() == Lookup.FULL ? null
+                : new DirectLookup(files.index(), files.header(), opening.footer(), opening.footerOffset());
+    }
+
+    /**
+     * Opens an output whose files are open; they are closed if it fails.
+     *
+     * @throws FaroException the first check of OPN-1 that fails, or {@code io}
+     */
+    public static FinishedReader open(FileSet files, ReaderOptions options) throws FaroException {
+        try {
+            return new FinishedReader(files, Opening.of(files, options.limits()), options);
+        } catch (FaroException e) {
+            FileSet.closeAfter(e, files);
+            throw e;
+        }
+    }
+
+    /** What opening found. */
+    public Opening opening() {
+        return opening;
+    }
+
+    @Override
+    public Directory directory() {
+        return opening.footer().directory();
+    }
+
+    @Override
+    public DirectLookup directLookup() {
+        return directLookup;
+    }
+
+    @Override
+    public FooterMessage footer() {
+        return opening.footer();
+    }
+
+    @Override
+    public ByteBuffer schema() {
+        return opening.schema();
+    }
+}

@@ -1,0 +1,106 @@
+package dev.faro.internal.reader;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.Framing;
+import dev.faro.Limits;
+import dev.faro.internal.block.BlockHeader;
+import dev.faro.internal.block.BlockReader;
+import dev.faro.internal.block.Context;
+import dev.faro.internal.block.Dictionaries;
+import dev.faro.internal.block.Payloads;
+import dev.faro.internal.block.Sequence;
+import dev.faro.internal.bytes.Tail;
+import dev.faro.internal.index.FooterMessage;
+import dev.faro.internal.message.Fields;
+import dev.faro.internal.message.MessageKind;
+import dev.faro.internal.message.TableView;
+import dev.faro.internal.message.Verifier;
+import dev.faro.internal.storage.InputFile;
+import java.nio.ByteBuffer;
+
+/**
+ * What opening a finished output finds: checks 6 to 9 of OPN-1.
+ *
+ * @param footer what the footer says
+ * @param footerOffset where its block begins
+ * @param footerSequence the number that its block bears
+ * @param schema the encapsulated Arrow schema message, or null unless the framing is arrow
+ */
+public record Opening(FooterMessage footer, long footerOffset, long footerSequence, ByteBuffer schema) {
+    /**
+     * Makes the checks.
+     *
+     * @throws FaroException the first that fails, or {@code io}
+     */
+    public static Opening of(FileSet files, Limits limits) throws FaroException {
+        InputFile index = files.index();
+        long tailOffset = index.size() - Tail.SIZE;
+        Tail tail = index.readTailAtEnd(tailOffset + Tail.SIZE);
+        long offset = tail.footerOffset();
+        // Room first, so that no sum of what the tail says can wrap.
+        boolean leads = offset >= FileHeader.SIZE && offset <= tailOffset && offset % 8 == 0
+                && BlockHeader.sizeInFile(tail.footerSize()) == tailOffset - offset;
+        if (!leads) {
+            throw index.fault(ErrorCode.INCONSISTENT_INDEX, tailOffset, "a tail that leads to the footer before it",
+                    "footer_offset " + Long.toUnsignedString(offset) + ", footer_size " + tail.footerSize());
+        }
+        BlockReader reader = metadata(files, limits);
+        reader.read(offset, tailOffset, tailOffset, Context.FOOTER, BlockHeader.NO_PARTITION, BlockReader.ANY_SEQUENCE);
+        if (reader.storedSize() != tail.footerSize()) {
+            throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a footer of " + tail.footerSize() + " bytes",
+                    reader.storedSize());
+        }
+        FooterMessage footer = FooterMessage.parse(reader.message(), files.header(), limits, index, offset);
+        if (!files.isSingle()) {
+            checkDataSize(files.data(), footer.dataSize());
+        }
+        ByteBuffer schema = files.header().framing() == Framing.ARROW ? readSchema(files, limits, tailOffset) : null;
+        return new Opening(footer, offset, reader.sequence(), schema);
+    }
+
+    /** For blocks of the index or single file that are no dictionaries. */
+    private static BlockReader metadata(FileSet files, Limits limits) {
+        return BlockReader.ofMetadata(files.index(), files.header().fileId(), limits)
+                .with(files.header().hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
+    }
+
+    private static void checkDataSize(InputFile data, long dataSize) throws FaroException {
+        long size = data.size();
+        if (size < dataSize) {
+            throw data.fault(ErrorCode.TRUNCATED, size, dataSize + " bytes", size);
+        }
+        checkDataEnd(data, dataSize);
+    }
+
+    /** Check 8 of OPN-1. */
+    public static void checkDataEnd(InputFile data, long dataSize) throws FaroException {
+        long size = data.size();
+        if (size > dataSize) {
+            throw data.fault(ErrorCode.INCONSISTENT_INDEX, dataSize, dataSize + " bytes", size);
+        }
+    }
+
+    /**
+     * Checks the schema block (SCH-1).
+     *
+     * @param end of the place where it must stand
+     * @return the encapsulated Arrow message
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static ByteBuffer readSchema(FileSet files, Limits limits, long end) throws FaroException {
+        BlockReader reader = metadata(files, limits);
+        reader.read(FileHeader.SIZE, end, FileHeader.SIZE, Context.SCHEMA, BlockHeader.NO_PARTITION,
+                Sequence.exactly(0));
+        ByteBuffer message = reader.message();
+        Verifier.check(message, MessageKind.SCHEMA, files.header().newerMinor(), files.index(),
+                FileHeader.SIZE + BlockHeader.SIZE);
+        ByteBuffer arrow = TableView.root(message).bytes(Fields.SCHEMA_ARROW, 1);
+        if (!Payloads.isArrowMessage(arrow)) {
+            throw reader.fault(ErrorCode.MALFORMED_MESSAGE, BlockHeader.SIZE, "an encapsulated Arrow message",
+                    "other bytes");
+        }
+        return arrow;
+    }
+}

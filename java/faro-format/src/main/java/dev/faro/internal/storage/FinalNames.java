@@ -1,0 +1,213 @@
+package dev.faro.internal.storage;
+
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Gives the files of one output their final names, all or none (PUB-2 to PUB-4). */
+public final class FinalNames {
+    private static final Set<String> FAILURES = Set.of(
+            "Input/output error", "No space left on device", "Disk quota exceeded", "Read-only file system");
+
+    private final PublishingLock lock;
+    private final List<Name> names = new ArrayList<>();
+
+    private enum State {
+        TEMPORARY, LINKED, MOVED
+    }
+
+    private static final class Name {
+        final FileRole role;
+        final Path temporary;
+        final Path path;
+        final boolean replace;
+        Object key;
+        State state = State.TEMPORARY;
+
+        Name(FileRole role, Path temporary, Path path, boolean replace) {
+            this.role = role;
+            this.temporary = temporary;
+            this.path = path;
+            this.replace = replace;
+        }
+
+        void checkFree() throws FaroException {
+            if (!replace) {
+                FinalNames.checkFree(role, path);
+            }
+        }
+
+        /** Gives the name in one step that fails if it exists; false if the file system has no such step. */
+        boolean link() throws FaroException {
+            try {
+                Files.createLink(path, temporary);
+                state = State.LINKED;
+                return true;
+            } catch (UnsupportedOperationException e) {
+                return false;
+            } catch (FileAlreadyExistsException e) {
+                throw taken(role, path, e);
+            } catch (IOException e) {
+                if (isNoLackOfLinks(e)) {
+                    throw failed(e);
+                }
+                return false;
+            }
+        }
+
+        /**
+         * Whether a system refused a link that it could have made. Java shows no number of an error that it has no class
+         * for, only the system's words; with others the fallback is tried, which fails if this was a failure.
+         */
+        private static boolean isNoLackOfLinks(IOException e) {
+            return e.getClass() != FileSystemException.class
+                    || FAILURES.contains(String.valueOf(((FileSystemException) e).getReason()));
+        }
+
+        void move() throws FaroException {
+            try {
+                Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+                state = State.MOVED;
+            } catch (IOException e) {
+                throw failed(e);
+            }
+        }
+
+        private FaroException failed(IOException e) {
+            return FaroException.io(role, path, "to give the file its name", e);
+        }
+
+        void removeTemporary() {
+            if (state == State.LINKED) {
+                try {
+                    Files.deleteIfExists(temporary);
+                } catch (IOException e) {
+                    // A second name stays, as of a writer that died here (PUB-7).
+                }
+            }
+        }
+
+        void takeBack(boolean remove) throws IOException {
+            if (state != State.TEMPORARY && FileKey.has(path, key)) {
+                if (state == State.LINKED || remove) {
+                    Files.deleteIfExists(path);
+                } else {
+                    Files.move(path, temporary, StandardCopyOption.ATOMIC_MOVE);
+                }
+            }
+            state = State.TEMPORARY;
+        }
+    }
+
+    /** Names of an output with that lock. */
+    public FinalNames(PublishingLock lock) {
+        this.lock = lock;
+    }
+
+    /**
+     * Adds a file.
+     *
+     * @param replace whether the name may be another file's until then
+     */
+    public void add(FileRole role, Path temporary, Path path, boolean replace) {
+        names.add(new Name(role, temporary, path, replace));
+    }
+
+    /**
+     * Refuses a name that exists.
+     *
+     * @throws FaroException {@code io}
+     */
+    public static void checkFree(FileRole role, Path path) throws FaroException {
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            throw taken(role, path, new FileAlreadyExistsException(path.toString()));
+        }
+    }
+
+    private static FaroException taken(FileRole role, Path path, IOException e) {
+        return FaroException.io(role, path, "no file of that name, or the option overwrite", e);
+    }
+
+    /**
+     * Gives the names in the order in which they were added. If it fails, {@link #takeBack} is the next step.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void give() throws FaroException {
+        try {
+            for (Name name : names) {
+                name.key = FileKey.of(name.temporary);
+            }
+            // Of all before the first is given: what is refused then was never seen.
+            for (Name name : names) {
+                name.checkFree();
+            }
+            if (names.size() > 1 && names.stream().anyMatch(name -> name.replace)) {
+                lock.holding(this::giveAll);
+            } else {
+                giveAll();
+            }
+            names.forEach(Name::removeTemporary);
+        } catch (FaroException e) {
+            throw e;
+        } catch (IOException e) {
+            throw FaroException.io(names.get(0).role, names.get(0).temporary, "to give the file its name", e);
+        }
+    }
+
+    private void giveAll() throws IOException {
+        for (Name name : names) {
+            if (name.replace) {
+                name.move();
+            } else if (!name.link()) {
+                lock.holding(this::moveRest);
+                return;
+            }
+        }
+    }
+
+    /** PUB-3, on a file system without links. */
+    private void moveRest() throws FaroException {
+        for (Name name : names) {
+            if (name.state == State.TEMPORARY) {
+                name.checkFree();
+            }
+        }
+        for (Name name : names) {
+            if (name.state == State.TEMPORARY) {
+                name.move();
+            }
+        }
+    }
+
+    /** Whether any name was given, and not taken back. */
+    public boolean anyGiven() {
+        return names.stream().anyMatch(name -> name.state != State.TEMPORARY);
+    }
+
+    /**
+     * Takes back the names that were given and are still these files' own, the last first.
+     *
+     * @param remove whether a file that has no other name is removed, instead of getting its temporary name back
+     * @throws IOException if the lock is not to be had, or a name not to be changed: then it stays
+     */
+    public void takeBack(boolean remove) throws IOException {
+        if (!anyGiven()) {
+            return;
+        }
+        lock.holding(() -> {
+            for (int i = names.size() - 1; i >= 0; i--) {
+                names.get(i).takeBack(remove);
+            }
+        });
+    }
+}

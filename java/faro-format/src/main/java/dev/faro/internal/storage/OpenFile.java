@@ -1,0 +1,114 @@
+package dev.faro.internal.storage;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Set;
+
+/**
+ * A file that is open for writing.
+ *
+ * @param key what tells it from another that is given its name, or null
+ * @param claim tells others that it is being written (PUB-6); null of one that somebody else holds
+ * @param lock tells other processes; null with the claim
+ */
+record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordLock lock) implements Closeable {
+    /**
+     * Makes a new file, and takes its claim and its record lock.
+     *
+     * @param replacing whether to remove a file that has the name, else that is refused
+     */
+    static OpenFile create(Path path, boolean replacing) throws IOException {
+        Patience patience = new Patience(Patience.MOST);
+        while (true) {
+            try {
+                OpenFile file = make(path, patience);
+                if (file != null) {
+                    return file;
+                }
+            } catch (FileAlreadyExistsException e) {
+                if (!replacing) {
+                    throw e;
+                }
+                Files.deleteIfExists(path);
+                patience.await("the name");
+            }
+        }
+    }
+
+    /** Opens a file that is there. */
+    static OpenFile existing(Path path) throws IOException {
+        Object key = FileKey.following(path);
+        return new OpenFile(path, FileChannel.open(path, StandardOpenOption.WRITE), key, null, null);
+    }
+
+    /** Null if the file was removed meanwhile, by somebody who took it for a dead writer's. */
+    private static OpenFile make(Path path, Patience patience) throws IOException {
+        FileChannel channel = FileChannel.open(path, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
+        Claim claim = null;
+        Object key = null;
+        RecordLock lock = null;
+        boolean held = false;
+        try {
+            BasicFileAttributes attributes = FileKey.attributes(path);
+            if (attributes.size() != 0) {
+                // A single file is replaced without the publishing lock (PUB-4): the name is another file's by now.
+                return null;
+            }
+            key = attributes.fileKey();
+            String name = Claim.ofFile(path, key);
+            for (claim = Claim.take(name); claim == null; claim = Claim.take(name)) {
+                patience.await("the new file");
+            }
+            for (lock = RecordLock.tryTake(channel, key); lock == null; lock = RecordLock.tryTake(channel, key)) {
+                patience.await("the lock of the new file");
+            }
+            held = FileKey.has(path, key);
+            return held ? new OpenFile(path, channel, key, claim, lock) : null;
+        } catch (NoSuchFileException e) {
+            return null;
+        } finally {
+            if (!held) {
+                abandon(new OpenFile(path, channel, key, claim, lock));
+            }
+        }
+    }
+
+    private static void abandon(OpenFile file) throws IOException {
+        try {
+            if (file.key != null && file.has(file.path)) {
+                Files.deleteIfExists(file.path);
+            }
+        } finally {
+            file.close();
+        }
+    }
+
+    /** Whether a name is this file's. */
+    boolean has(Path name) throws IOException {
+        return FileKey.has(name, key);
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (claim == null) {
+            Claim.close(Claim.ofFile(path, key), channel, false);
+            return;
+        }
+        try {
+            if (lock == null) {
+                channel.close();
+            } else {
+                lock.close(channel);
+            }
+        } finally {
+            claim.close();
+        }
+    }
+}

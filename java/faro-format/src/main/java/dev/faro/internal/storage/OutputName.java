@@ -1,0 +1,103 @@
+package dev.faro.internal.storage;
+
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The NAME of an output (PUB-1).
+ *
+ * @param path the NAME as it was given
+ * @param base its last part without its ending
+ * @param ending what the ending says
+ */
+public record OutputName(Path path, String base, Ending ending) {
+    private static final String SINGLE = ".faro";
+    private static final String DATA = ".data";
+    private static final String INDEX = ".index";
+
+    /** Which files an ending stands for. */
+    public enum Ending {
+        /** A pair: {@code .data} or {@code .index}. */
+        PAIRED,
+        /** A single file: {@code .faro}. */
+        SINGLE,
+        /** Either: there is none of these endings. */
+        NONE
+    }
+
+    /**
+     * Reads a NAME.
+     *
+     * @throws FaroException {@code invalid-argument} if the path has no last part
+     */
+    public static OutputName of(Path path) throws FaroException {
+        if (path.getFileName() == null) {
+            throw FaroException.invalidArgument("a path with a name", path);
+        }
+        String name = path.getFileName().toString();
+        if (name.endsWith(SINGLE)) {
+            return new OutputName(path, name.substring(0, name.length() - SINGLE.length()), Ending.SINGLE);
+        }
+        for (String ending : List.of(DATA, INDEX)) {
+            if (name.endsWith(ending)) {
+                return new OutputName(path, name.substring(0, name.length() - ending.length()), Ending.PAIRED);
+            }
+        }
+        return new OutputName(path, name, Ending.NONE);
+    }
+
+    /** The final name of the file of a role. */
+    public Path file(FileRole role) {
+        return path.resolveSibling(base + switch (role) {
+            case DATA -> DATA;
+            case INDEX -> INDEX;
+            case SINGLE -> SINGLE;
+        });
+    }
+
+    /** The final names of an output: data and index, or the single file. */
+    public List<Path> files(boolean single) {
+        return single ? List.of(file(FileRole.SINGLE)) : List.of(file(FileRole.DATA), file(FileRole.INDEX));
+    }
+
+    /** The file of the publishing lock. */
+    public Path lock() {
+        return path.resolveSibling(base + PublishingLock.ENDING);
+    }
+
+    /**
+     * The files that a reader opens: data and index, or a single file.
+     *
+     * @throws FaroException {@code invalid-argument} if there are files of both layouts and NAME does not say which;
+     *     {@code io} if there is none
+     */
+    public List<Path> toRead() throws FaroException {
+        if (ending != Ending.NONE) {
+            return files(ending == Ending.SINGLE);
+        }
+        boolean single = exists(file(FileRole.SINGLE));
+        boolean paired = exists(file(FileRole.DATA)) || exists(file(FileRole.INDEX));
+        if (single && paired) {
+            throw FaroException.invalidArgument("one output of this NAME; add .faro or .data to say which",
+                    "both layouts of " + path);
+        }
+        if (single || paired) {
+            return files(single);
+        }
+        if (Files.isRegularFile(path)) {
+            return List.of(path);
+        }
+        throw FaroException.io(null, path, "an output " + path + ": a file " + base + SINGLE + ", or a pair " + base
+                + DATA + " and " + base + INDEX, new NoSuchFileException(path.toString()));
+    }
+
+    /** A link that leads nowhere has the name too; opening it says what is wrong. */
+    private static boolean exists(Path file) {
+        return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+    }
+}

@@ -1,0 +1,191 @@
+package dev.faro.internal.storage;
+
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.Set;
+
+/** The lock of one output's names: one thread of one process has it at a time (PUB-5). One per owner. */
+public final class PublishingLock {
+    /** What the lock's file has after NAME. */
+    public static final String ENDING = ".faro-lock";
+
+    private final FileRole role;
+    private final Path path;
+    private final Duration most;
+    private Claim claim;
+    private FileChannel channel;
+    private RecordLock record;
+    private Object key;
+    private boolean held;
+
+    /**
+     * The lock of an output.
+     *
+     * @param role for errors
+     * @param path NAME.faro-lock
+     * @param most how long to wait for it
+     */
+    public PublishingLock(FileRole role, Path path, Duration most) {
+        this.role = role;
+        this.path = path;
+        this.most = most;
+    }
+
+    /** What needs the lock. */
+    public interface Work {
+        /** Does it. */
+        void run() throws IOException;
+    }
+
+    /**
+     * Does something while it has the lock, which it takes unless it has it.
+     *
+     * @throws FaroException {@code io} if others have the lock for too long, or the thread is interrupted while it waits
+     * @throws IOException what the work throws
+     */
+    public void holding(Work work) throws IOException {
+        if (held) {
+            work.run();
+            return;
+        }
+        try {
+            take();
+            held = true;
+            work.run();
+        } finally {
+            giveBack();
+        }
+    }
+
+    private void take() throws FaroException {
+        Patience patience = new Patience(most);
+        try {
+            String name = Claim.ofName(path);
+            for (claim = Claim.take(name); claim == null; claim = Claim.take(name)) {
+                patience.await("the lock");
+            }
+            while (!tryLock()) {
+                patience.await("the lock");
+            }
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to take the publishing lock", e);
+        }
+    }
+
+    /** Steps 2 to 4; false to begin anew. */
+    private boolean tryLock() throws IOException {
+        BasicFileAttributes before = attributes();
+        FileChannel made = before == null ? create() : null;
+        try {
+            before = before == null ? attributes() : before;
+            if (before == null) {
+                return false;
+            }
+            if (!before.isRegularFile()) {
+                // To open a pipe would wait.
+                throw new FileSystemException(path.toString(), null, "not a regular file");
+            }
+            key = before.fileKey();
+            channel = open();
+        } catch (IOException e) {
+            removeMade(made);
+            throw e;
+        } finally {
+            if (made != null) {
+                // Now: once the lock is taken, this would give it up.
+                made.close();
+            }
+        }
+        // An open file's number is not given to another one, so the name is this file's before and after.
+        if (channel != null && FileKey.has(path, key)) {
+            record = RecordLock.tryTake(channel, key);
+        }
+        if (record != null && FileKey.has(path, key)) {
+            return true;
+        }
+        closeFile();
+        return false;
+    }
+
+    /** Removes the file that this made and cannot open, unless another has it by now. */
+    private void removeMade(FileChannel made) throws IOException {
+        RecordLock own = made == null ? null : RecordLock.tryTake(made, key);
+        if (own != null) {
+            if (FileKey.has(path, key)) {
+                Files.deleteIfExists(path);
+            }
+            own.close(made);
+        }
+    }
+
+    private void closeFile() {
+        try {
+            if (record != null) {
+                record.close(channel);
+            } else if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException e) {
+            // Nothing was written to it.
+        }
+        record = null;
+        channel = null;
+    }
+
+    private BasicFileAttributes attributes() throws IOException {
+        try {
+            return FileKey.attributes(path);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    /** Makes the file; null if it is there by now. */
+    private FileChannel create() throws IOException {
+        try {
+            return FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        } catch (FileAlreadyExistsException e) {
+            return null;
+        }
+    }
+
+    private FileChannel open() throws IOException {
+        try {
+            return FileChannel.open(path, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private void giveBack() {
+        try {
+            if (held && FileKey.has(path, key)) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException e) {
+            // An empty file stays, which is in no one's way.
+        } finally {
+            held = false;
+            close();
+        }
+    }
+
+    private void close() {
+        closeFile();
+        if (claim != null) {
+            claim.close();
+            claim = null;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.faro.internal.storage;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+
+/** The exclusive record lock of a whole file (PUB-5, PUB-6). It ends when its process closes any channel of the file. */
+final class RecordLock {
+    private static final RecordLock NONE = new RecordLock(null);
+
+    private final FileLock lock;
+
+    private RecordLock(FileLock lock) {
+        this.lock = lock;
+    }
+
+    /**
+     * Takes the lock of a file that is open for writing, without waiting.
+     *
+     * @param fileKey without one the system is taken for one without record locks: what it has may keep readers out
+     * @return null if another has it; where the system has none, one that locks nothing
+     */
+    static RecordLock tryTake(FileChannel channel, Object fileKey) throws ClosedChannelException {
+        if (fileKey == null) {
+            return NONE;
+        }
+        try {
+            FileLock lock = channel.tryLock();
+            return lock == null ? null : new RecordLock(lock);
+        } catch (OverlappingFileLockException e) {
+            return null;
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (UnsupportedOperationException | IOException e) {
+            return NONE;
+        }
+    }
+
+    /** Closes the channel, and with it gives the lock up. */
+    void close(FileChannel channel) throws IOException {
+        boolean refused = false;
+        try {
+            if (lock != null) {
+                lock.release();
+            }
+        } catch (IOException e) {
+            // Closing the channel would fail of it as well, before it is closed.
+            refused = true;
+        }
+        try {
+            channel.close();
+        } catch (IOException e) {
+            if (!refused) {
+                throw e;
+            }
+        }
+    }
+}

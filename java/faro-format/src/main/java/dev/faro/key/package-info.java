@@ -1,0 +1,2 @@
+/** From keys to partitions (KEY): a convention for tools; the files do not depend on it. */
+package dev.faro.key;

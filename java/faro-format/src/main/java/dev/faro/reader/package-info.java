@@ -1,0 +1,2 @@
+/** Reads outputs: partitions, ranges of them, records (OPN, PRT). */
+package dev.faro.reader;

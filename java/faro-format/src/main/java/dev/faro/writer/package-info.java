@@ -1,0 +1,2 @@
+/** Writes outputs (WRT). */
+package dev.faro.writer;

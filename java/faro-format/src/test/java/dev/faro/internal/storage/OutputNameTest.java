@@ -1,0 +1,102 @@
+package dev.faro.internal.storage;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.follow.Follower;
+import dev.faro.reader.PartitionReader;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.testing.Outputs;
+import dev.faro.writer.Layout;
+import dev.faro.writer.WriterOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What files the NAME of an output stands for (PUB-1). */
+class OutputNameTest {
+    @TempDir
+    Path folder;
+
+    private static FaroException expect(ErrorCode code, Executable call) {
+        FaroException e = assertThrows(FaroException.class, call);
+        assertEquals(code, e.code(), e.getMessage());
+        return e;
+    }
+
+    private void write(String name, Layout layout) throws FaroException {
+        Outputs.small(folder.resolve(name), new WriterOptions(3).layout(layout));
+    }
+
+    private String read(String name) throws FaroException {
+        String contents;
+        try (Reader reader = Reader.open(folder.resolve(name), ReaderOptions.DEFAULT)) {
+            contents = Outputs.contents(reader);
+        }
+        try (PartitionReader follower = Follower.open(folder.resolve(name), ReaderOptions.DEFAULT)) {
+            assertTrue(((Follower) follower).poll());
+            assertEquals(contents, Outputs.contents(follower));
+        }
+        return contents;
+    }
+
+    @Test
+    void whatAWriterMakes() throws Exception {
+        record Row(String name, Layout option, List<String> files) {}
+        List<String> pair = List.of("a.data", "a.index");
+        List<Row> rows = List.of(
+                new Row("a", null, pair), new Row("a", Layout.PAIRED, pair), new Row("a", Layout.SINGLE, List.of("a.faro")),
+                new Row("a.data", null, pair), new Row("a.index", null, pair), new Row("a.data", Layout.PAIRED, pair),
+                new Row("a.faro", null, List.of("a.faro")), new Row("a.faro", Layout.SINGLE, List.of("a.faro")),
+                new Row("a.b", null, List.of("a.b.data", "a.b.index")),
+                new Row("a.faro.data", null, List.of("a.faro.data", "a.faro.index")));
+        for (Row row : rows) {
+            write(row.name(), row.option());
+            assertEquals(row.files(), Outputs.names(folder), row.toString());
+            assertTrue(read(row.name()).length() > 10);
+            for (String file : row.files()) {
+                Files.delete(folder.resolve(file));
+            }
+        }
+        for (String name : List.of("a.data", "a.index", "a.faro")) {
+            Layout other = name.endsWith("faro") ? Layout.PAIRED : Layout.SINGLE;
+            expect(ErrorCode.INVALID_ARGUMENT, () -> write(name, other));
+            assertEquals(List.of(), Outputs.names(folder));
+        }
+    }
+
+    @Test
+    void whatAReaderOpens() throws Exception {
+        write("a", Layout.PAIRED);
+        String pair = read("a");
+        assertEquals(pair, read("a.data"));
+        assertEquals(pair, read("a.index"));
+        expect(ErrorCode.IO, () -> read("a.faro"));
+        write("a", Layout.SINGLE);
+        FaroException both = expect(ErrorCode.INVALID_ARGUMENT, () -> read("a"));
+        assertTrue(both.getMessage().contains("add .faro or .data"), both.getMessage());
+        assertEquals(pair, read("a.faro"));
+        assertEquals(pair, read("a.data"));
+        // Half of the other layout is there as well.
+        Files.delete(folder.resolve("a.data"));
+        expect(ErrorCode.INVALID_ARGUMENT, () -> read("a"));
+        Files.delete(folder.resolve("a.index"));
+        assertEquals(pair, read("a"));
+        Files.move(folder.resolve("a.faro"), folder.resolve("plain"));
+        assertEquals(pair, read("plain"));
+        FaroException none = expect(ErrorCode.IO, () -> read("nosuch"));
+        assertTrue(none.getMessage().contains("nosuch.faro") && none.getMessage().contains("nosuch.index"),
+                none.getMessage());
+        // One of the pair alone is what the pair's opening says.
+        Files.createFile(folder.resolve("half.data"));
+        assertEquals(FileRole.INDEX, expect(ErrorCode.IO, () -> read("half")).role());
+    }
+}

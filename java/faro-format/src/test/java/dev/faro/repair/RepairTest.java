@@ -1,0 +1,263 @@
+package dev.faro.repair;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.FileRole;
+import dev.faro.Limits;
+import dev.faro.follow.Follower;
+import dev.faro.reader.Reader;
+import dev.faro.repair.RepairReport.Action;
+import dev.faro.testing.Outputs;
+import dev.faro.testing.RecordingFileSystem;
+import dev.faro.testing.Script;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RepairTest {
+    @TempDir
+    Path folder;
+
+    private static RepairReport repair(Path name, Layout layout, boolean dryRun) throws FaroException {
+        return layout == Layout.SINGLE
+                ? Repair.singleToLastCommit(Outputs.file(name, ".faro"), Limits.DEFAULT, dryRun)
+                : Repair.pairToLastCommit(
+                        Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, dryRun);
+    }
+
+    /** Files of a writer that died in follow mode, before it finished. */
+    private byte[][] unfinished(Path name, Layout layout) throws Exception {
+        WriterOptions options = new WriterOptions(3).layout(layout).follow(true).fileId(new UUID(7, 8));
+        try (Writer writer = Writer.create(name, options)) {
+            for (int i = 0; i < 4; i++) {
+                writer.write(i % 3, Outputs.bytes("record " + i));
+                writer.broadcast(Outputs.bytes("all " + i));
+                writer.flush();
+            }
+            List<Path> files = Outputs.files(name, layout);
+            byte[][] bytes = new byte[files.size()][];
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = Files.readAllBytes(files.get(i));
+            }
+            return bytes;
+        }
+    }
+
+    @Test
+    void everyCutKeepsTheCommittedRegions() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("cut" + layout);
+            byte[][] bytes = unfinished(name, layout);
+            List<Path> files = Outputs.files(name, layout);
+            byte[] index = bytes[bytes.length - 1];
+            for (int size = 64; size <= index.length; size++) {
+                for (int i = 0; i < bytes.length; i++) {
+                    Files.write(files.get(i), bytes[i]);
+                }
+                Files.write(files.get(files.size() - 1), Arrays.copyOf(index, size));
+                int committed;
+                try (Follower follower = Outputs.follow(name, layout)) {
+                    follower.poll();
+                    committed = follower.regionCount();
+                }
+                RepairReport dry = repair(name, layout, true);
+                assertEquals(size, Files.size(files.get(files.size() - 1)));
+                RepairReport report = repair(name, layout, false);
+                assertEquals(dry, report);
+                assertEquals(Action.LAST_COMMIT, report.action());
+                assertEquals(committed, report.regions());
+                assertEquals(committed, Outputs.check(name, layout).regions());
+                try (Reader reader = Outputs.open(name, layout)) {
+                    assertEquals(Map.of("faro.repair", "last-commit"), reader.footer().properties());
+                }
+                assertEquals(Action.NOTHING, repair(name, layout, false).action());
+            }
+        }
+    }
+
+    @Test
+    void aBrokenTailIsWrittenAnew() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("tail" + layout);
+            Outputs.small(name, new WriterOptions(3).layout(layout));
+            Path file = Outputs.files(name, layout).get(layout == Layout.SINGLE ? 0 : 1);
+            byte[] whole = Files.readAllBytes(file);
+            for (int cut = 1; cut <= 24; cut++) {
+                Files.write(file, Arrays.copyOf(whole, whole.length - cut));
+                repair(name, layout, false);
+                assertArrayEquals(whole, Files.readAllBytes(file));
+                byte[] damaged = whole.clone();
+                damaged[whole.length - cut] ^= 1;
+                Files.write(file, damaged);
+                repair(name, layout, false);
+                assertArrayEquals(whole, Files.readAllBytes(file));
+            }
+        }
+    }
+
+    @Test
+    void damageIsReportedAndNothingChanged() throws Exception {
+        Path name = folder.resolve("damage");
+        byte[][] bytes = unfinished(name, Layout.PAIRED);
+        byte[] index = bytes[1].clone();
+        index[100] ^= 1;
+        Files.write(Outputs.file(name, ".data"), bytes[0]);
+        Files.write(Outputs.file(name, ".index"), index);
+        FaroException e = assertThrows(FaroException.class, () -> repair(name, Layout.PAIRED, false));
+        assertEquals(ErrorCode.CHECKSUM, e.code());
+        assertArrayEquals(index, Files.readAllBytes(Outputs.file(name, ".index")));
+    }
+
+    @Test
+    void rebuildingALostIndex() throws Exception {
+        for (boolean toAll : new boolean[] {false, true}) {
+            Path name = folder.resolve("lost" + toAll);
+            Outputs.small(name, new WriterOptions(3));
+            int blocks = (int) Outputs.check(name, Layout.PAIRED).blocks();
+            Path data = Outputs.file(name, ".data");
+            Path index = Outputs.file(name, ".index");
+            Files.delete(index);
+            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(toAll, null, Limits.DEFAULT, false));
+            assertEquals(Action.REBUILT, report.action());
+            assertEquals(blocks, report.blocks());
+            assertEquals(toAll ? 0 : 2, report.orphaned());
+            assertEquals(blocks, Outputs.check(name, Layout.PAIRED).blocks());
+            assertEquals(toAll ? 3 + 2 * 3 : 3, Outputs.readAll(name, Layout.PAIRED));
+        }
+    }
+
+    /** REP-10: what a rebuild left that died is replaced, and one that fails leaves nothing. */
+    @Test
+    void rebuildingAgain() throws Exception {
+        Path name = folder.resolve("again");
+        Outputs.small(name, new WriterOptions(3));
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        Rebuild.Options options = new Rebuild.Options(true, null, Limits.DEFAULT, false);
+        RecordingFileSystem system = new RecordingFileSystem();
+        int refused = 0;
+        boolean failed = true;
+        while (failed) {
+            Files.writeString(folder.resolve("again.index.rebuild.tmp"), "what a rebuild left");
+            byte[] before = Files.readAllBytes(index);
+            byte[] whole = Files.readAllBytes(data);
+            system.refuse(refused++);
+            try {
+                Rebuild.rebuild(system.path(data), system.path(index), options);
+                failed = false;
+                List<String> calls = system.calls().stream().distinct().toList();
+                assertEquals(List.of("write again.index.rebuild.tmp", "sync again.index.rebuild.tmp", "cut again.data",
+                        "sync again.data", "rename to again.index", "sync " + folder.getFileName()), calls);
+            } catch (FaroException e) {
+                assertEquals(ErrorCode.IO, e.code());
+                if (!system.calls().get(system.calls().size() - 1).startsWith("sync " + folder.getFileName())) {
+                    assertArrayEquals(before, Files.readAllBytes(index));
+                }
+                assertArrayEquals(whole, Files.readAllBytes(data));
+            }
+            assertEquals(List.of("again.data", "again.index"), Outputs.names(folder));
+        }
+        assertEquals(3 + 2 * 3, Outputs.readAll(name, Layout.PAIRED));
+    }
+
+    @Test
+    void aRebuiltIndexIsOneThatAReaderWithTheseLimitsTakes() throws Exception {
+        Path name = folder.resolve("limits");
+        try (Writer writer = Writer.create(name, new WriterOptions(100))) {
+            for (int partition = 2; partition >= 0; partition--) {
+                writer.write(partition, ByteBuffer.allocate(4));
+                writer.flush();
+            }
+            writer.finish();
+        }
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        byte[] before = Files.readAllBytes(index);
+        // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
+        long[][] refused = {{64 << 20, 2, 128}, {64 << 20, 1, 96}, {8, 3, 64}};
+        for (long[] row : refused) {
+            Limits limits = new Limits(64 << 20, 64 << 20, row[0], row[1], 1 << 20, 1024, 8 << 20);
+            for (boolean dryRun : new boolean[] {true, false}) {
+                FaroException e = assertThrows(FaroException.class,
+                        () -> Rebuild.rebuild(data, index, new Rebuild.Options(false, null, limits, dryRun)));
+                assertEquals(ErrorCode.LIMIT_EXCEEDED, e.code());
+                assertEquals(FileRole.DATA, e.role());
+                assertEquals(row[2], e.offset());
+                assertArrayEquals(before, Files.readAllBytes(index));
+            }
+        }
+        Limits enough = new Limits(64 << 20, 64 << 20, 400, 3, 1 << 20, 1024, 8 << 20);
+        assertEquals(3, Rebuild.rebuild(data, index, new Rebuild.Options(false, null, enough, false)).regions());
+    }
+
+    @Test
+    void rebuildingAfterEveryCutOfTheData() throws Exception {
+        Path name = folder.resolve("rebuild");
+        Outputs.small(name, new WriterOptions(3));
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        byte[] whole = Files.readAllBytes(data);
+        for (int size = 64; size <= whole.length; size++) {
+            Files.write(data, Arrays.copyOf(whole, size));
+            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(true, null, Limits.DEFAULT, false));
+            assertEquals(size, report.dataKept() + report.dataCut());
+            assertEquals(report.dataKept(), Files.size(data));
+            assertEquals(report.blocks(), Outputs.check(name, Layout.PAIRED).blocks());
+        }
+        assertEquals(List.of("rebuild.data", "rebuild.index"), Outputs.names(folder));
+    }
+
+    @Test
+    void randomRebuildsDeliverTheOwnBlocks() throws Exception {
+        for (long seed = 1; seed <= 60; seed++) {
+            Script script = new Script(seed);
+            script.options.layout(Layout.PAIRED);
+            Path name = folder.resolve("r" + seed);
+            try (Writer writer = Writer.create(name, script.options)) {
+                script.run(writer, 100);
+                writer.finish();
+            }
+            long blocks = Outputs.check(name, Layout.PAIRED).blocks();
+            byte[] schema = script.framing == dev.faro.Framing.ARROW ? Script.ARROW : null;
+            RepairReport report = Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
+                    new Rebuild.Options(false, schema, Limits.DEFAULT, false));
+            assertEquals(blocks, report.blocks(), "seed " + seed);
+            assertEquals(blocks, Outputs.check(name, Layout.PAIRED).blocks(), "seed " + seed);
+        }
+    }
+
+    @Test
+    void followersSeeNoFaultAtAnyLength() throws Exception {
+        for (Layout layout : Layout.values()) {
+            Path name = folder.resolve("grow" + layout);
+            Outputs.small(name, new WriterOptions(3).layout(layout));
+            Path file = Outputs.files(name, layout).get(layout == Layout.SINGLE ? 0 : 1);
+            byte[] whole = Files.readAllBytes(file);
+            Files.write(file, Arrays.copyOf(whole, 64));
+            try (Follower follower = Outputs.follow(name, layout);
+                    java.nio.channels.FileChannel channel =
+                            java.nio.channels.FileChannel.open(file, java.nio.file.StandardOpenOption.WRITE)) {
+                for (int size = 64; size < whole.length; size++) {
+                    assertEquals(false, follower.poll());
+                    channel.write(ByteBuffer.wrap(whole, size, 1), size);
+                }
+                assertEquals(true, follower.poll());
+                assertEquals(2, follower.regionCount());
+                Outputs.readAll(follower);
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package dev.faro.scheduler;
+
+import static dev.faro.scheduler.SchedulerTest.PARTITIONS;
+import static dev.faro.scheduler.SchedulerTest.REGIONS;
+import static dev.faro.scheduler.SchedulerTest.openAll;
+import static dev.faro.scheduler.SchedulerTest.openEven;
+import static dev.faro.scheduler.SchedulerTest.pollInAnyOrder;
+import static dev.faro.scheduler.SchedulerTest.story;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.reader.Feed;
+import dev.faro.reader.Reader;
+import dev.faro.scheduler.SchedulerTest.Counting;
+import dev.faro.testing.RecordingFileSystem;
+import dev.faro.testing.Scrambled;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The rules of docs/scheduler.md where something goes wrong: readings that are closed, faults, interrupts, no memory. */
+@Timeout(120)
+class SchedulerFaultsTest {
+    private final RecordingFileSystem system = new RecordingFileSystem();
+
+    @TempDir
+    Path folder;
+
+    /** Rule 5: a consumer that is closed between the choice of a read and its end. */
+    @Test
+    void closedWhileItIsReadFor() throws Exception {
+        List<Consumer> consumers = new ArrayList<>();
+        AtomicInteger left = new AtomicInteger(3);
+        Counting buffers = new Counting(700) {
+            @Override
+            public ByteBuffer take(int wanted) {
+                if (left.decrementAndGet() == 0) {
+                    consumers.get(7).close();
+                    consumers.get(40).close();
+                }
+                return super.take(wanted);
+            }
+        };
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+            consumers.addAll(openAll(scheduler, reader));
+            for (int i = 0; i < PARTITIONS; i++) {
+                if (i == 7 || i == 40) {
+                    continue;
+                }
+                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+            }
+            assertEquals(0, buffers.out(), "what was read for the closed ones was given back");
+        }
+    }
+
+    /** Rule 5: everything comes back, whenever consumers are closed. */
+    @Test
+    void closedAtAnyTime() throws Exception {
+        for (int seed = 0; seed < 30; seed++) {
+            Random random = new Random(seed);
+            Counting buffers = new Counting(1500);
+            try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+                List<Consumer> consumers = openAll(scheduler, reader);
+                for (Consumer consumer : consumers) {
+                    if (random.nextBoolean()) {
+                        scheduler.serve();
+                    }
+                    if (random.nextBoolean()) {
+                        consumer.poll();
+                    }
+                    consumer.close();
+                }
+                assertEquals(0, buffers.out());
+                assertFalse(scheduler.serve() && scheduler.serve(), "nothing is left to do");
+            }
+        }
+    }
+
+    /** Rule 6: a read that the system refuses is the fault of those who waited for it; those to come see nothing. */
+    @Test
+    void aReadThatIsRefused() throws Exception {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+            List<Consumer> consumers = openAll(scheduler, reader).subList(0, PARTITIONS / 2);
+            for (int i = 0; i < REGIONS; i++) {
+                reader.region(i);
+            }
+            system.refuseRead(0);
+            assertTrue(scheduler.serve());
+            Consumer late = scheduler.open(reader, 3);
+            for (Consumer consumer : consumers) {
+                FaroException e = assertThrows(FaroException.class, consumer::next);
+                assertEquals(ErrorCode.IO, e.code());
+            }
+            assertEquals(Scrambled.story(reader.partition(3)), story(late));
+        }
+    }
+
+    /** Rule 6: of a file that shrank, only who needs what is gone gets a fault. */
+    @Test
+    void aFileThatShrank() throws Exception {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+            List<Consumer> consumers = openAll(scheduler, reader);
+            long cut = reader.region(0).start(30);
+            try (FileChannel file = FileChannel.open(
+                    folder.resolve("even.data"), StandardOpenOption.WRITE)) {
+                file.truncate(cut);
+            }
+            for (int i = 0; i < PARTITIONS; i++) {
+                Consumer consumer = consumers.get(i);
+                int blocks = 0;
+                FaroException fault = null;
+                try {
+                    while (consumer.next()) {
+                        blocks++;
+                    }
+                } catch (FaroException e) {
+                    fault = e;
+                }
+                assertEquals(ErrorCode.TRUNCATED, fault.code());
+                assertEquals(cut, fault.offset());
+                assertEquals(i < 30, blocks > 0, "partition " + i + ": " + blocks + " blocks of region 0");
+            }
+        }
+    }
+
+    /** An interrupt is nobody's fault: the step is left to the next call. */
+    @Test
+    void interruptsWhileServing() throws Exception {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+            List<Consumer> consumers = openAll(scheduler, reader);
+            for (int i = 0; i < 4; i++) {
+                system.interruptRead(i);
+                FaroException e = assertThrows(FaroException.class, () -> {
+                    while (scheduler.serve()) {
+                        // Until the interrupt.
+                    }
+                });
+                assertTrue(e.getCause() instanceof InterruptedIOException);
+                assertTrue(Thread.interrupted());
+            }
+            system.refuseRead(-1);
+            for (int i = 0; i < PARTITIONS; i++) {
+                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+            }
+        }
+    }
+
+    /** A pool that is empty is asked again when it says so. */
+    @Test
+    void aPoolThatIsEmpty() throws Exception {
+        Counting buffers = new Counting(6000);
+        buffers.allowed = 0;
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+            List<Consumer> consumers = openAll(scheduler, reader);
+            int steps = 0;
+            while (scheduler.serve()) {
+                assertTrue(++steps < 10, "it waits for the pool");
+            }
+            assertEquals(Feed.State.NOT_YET, consumers.get(0).poll());
+            buffers.allowed = 4;
+            scheduler.wake();
+            List<List<String>> expected = new ArrayList<>();
+            for (int i = 0; i < PARTITIONS; i++) {
+                expected.add(Scrambled.story(reader.partition(i)));
+            }
+            assertEquals(expected, pollInAnyOrder(scheduler, consumers, new Random(3)));
+        }
+    }
+
+    /** Rule 7: a listener that fails keeps no other from being called; it is the fault of whoever serves. */
+    @Test
+    void aListenerThatFails() throws Exception {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
+            List<Consumer> consumers = openAll(scheduler, reader);
+            AtomicInteger called = new AtomicInteger();
+            for (Consumer consumer : consumers) {
+                assertEquals(Feed.State.NOT_YET, consumer.poll());
+                consumer.listener(() -> {
+                    if (called.getAndIncrement() < 2) {
+                        throw new IllegalStateException("listener " + called);
+                    }
+                });
+            }
+            assertEquals("listener 1", assertThrows(IllegalStateException.class, scheduler::serve).getMessage());
+            assertEquals(PARTITIONS, called.get());
+        }
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        try (Reader reader = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 1 << 12, 1 << 13), tasks::add)) {
+            Consumer failing = scheduler.open(reader, 0);
+            Consumer other = scheduler.open(reader, 1);
+            assertEquals(Feed.State.NOT_YET, failing.poll());
+            failing.listener(() -> {
+                throw new AssertionError("a listener");
+            });
+            assertThrows(AssertionError.class, () -> runAll(tasks));
+            List<String> story = new ArrayList<>();
+            Feed.State state = Feed.State.BLOCK;
+            while (state != Feed.State.END) {
+                state = other.poll();
+                if (state == Feed.State.BLOCK) {
+                    story.add(Scrambled.describe(other.block()));
+                } else if (state == Feed.State.NOT_YET) {
+                    assertFalse(tasks.isEmpty(), "the next step was handed over before the failure came out");
+                    runAll(tasks);
+                }
+            }
+            assertEquals(Scrambled.story(reader.partition(1)), story);
+        }
+    }
+
+    private static void runAll(Queue<Runnable> tasks) {
+        while (!tasks.isEmpty()) {
+            tasks.remove().run();
+        }
+    }
+
+    /** An executor that takes no more tasks, and a scheduler that is closed, end all readings. */
+    @Test
+    void theEndOfTheScheduler() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        try (Reader reader = openEven(folder, system)) {
+            executor.shutdownNow();
+            Scheduler refused = new Scheduler(SchedulerOptions.DEFAULT, executor);
+            Consumer consumer = refused.open(reader, 1);
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, consumer::next).code());
+            Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT);
+            Consumer open = scheduler.open(reader, 1);
+            scheduler.close();
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, open::next).code());
+            assertEquals(ErrorCode.INVALID_ARGUMENT,
+                    assertThrows(FaroException.class, () -> scheduler.open(reader, 1)).code());
+            assertThrows(FaroException.class, () -> refused.open(reader, PARTITIONS));
+        }
+    }
+}

@@ -1,0 +1,340 @@
+package dev.faro.scheduler.interleaved;
+
+import dev.faro.ErrorCode;
+import dev.faro.FaroException;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.Feed;
+import dev.faro.reader.Reader;
+import dev.faro.scheduler.Buffers;
+import dev.faro.scheduler.Consumer;
+import dev.faro.scheduler.Scheduler;
+import dev.faro.scheduler.SchedulerOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Consumers that wait or listen, threads that make steps, one that closes something, a pool that may be empty, and
+ * perhaps a failure; all drawn from a seed. Loaded by a {@link Weaver}, and so run through an interface of Java's own.
+ */
+final class Scenario implements LongUnaryOperator {
+    private static final int READ = 4096;
+
+    private final Output output;
+
+    Scenario(Path folder) throws IOException {
+        output = new Output(folder.resolve("interleaved"));
+    }
+
+    /** Runs one seed. Returns what tells the order of its threads. */
+    @Override
+    public long applyAsLong(long seed) {
+        try {
+            return new Run(seed).run();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private enum Place { NONE, LISTENER, EXECUTE, TAKE, GIVE_BACK }
+
+    /** One seed. */
+    private final class Run implements Buffers {
+        private final Random random;
+        private final Interleaving threads;
+        private final Scheduler scheduler;
+        private final List<Reading> readings = new ArrayList<>();
+        private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
+        private final List<Thread> workers = new ArrayList<>();
+        private final Set<ByteBuffer> out = Collections.newSetFromMap(new IdentityHashMap<>());
+        private final int bufferSize;
+        private final int mostOut;
+        private final Place place;
+        private int callsToFailure;
+        private boolean failed;
+        private boolean closing;
+        private int running;
+
+        Run(long seed) throws FaroException {
+            random = new Random(seed);
+            threads = new Interleaving(random.nextLong());
+            bufferSize = 1000 + random.nextInt(3500);
+            int least = (READ + bufferSize - 1) / bufferSize;
+            mostOut = random.nextBoolean() ? Integer.MAX_VALUE : least + random.nextInt(4);
+            place = random.nextBoolean() ? Place.NONE : Place.values()[random.nextInt(Place.values().length)];
+            callsToFailure = random.nextInt(1 + random.nextInt(8));
+            int steppers = random.nextInt(3);
+            SchedulerOptions options = new SchedulerOptions(0, READ, READ + random.nextInt(12_000));
+            scheduler = new Scheduler(options, steppers == 0 ? null : this::execute, this);
+            for (int i = 0; i < steppers; i++) {
+                workers.add(threads.add("worker " + i, this::work));
+            }
+            int count = 2 + random.nextInt(3);
+            running = count;
+            boolean mayListen = steppers > 0 || random.nextBoolean();
+            for (int i = 0; i < count; i++) {
+                Reading first = new Reading(i, mayListen && random.nextBoolean());
+                readings.add(first);
+                if (random.nextBoolean()) {
+                    first.then = new Reading(first);
+                    readings.add(first.then);
+                }
+            }
+            if (steppers == 0 && mayListen) {
+                threads.add("driver", this::drive);
+            }
+            if (random.nextBoolean()) {
+                running++;
+                int target = random.nextInt(readings.size() + 1);
+                int after = random.nextInt(40);
+                threads.add("closer", () -> close(target, after));
+            }
+        }
+
+        private void failIfDue(Place where) {
+            if (where == place && callsToFailure-- == 0) {
+                failed = true;
+                switch (random.nextInt(3)) {
+                    case 0 -> throw new IllegalStateException("drawn");
+                    case 1 -> throw new AssertionError("drawn");
+                    default -> throw new OutOfMemoryError("drawn");
+                }
+            }
+        }
+
+        /** Something came out of a call, which may only be what was drawn. */
+        private void expect(Throwable e) {
+            if (!failed) {
+                throw new AssertionError(e.toString(), e);
+            }
+        }
+
+        private void execute(Runnable task) {
+            Interleaving.point();
+            failIfDue(Place.EXECUTE);
+            queue.add(task);
+            workers.forEach(Interleaving::unpark);
+        }
+
+        private void work() {
+            while (running > 0 || !queue.isEmpty()) {
+                Runnable task = queue.poll();
+                if (task == null) {
+                    Interleaving.park(this);
+                } else {
+                    try {
+                        task.run();
+                    } catch (Throwable e) {
+                        check(failed, "out of a task: " + e);
+                    }
+                }
+            }
+        }
+
+        private void drive() {
+            while (running > 0) {
+                try {
+                    scheduler.serve();
+                } catch (Throwable e) {
+                    expect(e);
+                }
+                Interleaving.parkNanos(this, 0);
+            }
+        }
+
+        private void close(int target, int after) {
+            for (int i = 0; i < after; i++) {
+                Interleaving.parkNanos(this, 0);
+            }
+            closing = true;
+            try {
+                if (target == readings.size()) {
+                    scheduler.close();
+                } else {
+                    readings.get(target).close();
+                }
+            } catch (Throwable e) {
+                expect(e);
+            }
+            leave();
+        }
+
+        private void leave() {
+            if (--running == 0) {
+                workers.forEach(Interleaving::unpark);
+            }
+        }
+
+        @Override
+        public ByteBuffer take(int wanted) {
+            Interleaving.point();
+            failIfDue(Place.TAKE);
+            if (out.size() >= mostOut) {
+                return null;
+            }
+            ByteBuffer buffer = ByteBuffer.allocateDirect(bufferSize);
+            out.add(buffer);
+            return buffer;
+        }
+
+        @Override
+        public void giveBack(ByteBuffer buffer) {
+            check(out.remove(buffer), "given back twice");
+            // Whoever still looks at it sees that.
+            buffer.clear();
+            for (int i = 0; i < buffer.capacity(); i += 8) {
+                buffer.put(i, (byte) 0xEE);
+            }
+            Interleaving.point();
+            if (mostOut < Integer.MAX_VALUE) {
+                scheduler.wake();
+            }
+            failIfDue(Place.GIVE_BACK);
+        }
+
+        long run() throws FaroException, InterruptedException {
+            threads.run();
+            for (Reading reading : readings) {
+                reading.check();
+            }
+            List<FaroException> faults = readings.stream().map(reading -> reading.fault).filter(Objects::nonNull).toList();
+            Run.check(closing || place != Place.TAKE || faults.size() <= 1, "faults of one: " + faults);
+            Run.check(out.isEmpty(), out.size() + " buffers were not given back");
+            scheduler.close();
+            return threads.order();
+        }
+
+        private static void check(boolean holds, String what) {
+            if (!holds) {
+                throw new AssertionError(what);
+            }
+        }
+
+        /** A consumer and its thread. */
+        private final class Reading {
+            private final Reader reader;
+            private final int partition;
+            private final boolean listens;
+            private final Thread thread;
+            private final List<String> story = new ArrayList<>();
+            private Consumer consumer;
+            private boolean told;
+            private boolean closed;
+            private FaroException fault;
+            /** What the same thread reads next, or null. */
+            private Reading then;
+
+            Reading(Reading before) {
+                reader = output.reader(random.nextInt(2));
+                partition = random.nextInt(Output.PARTITIONS);
+                listens = before.listens;
+                thread = before.thread;
+            }
+
+            Reading(int which, boolean listens) {
+                reader = output.reader(random.nextInt(2));
+                partition = random.nextInt(3) == 0 ? 0 : which;
+                this.listens = listens;
+                thread = threads.add((listens ? "listening " : "waiting ") + which, this::read);
+            }
+
+            private void read() {
+                try {
+                    consumer = scheduler.open(reader, partition);
+                    if (listens) {
+                        listen();
+                    }
+                    while (!takeOne()) {}
+                } catch (FaroException e) {
+                    fault = e;
+                }
+                if (then == null) {
+                    leave();
+                    return;
+                }
+                closeMine();
+                then.read();
+            }
+
+            private void closeMine() {
+                try {
+                    if (consumer != null) {
+                        consumer.close();
+                    }
+                } catch (Throwable e) {
+                    expect(e);
+                }
+            }
+
+            private void listen() {
+                try {
+                    consumer.listener(() -> {
+                        told = true;
+                        Interleaving.unpark(thread);
+                        failIfDue(Place.LISTENER);
+                    });
+                } catch (Throwable e) {
+                    expect(e);
+                }
+            }
+
+            /** Takes a block, or waits for it. Returns whether this was the end. */
+            private boolean takeOne() throws FaroException {
+                Feed.State state;
+                try {
+                    state = !listens ? consumer.next() ? Feed.State.BLOCK : Feed.State.END : consumer.poll();
+                } catch (FaroException e) {
+                    throw e;
+                } catch (Throwable e) {
+                    expect(e);
+                    return false;
+                }
+                BlockCursor block = consumer.block();
+                if (state == Feed.State.BLOCK && !closed) {
+                    story.add(Output.describe(block));
+                } else if (state == Feed.State.NOT_YET) {
+                    while (!told && !closed) {
+                        Interleaving.park(this);
+                    }
+                    told = false;
+                }
+                return state == Feed.State.END;
+            }
+
+            void close() {
+                closed = true;
+                if (consumer != null) {
+                    consumer.close();
+                }
+                if (listens) {
+                    // A consumer that was closed calls its listener no more.
+                    Interleaving.unpark(thread);
+                }
+            }
+
+            void check() {
+                List<String> whole = output.expected(partition);
+                Run.check(whole.subList(0, Math.min(story.size(), whole.size())).equals(story), "it reads " + story);
+                Run.check(fault != null || story.size() == whole.size() || closed, "it ends early");
+                if (fault != null) {
+                    ErrorCode code = consumer == null ? ErrorCode.INVALID_ARGUMENT : ErrorCode.IO;
+                    // A listener that fails ends no reading, nor does a pool that takes back.
+                    boolean may = closing || failed && (place == Place.TAKE || place == Place.EXECUTE);
+                    Run.check(fault.code() == code && may, "it ends with " + fault);
+                }
+                if (consumer != null) {
+                    consumer.close();
+                }
+            }
+        }
+    }
+}

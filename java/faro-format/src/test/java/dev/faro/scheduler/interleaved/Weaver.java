@@ -1,0 +1,111 @@
+package dev.faro.scheduler.interleaved;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Set;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Loads the library anew, with a point of {@link Interleaving} before each use of a field and each call of the classes
+ * under test. Own code, as Lincheck takes no seed back and Fray needs a JDK of its own.
+ */
+final class Weaver extends ClassLoader {
+    private static final String INTERLEAVING = Interleaving.class.getName().replace('.', '/');
+    /** What threads of several kinds run; what they call only with the scheduler's lock need not be woven. */
+    private static final Set<String> WOVEN = Set.of("scheduler.Scheduler", "scheduler.Scheduler$Host",
+            "scheduler.Consumer", "scheduler.Step", "scheduler.Reading", "reader.Feed", "reader.Feed$Planned",
+            "reader.FeedSource");
+
+    Weaver() {
+        super(Weaver.class.getClassLoader());
+        // A class that moved would not be woven, and no one would notice.
+        for (String name : WOVEN) {
+            if (getResource(file("dev.faro." + name)) == null) {
+                throw new IllegalStateException("there is no class dev.faro." + name);
+            }
+        }
+    }
+
+    private static String file(String name) {
+        return name.replace('.', '/') + ".class";
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        boolean own = name.startsWith("dev.faro.") && !name.startsWith(Interleaving.class.getName());
+        if (!own) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            return loaded == null ? define(name) : loaded;
+        }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+        try (InputStream file = getResourceAsStream(file(name))) {
+            byte[] bytes = file.readAllBytes();
+            if (WOVEN.contains(name.substring("dev.faro.".length()))) {
+                bytes = weave(bytes);
+            }
+            return defineClass(name, bytes, 0, bytes.length);
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name, e);
+        }
+    }
+
+    private static byte[] weave(byte[] bytes) {
+        ClassReader reader = new ClassReader(bytes);
+        ClassWriter writer = new ClassWriter(reader, 0);
+        reader.accept(new ClassVisitor(Opcodes.ASM9, writer) {
+            @Override
+            public MethodVisitor visitMethod(
+                    int access, String name, String descriptor, String signature, String[] exceptions) {
+                if ((access & Opcodes.ACC_SYNCHRONIZED) != 0) {
+                    throw new IllegalStateException("a synchronized method is not woven: " + name);
+                }
+                return new Points(super.visitMethod(access, name, descriptor, signature, exceptions));
+            }
+        }, 0);
+        return writer.toByteArray();
+    }
+
+    /** Puts points into a method. */
+    private static final class Points extends MethodVisitor {
+        Points(MethodVisitor to) {
+            super(Opcodes.ASM9, to);
+        }
+
+        private void call(String name) {
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, INTERLEAVING, name, "()V", false);
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+            call("point");
+            super.visitFieldInsn(opcode, owner, name, descriptor);
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+            call("point");
+            boolean waiting = owner.equals("java/util/concurrent/locks/LockSupport");
+            super.visitMethodInsn(opcode, waiting ? INTERLEAVING : owner, name, descriptor, isInterface);
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            if (opcode == Opcodes.MONITOREXIT) {
+                call("leaving");
+            }
+            super.visitInsn(opcode);
+            if (opcode == Opcodes.MONITORENTER) {
+                call("entered");
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.faro.testing;
+
+import dev.faro.FaroException;
+import dev.faro.codec.Codec;
+import dev.faro.reader.BlockCursor;
+import dev.faro.reader.PartitionReader;
+import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
+import dev.faro.writer.WriterOptions;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.zip.CRC32C;
+
+/** An output that takes a while to read, and threads that do. */
+public final class Torment {
+    public static final int PARTITIONS = 16;
+    public static final int REGIONS = 12;
+
+    private Torment() {}
+
+    public static WriterOptions options(Layout layout) {
+        return new WriterOptions(PARTITIONS).layout(layout).fileId(new UUID(layout.ordinal(), 77)).blockSize(8 << 10)
+                .codec(Codec.ZSTD).ordered(false);
+    }
+
+    /** One region, from one seed; closes it. */
+    public static void region(Writer writer, int number) throws FaroException {
+        Random random = new Random(number);
+        for (int i = 0; i < 60; i++) {
+            byte[] record = new byte[random.nextInt(16 << 10)];
+            if (i % 3 != 0) {
+                random.nextBytes(record);
+            }
+            ByteBuffer bytes = ByteBuffer.wrap(record);
+            switch (random.nextInt(12)) {
+                case 0 -> writer.broadcast(bytes);
+                case 1 -> writer.multicast(new int[] {random.nextInt(PARTITIONS), i % PARTITIONS}, bytes);
+                case 2 -> writer.write(i % PARTITIONS, ByteBuffer.wrap(record, 0, record.length / 100), 1, 0);
+                default -> writer.write(random.nextInt(PARTITIONS), bytes);
+            }
+        }
+        writer.flush();
+    }
+
+    public static void write(Path name, Layout layout) throws FaroException {
+        try (Writer writer = Writer.create(name, options(layout))) {
+            for (int i = 0; i < REGIONS; i++) {
+                region(writer, i);
+            }
+            writer.finish();
+        }
+    }
+
+    /** A cursor's blocks to its end, each added to what was before. */
+    public static List<Long> read(BlockCursor blocks) throws FaroException {
+        List<Long> prefixes = new ArrayList<>();
+        CRC32C crc = new CRC32C();
+        try (blocks) {
+            while (blocks.next()) {
+                crc.update(blocks.kind());
+                crc.update(blocks.partition());
+                crc.update(blocks.framedPayload());
+                prefixes.add(crc.getValue());
+            }
+        }
+        return prefixes;
+    }
+
+    /** What each partition reads, and behind them what a range and all of them do. */
+    public static List<List<Long>> readEach(PartitionReader dataset) throws FaroException {
+        List<List<Long>> each = new ArrayList<>();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            each.add(read(dataset.partition(partition)));
+        }
+        each.add(read(dataset.range(3, 11)));
+        each.add(read(dataset.all()));
+        return each;
+    }
+
+    /** The same as one of those that {@link #readEach} gives. */
+    public static List<Long> readOne(PartitionReader dataset, int which) throws FaroException {
+        return which < PARTITIONS ? read(dataset.partition(which))
+                : read(which == PARTITIONS ? dataset.range(3, 11) : dataset.all());
+    }
+
+    /** Runs all at once, and throws what the first of them throws. */
+    public static void runAll(List<? extends Callable<?>> tasks) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
+        try {
+            List<Future<?>> running = new ArrayList<>();
+            for (Callable<?> task : tasks) {
+                running.add(threads.submit(task));
+            }
+            for (Future<?> one : running) {
+                one.get();
+            }
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception known ? known : e;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}
