@@ -210,9 +210,19 @@ def region(writer: Writer, call: Json) -> None:
 
 
 CALLS: dict[str, Callable[[Writer, Json], int | None]] = {
-    "write": lambda w, c: w.write(c["partition"], payload(c["payload"]), c.get("kind", 0)),
-    "broadcast": lambda w, c: w.broadcast(payload(c["payload"]), c.get("kind", 0)),
-    "multicast": lambda w, c: w.multicast(c["partitions"], payload(c["payload"]), c.get("kind", 0)),
+    "write": lambda w, c: (
+        w.write_event(c["partition"], c["kind"], payload(c["payload"]))
+        if c.get("kind", 0)
+        else w.write(c["partition"], payload(c["payload"]))
+    ),
+    "broadcast": lambda w, c: (
+        w.broadcast_event(c["kind"], payload(c["payload"])) if c.get("kind", 0) else w.broadcast(payload(c["payload"]))
+    ),
+    "multicast": lambda w, c: (
+        w.multicast_event(c["partitions"], c["kind"], payload(c["payload"]))
+        if c.get("kind", 0)
+        else w.multicast(c["partitions"], payload(c["payload"]))
+    ),
     "many": many,
     "flush": lambda w, _: w.flush(),
     "finish": lambda w, _: w.finish(),

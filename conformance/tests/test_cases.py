@@ -58,13 +58,14 @@ def test_a_named_test_must_exist(language: str, test: str, exists: bool) -> None
 
 def test_a_wrong_name_in_elsewhere_is_found(tmp_path: Path) -> None:
     elsewhere = json.loads((ROOT / "cases" / "elsewhere.json").read_text(encoding="utf-8"))
-    elsewhere["clauses"]["WRT-5"]["tests"]["java"] = ["faro-format/src/test/java/dev/faro/writer/WriterTest.java::wrong"]
+    named = "faro-format/src/test/java/dev/faro/writer/WriterTest.java::wrong"
+    elsewhere["clauses"]["WRT-5"]["tests"]["java"] = [named]
     elsewhere["clauses"]["WRT-5"]["tests"]["python"] = []
     (tmp_path / "cases").mkdir()
     (tmp_path / "cases" / "elsewhere.json").write_text(json.dumps(elsewhere), encoding="utf-8")
     (tmp_path / "cases" / "manifest.json").write_bytes((ROOT / "cases" / "manifest.json").read_bytes())
     assert [problem for problem in coverage.problems(tmp_path) if problem.startswith("WRT-5")] == [
-        "WRT-5: there is no test faro-format/src/test/java/dev/faro/writer/WriterTest.java::wrong for java",
+        f"WRT-5: there is no test {named} for java",
         "WRT-5: elsewhere.json names no test for python",
     ]
 

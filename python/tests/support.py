@@ -55,14 +55,24 @@ class Call:
     kind: int = 0
 
     def make(self, writer: Writer) -> None:
-        if self.name == "write":
-            writer.write(self.partitions[0], self.record, self.kind)
-        elif self.name == "broadcast":
-            writer.broadcast(self.record, self.kind)
-        elif self.name == "multicast":
-            writer.multicast(self.partitions, self.record, self.kind)
-        else:
+        if self.name == "flush":
             writer.flush()
+        elif self.kind:
+            self._event(writer)
+        elif self.name == "write":
+            writer.write(self.partitions[0], self.record)
+        elif self.name == "broadcast":
+            writer.broadcast(self.record)
+        else:
+            writer.multicast(self.partitions, self.record)
+
+    def _event(self, writer: Writer) -> None:
+        if self.name == "write":
+            writer.write_event(self.partitions[0], self.kind, self.record)
+        elif self.name == "broadcast":
+            writer.broadcast_event(self.kind, self.record)
+        else:
+            writer.multicast_event(self.partitions, self.kind, self.record)
 
     def readers(self, options: WriterOptions) -> list[int]:
         if self.name == "broadcast":

@@ -196,6 +196,7 @@ def options_rows() -> Iterator[Row]:
 
 
 COUNT = 2**63 - 1
+EVENT_KIND: Takes = lambda value: integer(1, 127)(value) and value.__index__() in (1, *range(64, 128))  # noqa: E731
 KIND: Takes = lambda value: integer(0, 127)(value) and value.__index__() in (0, 1, *range(64, 128))  # noqa: E731
 PARTITION = integer(0, 2)
 SOME = integers(0, 2, range(1, 100), sets=True)
@@ -266,12 +267,22 @@ def writer_rows() -> Iterator[Row]:
         (Writer.broadcast, lambda writer, more: writer.broadcast(**{"record": one, **more})),
         (Writer.multicast, lambda writer, more: writer.multicast(**{"partitions": [1], "record": one, **more})),
     ):
-        takes = {"partition": PARTITION, "partitions": SOME, "record": buffer, "kind": KIND}
+        takes = {"partition": PARTITION, "partitions": SOME, "record": buffer}
         for name in inspect.signature(call).parameters:
             if name in takes:
                 yield Row(call, name, takes[name], lambda w, v, act=act, name=name: act(w.writer(), {name: v}))
         with_rows = lambda w, v, act=act: act(rows(w), {"record": arrow_message(b""), "rows": v})  # noqa: E731
         yield Row(call, "rows", integer(0, COUNT), with_rows)
+    event = {"kind": 1, "event": one}
+    for event_call, act in (
+        (Writer.write_event, lambda writer, more: writer.write_event(**{"partition": 1, **event, **more})),
+        (Writer.broadcast_event, lambda writer, more: writer.broadcast_event(**{**event, **more})),
+        (Writer.multicast_event, lambda writer, more: writer.multicast_event(**{"partitions": [1], **event, **more})),
+    ):
+        takes = {"partition": PARTITION, "partitions": SOME, "kind": EVENT_KIND, "event": buffer}
+        for name in inspect.signature(event_call).parameters:
+            if name in takes:
+                yield Row(event_call, name, takes[name], lambda w, v, act=act, name=name: act(w.writer(), {name: v}))
     batch = {"partitions": [0, 1], "offsets": [0, 1, 2], "data": b"ab"}
     offsets: Takes = lambda value: integers(0, 2, range(3, 4))(value) and list(value) == sorted(value)  # noqa: E731
     two: Takes = lambda value: buffer(value) and memoryview(value).nbytes >= 2  # noqa: E731
@@ -481,8 +492,8 @@ def test_integers_of_numpy_are_integers(tmp_path: Path, number: Any) -> None:
     options = WriterOptions(number(100), first_partition=number(20), block_size=number(100), rotation=number(99))
     with Writer(tmp_path / "out", options) as writer:
         # Sums that overflow 8 bits.
-        writer.write(number(119), b"x" * 100, number(0))
-        writer.multicast(np.array([20, 119], np.uint64), b"two", number(64))
+        writer.write(number(119), b"x" * 100)
+        writer.multicast_event(np.array([20, 119], np.uint64), number(64), b"two")
         with writer.region() as region:
             region.block(number(119), number(0), b"\1\0\0\0x", number(1))
     with faro.open_reader(tmp_path / "out") as reader:

@@ -85,7 +85,7 @@ def unfinished(folder: Path, layout: Layout, framing: Framing = "records") -> tu
     for number in range(2):
         for partition in range(0, 3, 2):
             writer.write(partition, arrow_message(bytes(3)) if framing == "arrow" else b"%d" % number * 5)
-        writer.multicast([1, 2], arrow_message(b"") if framing == "arrow" else b"shared", 0)
+        writer.multicast([1, 2], arrow_message(b"") if framing == "arrow" else b"shared")
         writer.flush()
         sizes.append(growing.stat().st_size)
     del writer

@@ -51,8 +51,11 @@ def test_calls_that_are_refused_leave_the_writer_as_it_was(tmp_path: Path) -> No
         lambda w: w.write(6, b"x"),
         lambda w: w.write("3", b"x"),  # type: ignore[arg-type]
         lambda w: w.write(3, "text"),
-        lambda w: w.write(3, b"x", 2),
-        lambda w: w.write(3, b"x", 128),
+        lambda w: w.write_event(3, 2, b"x"),
+        lambda w: w.write_event(3, 0, b"x"),
+        lambda w: w.broadcast_event("1", b"x"),  # type: ignore
+        lambda w: w.write_event(3, 128, b"x"),
+        lambda w: w.multicast_event([3], 128, b"x"),
         lambda w: w.multicast([], b"x"),
         lambda w: w.multicast([2, 6], b"x"),
         lambda w: w.multicast(["a"], b"x"),  # type: ignore[list-item]
@@ -65,7 +68,7 @@ def test_calls_that_are_refused_leave_the_writer_as_it_was(tmp_path: Path) -> No
             fault = fault_of(call, writer)
             assert fault is not None
             assert (fault.code, fault.file, fault.offset) == (Code.INVALID_ARGUMENT, None, None)
-        for call in (lambda w: w.write(3, bytes(97)), lambda w: w.broadcast(bytes(101), 1)):
+        for call in (lambda w: w.write(3, bytes(97)), lambda w: w.broadcast_event(1, bytes(101))):
             fault = fault_of(call, writer)
             assert fault is not None
             assert (fault.code, fault.file, fault.offset) == (Code.LIMIT_EXCEEDED, None, None)

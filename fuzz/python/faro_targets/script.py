@@ -64,14 +64,26 @@ def _write(program: Program, folder: Folder, expected: list[Code | None]) -> dic
     return {name: folder.read(name) or b"" for name in folder.names()}
 
 
+def _put(writer: Writer, call: Put) -> None:
+    if isinstance(call.readers, int):
+        if call.kind:
+            writer.write_event(call.readers, call.kind, call.payload)
+        else:
+            writer.write(call.readers, call.payload)
+    elif call.readers is None:
+        if call.kind:
+            writer.broadcast_event(call.kind, call.payload)
+        else:
+            writer.broadcast(call.payload)
+    elif call.kind:
+        writer.multicast_event(call.readers, call.kind, call.payload)
+    else:
+        writer.multicast(call.readers, call.payload)
+
+
 def _call(writer: Writer, program: Program, call: Call) -> None:
     if isinstance(call, Put):
-        if isinstance(call.readers, int):
-            writer.write(call.readers, call.payload, call.kind)
-        elif call.readers is None:
-            writer.broadcast(call.payload, call.kind)
-        else:
-            writer.multicast(call.readers, call.payload, call.kind)
+        _put(writer, call)
     elif isinstance(call, Property):
         writer.property(call.key, call.value)
     elif isinstance(call, Handed):

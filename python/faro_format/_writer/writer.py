@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from faro_format._arguments import instance, integer, shown, text
-from faro_format._block.block import KIND_DATA, PARTITION_KINDS
+from faro_format._block.block import KIND_DATA
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro_format._error import Code, FaroError, invalid
 from faro_format._storage.names import Path, name_to_write
-from faro_format._writer.batch import check_batch, check_kind
+from faro_format._writer.batch import check_batch, event_kind
 from faro_format._writer.calls import Calls
 from faro_format._writer.committer import Committer
 from faro_format._writer.options import FRAMINGS, WriterOptions
@@ -72,13 +72,12 @@ class Writer:
 
     # Calls.
 
-    def write(self, partition: int, record: Any, kind: int = KIND_DATA, *, rows: int = 1) -> None:  # noqa: ANN401
-        """Write a record, or an event, for one partition.
+    def write(self, partition: int, record: Any, *, rows: int = 1) -> None:  # noqa: ANN401
+        """Write a record for one partition.
 
         Args:
             partition: its absolute number.
             record: any contiguous buffer; with framing arrow an encapsulated message.
-            kind: 0, or an event's: 1 or 64 to 127.
             rows: with framing arrow, the rows of the message, for the statistics.
 
         Raises:
@@ -88,11 +87,25 @@ class Writer:
         calls.begin()
         # As "with calls:", in a fifth of its time.
         try:
-            self._write(partition, record, kind, rows)
+            self._write(partition, record, KIND_DATA, rows)
         except BaseException as fault:
             calls.end(fault)
             raise
         calls.under_way = False
+
+    def write_event(self, partition: int, kind: int, event: Any) -> None:  # noqa: ANN401
+        """Write an event for one partition; it counts nothing in the statistics.
+
+        Args:
+            partition: its absolute number.
+            kind: 1, or 64 to 127 (BLK-2).
+            event: any contiguous buffer.
+
+        Raises:
+            FaroError: as :meth:`write`.
+        """
+        with self._calls:
+            self._write(partition, event, event_kind(kind), 1)
 
     def _write(self, partition: int, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         options = self.options
@@ -111,20 +124,38 @@ class Writer:
         if charge > options.buffer_size:
             self._close_region()
 
-    def broadcast(self, record: Any, kind: int = KIND_DATA, *, rows: int = 1) -> None:  # noqa: ANN401
-        """Write a record, or an event, once for every partition; see :meth:`write`."""
+    def broadcast(self, record: Any, *, rows: int = 1) -> None:  # noqa: ANN401
+        """Write a record once for every partition; see :meth:`write`."""
         with self._calls:
-            self._share(None, record, kind, rows)
+            self._share(None, record, KIND_DATA, rows)
+
+    def broadcast_event(self, kind: int, event: Any) -> None:  # noqa: ANN401
+        """Write an event once for every partition; see :meth:`write_event`."""
+        with self._calls:
+            self._share(None, event, event_kind(kind), 1)
 
     def multicast(
         self,
         partitions: Sequence[int] | npt.NDArray[Any],
         record: Any,  # noqa: ANN401
-        kind: int = KIND_DATA,
         *,
         rows: int = 1,
     ) -> None:
-        """Write a record, or an event, once for a set of partitions, in any order; see :meth:`write`."""
+        """Write a record once for a set of partitions, in any order; see :meth:`write`."""
+        self._share_with(partitions, record, KIND_DATA, rows)
+
+    def multicast_event(self, partitions: Sequence[int] | npt.NDArray[Any], kind: int, event: Any) -> None:  # noqa: ANN401
+        """Write an event once for a set of partitions, in any order; see :meth:`write_event`."""
+        self._calls.check()
+        self._share_with(partitions, event, event_kind(kind), 1)
+
+    def _share_with(
+        self,
+        partitions: Sequence[int] | npt.NDArray[Any],
+        record: Any,  # noqa: ANN401
+        kind: int,
+        rows: int,
+    ) -> None:
         # What the caller's own iterator raises is not a fault of the writer.
         self._calls.check()
         members = member_bits(partitions, self.options)
@@ -283,11 +314,9 @@ class Writer:
             raise FaroError(Code.LIMIT_EXCEEDED, f"a block of at most {self.options.max_plain_size} bytes", str(size))
 
     def _record(self, record: Any, kind: int) -> tuple[Any, int]:  # noqa: ANN401
-        """Check a record and its kind; return it as bytes-like with its length in bytes."""
-        if type(kind) is not int or kind not in PARTITION_KINDS:
-            kind = check_kind(kind)
+        """Check a record or an event; return it as bytes-like with its length in bytes."""
         if not isinstance(record, (bytes, bytearray)):
-            record = as_bytes(record, "record")
+            record = as_bytes(record, "event" if kind else "record")
         length = len(record)
         if kind != KIND_DATA:
             self._fits(length)

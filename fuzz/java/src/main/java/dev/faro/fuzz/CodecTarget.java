@@ -23,7 +23,8 @@ import java.util.UUID;
 final class CodecTarget implements Target {
     private static final int MOST_PLAIN = 0x1FFFF;
     private static final int AT = Seal.HEADER;
-    private static final Limits LIMITS = new Limits(1 << 26, 1 << 26, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 20);
+    private static final Limits LIMITS = Limits.DEFAULT.withMaxBlockSize(1 << 26).withMaxPlainSize(1 << 26)
+            .withMaxMessageSize(1 << 26).withMaxWindowSize(1 << 20);
 
     private final int codec;
     private final Decoder decoder = new Decoder();

@@ -26,11 +26,16 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
 
     private static final int FILES = 13;
     private static final long CACHE = 1 << 20;
-    private static final Limits MIDDLE = new Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17, 4, 1 << 17);
+    private static final Limits MIDDLE = Limits.DEFAULT.withMaxBlockSize(1 << 20).withMaxPlainSize(1 << 17)
+            .withMaxMessageSize(1 << 20).withMaxRegions(4096).withMaxDictionarySize(1 << 17).withMaxDictionaries(4)
+            .withMaxWindowSize(1 << 17);
     /** The defaults, but for the plain size: a few bytes can unfold into as much, again and again. */
-    private static final Limits LARGE = new Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 23);
+    private static final Limits LARGE = Limits.DEFAULT.withMaxBlockSize(1 << 26).withMaxPlainSize(1 << 20)
+            .withMaxMessageSize(1 << 26).withMaxWindowSize(1 << 23);
     private static final List<Limits> LIMITS =
-            List.of(MIDDLE, new Limits(256, 512, 512, 2, 64, 1, 1024), LARGE, MIDDLE);
+            List.of(MIDDLE, Limits.DEFAULT.withMaxBlockSize(256).withMaxPlainSize(512).withMaxMessageSize(512)
+                    .withMaxRegions(2).withMaxDictionarySize(64).withMaxDictionaries(1)
+                    .withMaxWindowSize(1024), LARGE, MIDDLE);
     private static final int UNVERIFIED = 3;
 
     static FilesInput of(byte[] input) {
@@ -51,7 +56,8 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
             }
         }
         int limits = head[0] >> 1 & 3;
-        ReaderOptions options = new ReaderOptions(LIMITS.get(limits), limits != UNVERIFIED, CACHE);
+        ReaderOptions options = ReaderOptions.DEFAULT.withLimits(LIMITS.get(limits)).withVerify(limits != UNVERIFIED)
+                .withCacheBytes(CACHE);
         return new FilesInput(pair, options, head[1] & 0xFF, growth, first, second);
     }
 

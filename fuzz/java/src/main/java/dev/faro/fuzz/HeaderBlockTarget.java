@@ -2,6 +2,7 @@ package dev.faro.fuzz;
 
 import dev.faro.FaroException;
 import dev.faro.repair.Rebuild;
+import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.RepairReport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ final class HeaderBlockTarget implements Target {
         String found;
         try {
             RepairReport report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
-                    new Rebuild.Options(false, null, FilesInput.limits(flags), true));
+                    RebuildOptions.DEFAULT.withLimits(FilesInput.limits(flags)).withDryRun(true));
             found = "regions " + report.regions() + " blocks " + report.blocks() + " kept " + report.dataKept() + " cut "
                     + report.dataCut() + " orphaned " + report.orphaned();
             transcript.line("rebuild", report.regions(), report.blocks(), report.dataKept(), report.dataCut(),

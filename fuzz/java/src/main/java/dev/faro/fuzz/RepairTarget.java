@@ -8,6 +8,7 @@ import dev.faro.check.CheckLevel;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.repair.Rebuild;
+import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
 import dev.faro.repair.RepairReport;
 import java.io.IOException;
@@ -77,7 +78,7 @@ final class RepairTarget implements Target {
             }
             boolean all = (input.mode() & 2) != 0;
             return Rebuild.rebuild(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX),
-                    new Rebuild.Options(all, null, limits, dry));
+                    RebuildOptions.DEFAULT.withSharedToAll(all).withLimits(limits).withDryRun(dry));
         }
         return toLastCommit(input, folder, limits, dry);
     }
@@ -85,8 +86,8 @@ final class RepairTarget implements Target {
     private static RepairReport toLastCommit(FilesInput input, Folder folder, Limits limits, boolean dry)
             throws FaroException {
         return input.pair()
-                ? Repair.pairToLastCommit(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), limits, dry)
-                : Repair.singleToLastCommit(folder.path(FilesInput.SINGLE), limits, dry);
+                ? Repair.repairPair(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), limits, dry)
+                : Repair.repairSingle(folder.path(FilesInput.SINGLE), limits, dry);
     }
 
     private static void unchanged(FilesInput input, Folder folder, String property) throws IOException {

@@ -1,5 +1,6 @@
 package dev.faro.fuzz;
 
+import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
@@ -107,15 +108,32 @@ final class ScriptTarget implements Target {
                 .bufferSize(program.bufferSize);
     }
 
+    private static void record(Writer writer, Program.Put put, ByteBuffer payload) throws FaroException {
+        if (put.one()) {
+            writer.write(put.partitions()[0], payload);
+        } else if (put.partitions() == null) {
+            writer.broadcast(payload);
+        } else {
+            writer.multicast(put.partitions(), payload);
+        }
+    }
+
+    private static void event(Writer writer, Program.Put put, ByteBuffer payload) throws FaroException {
+        if (put.one()) {
+            writer.writeEvent(put.partitions()[0], put.kind(), payload);
+        } else if (put.partitions() == null) {
+            writer.broadcastEvent(put.kind(), payload);
+        } else {
+            writer.multicastEvent(put.partitions(), put.kind(), payload);
+        }
+    }
+
     private static void call(Writer writer, Program program, Program.Call call) throws FaroException {
         if (call instanceof Program.Put put) {
-            ByteBuffer payload = ByteBuffer.wrap(put.payload());
-            if (put.one()) {
-                writer.write(put.partitions()[0], payload, put.kind(), 1);
-            } else if (put.partitions() == null) {
-                writer.broadcast(payload, put.kind(), 1);
+            if (put.kind() == BlockKind.DATA) {
+                record(writer, put, ByteBuffer.wrap(put.payload()));
             } else {
-                writer.multicast(put.partitions(), payload, put.kind(), 1);
+                event(writer, put, ByteBuffer.wrap(put.payload()));
             }
         } else if (call instanceof Program.Property property) {
             writer.property(property.key(), property.value());

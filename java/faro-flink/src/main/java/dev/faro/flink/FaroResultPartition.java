@@ -1,6 +1,5 @@
 package dev.faro.flink;
 
-import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.writer.Writer;
@@ -84,23 +83,25 @@ final class FaroResultPartition extends ResultPartition {
 
     @Override
     public void broadcastRecord(ByteBuffer record) throws IOException {
-        broadcast(record, BlockKind.DATA);
+        checkInProduceState();
+        int size = record.remaining();
+        writer.broadcast(record);
+        countBroadcast(size);
     }
 
     @Override
     public void broadcastEvent(AbstractEvent event, boolean isPriorityEvent) throws IOException {
         Buffer buffer = EventSerializer.toBuffer(event, isPriorityEvent);
         try {
-            broadcast(buffer.getNioBufferReadable(), Events.kind(buffer.getDataType()));
+            checkInProduceState();
+            writer.broadcastEvent(Events.kind(buffer.getDataType()), buffer.getNioBufferReadable());
+            countBroadcast(buffer.readableBytes());
         } finally {
             buffer.recycleBuffer();
         }
     }
 
-    private void broadcast(ByteBuffer bytes, int kind) throws IOException {
-        checkInProduceState();
-        int size = bytes.remaining();
-        writer.broadcast(bytes, kind, 1);
+    private void countBroadcast(int size) {
         broadcastBytes += size;
         numBytesOut.inc((long) size * numSubpartitions);
     }

@@ -40,7 +40,8 @@ final class ReadMemory implements BufferRecycler {
     /** How one scheduler for all outputs uses the direct memory. */
     SchedulerOptions scheduling() {
         long budget = Math.max(SchedulerOptions.LEAST, bytes / PARTS);
-        return new SchedulerOptions(GAP, (int) Math.min(MOST_READ, budget), budget);
+        return SchedulerOptions.DEFAULT.withGapBytes(GAP).withReadBytes((int) Math.min(MOST_READ, budget))
+                .withBudgetBytes(budget);
     }
 
     /** Whether a buffer may be made for a consumer that has another. */

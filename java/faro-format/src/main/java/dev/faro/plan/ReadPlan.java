@@ -73,7 +73,7 @@ public final class ReadPlan {
     }
 
     /** The number behind that of the last extent that a read serves. */
-    public int behindExtents(int read) {
+    public int endExtent(int read) {
         return behind[read];
     }
 

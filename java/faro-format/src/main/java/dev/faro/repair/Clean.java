@@ -27,26 +27,11 @@ public final class Clean {
     private static final Pattern TEMPORARY =
             Pattern.compile(".*\\.(data|index|faro)\\.([0-9a-f]{8})\\.tmp", Pattern.DOTALL);
     private static final String REBUILD = ".index.rebuild.tmp";
-    /** Where a header has the bytes of the file_id that a temporary name shows. */
-    private static final int FILE_ID = 40;
-
-    private final Options options;
+    private final CleanOptions options;
     private final List<String> removed = new ArrayList<>();
     private final List<Kept> kept = new ArrayList<>();
 
-    /**
-     * What to remove.
-     *
-     * @param olderThan how long ago a file was last changed at least; where the system has no record locks this alone
-     *     guards a living writer's files
-     * @param dryRun whether to remove nothing and report the same
-     */
-    public record Options(Duration olderThan, boolean dryRun) {
-        /** Files that are older than an hour are removed. */
-        public static final Options DEFAULT = new Options(Duration.ofHours(1), false);
-    }
-
-    private Clean(Options options) {
+    private Clean(CleanOptions options) {
         this.options = options;
     }
 
@@ -57,9 +42,9 @@ public final class Clean {
      * @throws FaroException {@code invalid-argument}: a negative time; {@code io}: of the first file that cannot be looked
      *     at or removed, when all others were seen to
      */
-    public static CleanReport clean(Path folder, Options options) throws FaroException {
-        if (options.olderThan.isNegative()) {
-            throw FaroException.invalidArgument("olderThan of 0 or more", options.olderThan);
+    public static CleanReport clean(Path folder, CleanOptions options) throws FaroException {
+        if (options.olderThan().isNegative()) {
+            throw FaroException.invalidArgument("olderThan of 0 or more", options.olderThan());
         }
         Clean clean = new Clean(options);
         FaroException failure = null;
@@ -108,7 +93,7 @@ public final class Clean {
                 return;
             }
             Duration age = Duration.between(file.changed().toInstant(), Instant.now());
-            if (age.compareTo(options.olderThan) < 0) {
+            if (age.compareTo(options.olderThan()) < 0) {
                 kept.add(new Kept(name, Reason.YOUNG));
             } else if (file.isLiving()) {
                 kept.add(new Kept(name, Reason.LIVING));
@@ -142,7 +127,7 @@ public final class Clean {
     }
 
     private void remove(Path path) throws FaroException {
-        if (!options.dryRun) {
+        if (!options.dryRun()) {
             try {
                 Files.deleteIfExists(path);
             } catch (IOException e) {

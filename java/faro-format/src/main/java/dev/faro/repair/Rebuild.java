@@ -59,22 +59,12 @@ public final class Rebuild {
     private long end = FileHeader.SIZE;
     private int dictionaries;
 
-    /**
-     * How to rebuild.
-     *
-     * @param sharedToAll whether shared blocks are given to every partition, instead of to nobody (REP-6)
-     * @param schema the encapsulated Arrow schema message that framing arrow needs, else null
-     * @param limits of the data file's blocks
-     * @param dryRun whether to report only
-     */
-    public record Options(boolean sharedToAll, byte[] schema, Limits limits, boolean dryRun) {}
-
-    private Rebuild(InputFile data, FileHeader header, Options options, OutputFile index) {
+    private Rebuild(InputFile data, FileHeader header, RebuildOptions options, OutputFile index) {
         this.data = data;
         this.header = header;
-        this.sharedToAll = options.sharedToAll;
-        this.limits = options.limits;
-        this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits, true)
+        this.sharedToAll = options.sharedToAll();
+        this.limits = options.limits();
+        this.blocks = BlockReader.ofExtents(data, header.fileId(), options.limits(), true)
                 .with(header.hasDictionaries() ? Dictionaries.counted(directory::dictionaryCount) : null);
         this.draft = new RegionDraft(header);
         this.committer = index == null ? null : new Committer(index, header.fileId(), directory, 0);
@@ -86,7 +76,7 @@ public final class Rebuild {
      * @throws FaroException {@code invalid-argument} without a schema for framing arrow, or a fault that is no damage;
      *     then nothing was changed
      */
-    public static RepairReport rebuild(Path dataPath, Path indexPath, Options options) throws FaroException {
+    public static RepairReport rebuild(Path dataPath, Path indexPath, RebuildOptions options) throws FaroException {
         return rebuild(dataPath, indexPath, temporaryName(indexPath), options);
     }
 
@@ -95,13 +85,13 @@ public final class Rebuild {
         return index.resolveSibling(index.getFileName() + ".rebuild.tmp");
     }
 
-    /** As {@link #rebuild(Path, Path, Options)}, by way of another temporary name. */
-    static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, Options options) throws FaroException {
+    /** As {@link #rebuild(Path, Path, RebuildOptions)}, by way of another temporary name. */
+    static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, RebuildOptions options) throws FaroException {
         try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
             FileHeader header = FileSet.read(data, FileKind.DATA);
             HeaderBytes.checkRewritable(header, data);
-            checkSchema(header, options.schema);
-            if (options.dryRun) {
+            checkSchema(header, options.schema());
+            if (options.dryRun()) {
                 Rebuild rebuild = new Rebuild(data, header, options, null);
                 rebuild.scan();
                 return rebuild.report();
@@ -121,14 +111,14 @@ public final class Rebuild {
         }
     }
 
-    private static RepairReport rebuild(InputFile data, FileHeader header, Path indexPath, Path temporary, Options options)
+    private static RepairReport rebuild(InputFile data, FileHeader header, Path indexPath, Path temporary, RebuildOptions options)
             throws FaroException {
         OutputFile index = create(temporary);
         try {
             Rebuild rebuild = new Rebuild(data, header, options, index);
             Committer.header(index, header.withKind(FileKind.INDEX));
-            if (options.schema != null) {
-                rebuild.committer.schema(options.schema);
+            if (options.schema() != null) {
+                rebuild.committer.schema(options.schema());
             }
             rebuild.scan();
             rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);

@@ -22,25 +22,12 @@ import java.util.List;
 /** Makes a finished output of what a dead writer left, under the final names (PUB-8). */
 public final class Recover {
     private final Remains group;
-    private final Options options;
+    private final RecoverOptions options;
     private final PublishingLock lock;
     /** The roles whose files do not have their final names. */
     private final List<FileRole> unnamed;
 
-    /**
-     * What to recover and how.
-     *
-     * @param fileId the first 8 hexadecimal digits of the file_id of the output, if several are there; else null
-     * @param overwrite whether another output that has the final names may be replaced
-     * @param limits what the files may ask for
-     * @param dryRun whether to change nothing and report the same
-     */
-    public record Options(String fileId, boolean overwrite, Limits limits, boolean dryRun) {
-        /** No file_id, nothing is replaced, default limits, files are mended. */
-        public static final Options DEFAULT = new Options(null, false, Limits.DEFAULT, false);
-    }
-
-    private Recover(Remains group, OutputName name, Options options) {
+    private Recover(Remains group, OutputName name, RecoverOptions options) {
         this.group = group;
         this.options = options;
         this.unnamed = group.roles().stream().filter(role -> !group.isNamed(role)).toList();
@@ -55,18 +42,18 @@ public final class Recover {
      *     {@code invalid-argument}: several are there, which the error names; what {@link Repair} and {@link Rebuild}
      *     throw. Then every file is as it was
      */
-    public static RecoverReport recover(Path name, Options options) throws FaroException {
-        if (options.fileId != null && !options.fileId.matches("[0-9a-f]{8}")) {
-            throw FaroException.invalidArgument("a file_id's first 8 hexadecimal digits, lower case", options.fileId);
+    public static RecoverReport recover(Path name, RecoverOptions options) throws FaroException {
+        if (options.fileId() != null && !options.fileId().matches("[0-9a-f]{8}")) {
+            throw FaroException.invalidArgument("a file_id's first 8 hexadecimal digits, lower case", options.fileId());
         }
         OutputName output = OutputName.of(name);
-        int regions = regionsIfItOpens(output, options.limits);
+        int regions = regionsIfItOpens(output, options.limits());
         if (regions >= 0) {
             return new RecoverReport(Action.NOTHING, null, regions);
         }
         List<HeldFile> taken = new ArrayList<>();
         try {
-            Remains group = Remains.choose(Remains.collect(output, taken), output, options.fileId);
+            Remains group = Remains.choose(Remains.collect(output, taken), output, options.fileId());
             return group == null ? new RecoverReport(Action.NOTHING_SAVED, null, 0)
                     : new Recover(group, output, options).run();
         } finally {
@@ -100,7 +87,7 @@ public final class Recover {
             }
         }
         RepairReport repaired = repair();
-        if (!options.dryRun) {
+        if (!options.dryRun()) {
             giveNames();
         }
         Action action = switch (repaired.action()) {
@@ -112,21 +99,21 @@ public final class Recover {
     }
 
     private boolean mayReplace(FileRole role) {
-        return options.overwrite || role == FileRole.INDEX && group.isNamed(FileRole.DATA);
+        return options.overwrite() || role == FileRole.INDEX && group.isNamed(FileRole.DATA);
     }
 
     private RepairReport repair() throws FaroException {
         if (group.isSingle()) {
-            return Repair.singleToLastCommit(group.path(FileRole.SINGLE), options.limits, options.dryRun);
+            return Repair.repairSingle(group.path(FileRole.SINGLE), options.limits(), options.dryRun());
         }
         Path data = group.path(FileRole.DATA);
         if (group.header(FileRole.INDEX) != null) {
-            return Repair.pairToLastCommit(data, group.path(FileRole.INDEX), options.limits, options.dryRun);
+            return Repair.repairPair(data, group.path(FileRole.INDEX), options.limits(), options.dryRun());
         }
         // Named as any rebuild names it, so that one that dies here can be made again.
         return Rebuild.rebuild(data, group.temporaryPath(FileRole.INDEX),
                 Rebuild.temporaryName(group.finalPath(FileRole.INDEX)),
-                new Rebuild.Options(false, null, options.limits, options.dryRun));
+                RebuildOptions.DEFAULT.withLimits(options.limits()).withDryRun(options.dryRun()));
     }
 
     private void giveNames() throws FaroException {

@@ -25,24 +25,37 @@ public final class Repair {
     private Repair() {}
 
     /**
-     * Mends a pair in place.
+     * Repairs an output by NAME (PUB-1) in place.
      *
-     * @param dryRun whether to report only
+     * @param dryRun whether to change nothing and report the same
+     * @throws FaroException a fault that is not an unfinished end, or {@code invalid-argument} if both layouts exist; then
+     *     nothing was changed
+     */
+    public static RepairReport repair(Path name, Limits limits, boolean dryRun) throws FaroException {
+        try (FileSet files = FileSet.open(name)) {
+            return repair(files, limits, dryRun);
+        }
+    }
+
+    /**
+     * Repairs a pair in place.
+     *
+     * @param dryRun whether to change nothing and report the same
      * @throws FaroException a fault that is not an unfinished end; then nothing was changed
      */
-    public static RepairReport pairToLastCommit(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport repairPair(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openPair(data, index)) {
             return repair(files, limits, dryRun);
         }
     }
 
     /**
-     * Mends a single file in place.
+     * Repairs a single file in place.
      *
-     * @param dryRun whether to report only
+     * @param dryRun whether to change nothing and report the same
      * @throws FaroException a fault that is not an unfinished end; then nothing was changed
      */
-    public static RepairReport singleToLastCommit(Path file, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport repairSingle(Path file, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openSingle(file)) {
             return repair(files, limits, dryRun);
         }

@@ -9,19 +9,33 @@ import java.nio.ByteOrder;
 
 /** Which records and events a writer takes. */
 record RecordRules(Framing framing, long maxPlain) {
-    /** WRT-1 to WRT-3. */
-    void check(ByteBuffer record, int kind, long rows) throws FaroException {
-        checkKind(kind);
-        boolean event = kind != BlockKind.DATA;
+    /**
+     * Checks a record (WRT-1 to WRT-3).
+     *
+     * @param rows what it counts in the statistics
+     */
+    void checkRecord(ByteBuffer record, long rows) throws FaroException {
         if (rows < 0) {
             throw FaroException.invalidArgument("a count of rows", rows);
         }
-        if (!event && framing == Framing.ARROW
-                && !Payloads.isArrowMessage(record.slice().order(ByteOrder.LITTLE_ENDIAN))) {
+        if (framing == Framing.ARROW && !Payloads.isArrowMessage(record.slice().order(ByteOrder.LITTLE_ENDIAN))) {
             throw FaroException.invalidArgument("an encapsulated Arrow message", "other bytes");
         }
-        long plain = record.remaining() + (!event && framing == Framing.RECORDS ? 4L : 0);
-        if (plain > maxPlain && (event || framing != Framing.OPAQUE)) {
+        if (framing != Framing.OPAQUE) {
+            checkSize(record.remaining() + (framing == Framing.RECORDS ? 4L : 0));
+        }
+    }
+
+    /** Checks an event (WRT-1, WRT-3). */
+    void checkEvent(ByteBuffer event, int kind) throws FaroException {
+        if (!BlockKind.isEvent(kind)) {
+            throw FaroException.invalidArgument("the kind of an event, 1 or 64 to 127", kind);
+        }
+        checkSize(event.remaining());
+    }
+
+    private void checkSize(long plain) throws FaroException {
+        if (plain > maxPlain) {
             throw FaroException.limitExceeded("a block of at most " + maxPlain + " plain bytes", plain);
         }
     }

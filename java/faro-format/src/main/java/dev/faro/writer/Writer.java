@@ -138,49 +138,91 @@ public final class Writer implements AutoCloseable {
         return header;
     }
 
-    /** Takes a record for one partition; what remains of the buffer is copied, its position left as it is. */
+    /**
+     * Takes a record for one partition.
+     *
+     * @param record what remains of the buffer is copied, its position left as it is
+     * @throws FaroException {@code invalid-argument} (WRT-1), {@code limit-exceeded} (WRT-3), or what closing a region
+     *     throws
+     */
     public void write(int partition, ByteBuffer record) throws FaroException {
-        write(partition, record, BlockKind.DATA, 1);
+        write(partition, record, 1);
     }
 
     /**
-     * Takes a record or an event for one partition.
+     * Takes a record for one partition, as {@link #write(int, ByteBuffer)}.
      *
-     * @param kind 0 for a record, 1 or 64 to 127 for an event
-     * @param rows what a record counts in the statistics: with framing arrow its rows, else 1 (WRT-2)
+     * @param rows what the record counts in the statistics: with framing arrow its rows, else 1 (WRT-2)
      */
-    public void write(int partition, ByteBuffer record, int kind, long rows) throws FaroException {
+    public void write(int partition, ByteBuffer record, long rows) throws FaroException {
         checkOpen();
+        checkPartition(partition);
+        rules.checkRecord(record, rows);
+        take(partition, null, record, BlockKind.DATA, rows);
+    }
+
+    /**
+     * Takes an event for one partition. Events count nothing in the statistics.
+     *
+     * @param kind 1, or 64 to 127 (BLK-2)
+     * @param event what remains of the buffer is copied, its position left as it is
+     * @throws FaroException as {@link #write(int, ByteBuffer)}
+     */
+    public void writeEvent(int partition, int kind, ByteBuffer event) throws FaroException {
+        checkOpen();
+        checkPartition(partition);
+        rules.checkEvent(event, kind);
+        take(partition, null, event, kind, 0);
+    }
+
+    /** Takes a record for every partition, which is stored once; see {@link #write(int, ByteBuffer)}. */
+    public void broadcast(ByteBuffer record) throws FaroException {
+        broadcast(record, 1);
+    }
+
+    /** Takes a record for every partition, which is stored once; see {@link #write(int, ByteBuffer, long)}. */
+    public void broadcast(ByteBuffer record, long rows) throws FaroException {
+        checkOpen();
+        rules.checkRecord(record, rows);
+        take(0, Members.ALL, record, BlockKind.DATA, rows);
+    }
+
+    /** Takes an event for every partition, which is stored once; see {@link #writeEvent}. */
+    public void broadcastEvent(int kind, ByteBuffer event) throws FaroException {
+        checkOpen();
+        rules.checkEvent(event, kind);
+        take(0, Members.ALL, event, kind, 0);
+    }
+
+    /**
+     * Takes a record for some partitions, which is stored once; see {@link #write(int, ByteBuffer)}.
+     *
+     * @param partitions in any order; a number may repeat
+     */
+    public void multicast(int[] partitions, ByteBuffer record) throws FaroException {
+        multicast(partitions, record, 1);
+    }
+
+    /** Takes a record for some partitions, which is stored once; see {@link #write(int, ByteBuffer, long)}. */
+    public void multicast(int[] partitions, ByteBuffer record, long rows) throws FaroException {
+        checkOpen();
+        Members members = Members.of(header, partitions);
+        rules.checkRecord(record, rows);
+        take(0, members, record, BlockKind.DATA, rows);
+    }
+
+    /** Takes an event for some partitions, which is stored once; see {@link #writeEvent}. */
+    public void multicastEvent(int[] partitions, int kind, ByteBuffer event) throws FaroException {
+        checkOpen();
+        Members members = Members.of(header, partitions);
+        rules.checkEvent(event, kind);
+        take(0, members, event, kind, 0);
+    }
+
+    private void checkPartition(int partition) throws FaroException {
         if (!header.has(partition)) {
             throw FaroException.invalidArgument("a partition of the file", partition);
         }
-        rules.check(record, kind, rows);
-        take(partition, null, record, kind, rows);
-    }
-
-    /** Takes a record for every partition. */
-    public void broadcast(ByteBuffer record) throws FaroException {
-        broadcast(record, BlockKind.DATA, 1);
-    }
-
-    /** Takes a record or an event for every partition, as {@link #write(int, ByteBuffer, int, long)}. */
-    public void broadcast(ByteBuffer record, int kind, long rows) throws FaroException {
-        checkOpen();
-        rules.check(record, kind, rows);
-        take(0, Members.ALL, record, kind, rows);
-    }
-
-    /** Takes a record for some partitions, in any order; a number may repeat. */
-    public void multicast(int[] partitions, ByteBuffer record) throws FaroException {
-        multicast(partitions, record, BlockKind.DATA, 1);
-    }
-
-    /** Takes a record or an event for some partitions, as {@link #write(int, ByteBuffer, int, long)}. */
-    public void multicast(int[] partitions, ByteBuffer record, int kind, long rows) throws FaroException {
-        checkOpen();
-        Members members = Members.of(header, partitions);
-        rules.check(record, kind, rows);
-        take(0, members, record, kind, rows);
     }
 
     /** As {@link #guard}, without an object per record. {@code members} is null for one partition. */

@@ -140,7 +140,7 @@ class SweepTest {
                 Sweep.Read<Integer> read = sweep.next(Long.MAX_VALUE);
                 assertEquals(read.start(), plan.start(i), "seed " + seed);
                 assertEquals(read.end(), plan.end(i), "seed " + seed);
-                assertEquals(read.requests().size(), plan.behindExtents(i) - plan.firstExtent(i));
+                assertEquals(read.requests().size(), plan.endExtent(i) - plan.firstExtent(i));
                 read.requests().forEach(request -> seen.add(request.owner()));
                 bytes += read.end() - read.start();
                 assertTrue(read.requests().size() == 1 || read.end() - read.start() <= Math.max(most,

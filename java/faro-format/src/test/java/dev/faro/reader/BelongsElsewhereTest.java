@@ -14,6 +14,7 @@ import dev.faro.follow.Follower;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.message.MessageBuilder;
 import dev.faro.repair.Rebuild;
+import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Layout;
@@ -182,20 +183,20 @@ class BelongsElsewhereTest {
     void rebuildTakesFirstBlocksFromTheBlocks() throws Exception {
         Path name = multicasts("rebuilt", Layout.PAIRED);
         Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
-                new Rebuild.Options(true, null, Limits.DEFAULT, false));
+                RebuildOptions.DEFAULT.withSharedToAll(true));
         assertEquals(16, Outputs.readAll(name, Layout.PAIRED));
         Outputs.check(name, Layout.PAIRED);
         Path later = folder.resolve("later");
         try (Writer writer = Writer.create(later, new WriterOptions(2))) {
             for (int region = 0; region < 3; region++) {
-                writer.broadcast(Outputs.bytes("x"), 1, 0);
-                writer.broadcast(Outputs.bytes("x"), 1, 0);
+                writer.broadcastEvent(1, Outputs.bytes("x"));
+                writer.broadcastEvent(1, Outputs.bytes("x"));
                 writer.write(0, Outputs.bytes("y"));
             }
             writer.finish();
         }
         Rebuild.rebuild(Outputs.file(later, ".data"), Outputs.file(later, ".index"),
-                new Rebuild.Options(true, null, Limits.DEFAULT, false));
+                RebuildOptions.DEFAULT.withSharedToAll(true));
         Outputs.check(later, Layout.PAIRED);
         try (Reader reader = Outputs.open(later, Layout.PAIRED)) {
             assertEquals(4, reader.region(2).sharedFirstBlock(0));
@@ -253,9 +254,9 @@ class BelongsElsewhereTest {
 
     private static void repair(Path name, Layout layout) throws FaroException {
         if (layout == Layout.SINGLE) {
-            Repair.singleToLastCommit(Outputs.file(name, ".faro"), Limits.DEFAULT, true);
+            Repair.repairSingle(Outputs.file(name, ".faro"), Limits.DEFAULT, true);
         } else {
-            Repair.pairToLastCommit(
+            Repair.repairPair(
                     Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, true);
         }
     }

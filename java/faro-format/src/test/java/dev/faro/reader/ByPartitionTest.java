@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.Limits;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Scrambled;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Partitions that are read one after another in windows: the same blocks, and faults, as one by one. */
 class ByPartitionTest {
-    private static final ReaderOptions NO_CACHE = new ReaderOptions(Limits.DEFAULT, true, 0);
+    private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
-import dev.faro.Limits;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
@@ -34,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Files that change, shrink or go away under an open reader, and reads that do less than they were asked to. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FaultsOfReadingTest {
-    private static final ReaderOptions NO_CACHE = new ReaderOptions(Limits.DEFAULT, true, 0);
+    private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
-import dev.faro.Limits;
 import dev.faro.follow.Follower;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
@@ -34,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Threads that are interrupted while they read: their own call fails, and nobody else's. */
 @Timeout(60)
 class InterruptTest {
-    private static final ReaderOptions NO_CACHE = new ReaderOptions(Limits.DEFAULT, true, 0);
+    private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
     /** Interrupts that close the file under the others are enough when there are so many, or the time is over. */
     private static final int CLOSED = 300;
     private static final long NANOSECONDS = 1_000_000_000;

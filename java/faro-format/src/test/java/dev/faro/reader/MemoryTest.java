@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.FaroException;
-import dev.faro.Limits;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -34,7 +33,7 @@ class MemoryTest {
         private Child() {}
 
         public static void main(String[] arguments) throws FaroException {
-            ReaderOptions options = new ReaderOptions(Limits.DEFAULT, true, Long.parseLong(arguments[2]));
+            ReaderOptions options = ReaderOptions.DEFAULT.withCacheBytes(Long.parseLong(arguments[2]));
             int count = 0;
             try (Reader reader = Reader.openPair(Path.of(arguments[0]), Path.of(arguments[1]), options);
                     BlockCursor blocks = reader.partition(PARTITIONS - 1)) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.FaroException;
 import dev.faro.Framing;
-import dev.faro.Limits;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.check.CheckReport;
@@ -38,7 +37,7 @@ class ThreadsTest {
     Path folder;
 
     private static Reader open(Path name, Layout layout, long cacheBytes) throws FaroException {
-        ReaderOptions options = new ReaderOptions(Limits.DEFAULT, true, cacheBytes);
+        ReaderOptions options = ReaderOptions.DEFAULT.withCacheBytes(cacheBytes);
         return layout == Layout.SINGLE ? Reader.openSingle(Outputs.file(name, ".faro"), options)
                 : Reader.openPair(Outputs.file(name, ".data"), Outputs.file(name, ".index"), options);
     }

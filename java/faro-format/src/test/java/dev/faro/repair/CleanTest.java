@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class CleanTest {
     private static final UUID ID = new UUID(0x0a1b2c3d_0000_4000L, 1);
-    private static final Clean.Options AT_ONCE = new Clean.Options(Duration.ZERO, false);
+    private static final CleanOptions AT_ONCE = CleanOptions.DEFAULT.withOlderThan(Duration.ZERO);
 
     @TempDir
     Path folder;
@@ -48,9 +48,9 @@ class CleanTest {
     }
 
     /** Cleans, first without removing anything, which says the same. */
-    private CleanReport clean(Clean.Options options) throws Exception {
+    private CleanReport clean(CleanOptions options) throws Exception {
         List<String> before = Outputs.names(folder);
-        CleanReport dry = Clean.clean(folder, new Clean.Options(options.olderThan(), true));
+        CleanReport dry = Clean.clean(folder, CleanOptions.DEFAULT.withOlderThan(options.olderThan()).withDryRun(true));
         assertEquals(before, Outputs.names(folder));
         CleanReport report = Clean.clean(folder, options);
         assertEquals(dry, report);
@@ -107,12 +107,13 @@ class CleanTest {
                 folder.resolve("young.data.0a1b2c3d.tmp"), FileTime.from(Instant.now().minusSeconds(3500)));
         assertEquals(new CleanReport(List.of("old.data.0a1b2c3d.tmp"),
                 List.of(new Kept("young.data.0a1b2c3d.tmp", Reason.YOUNG), new Kept("young.faro-lock", Reason.YOUNG))),
-                clean(Clean.Options.DEFAULT));
+                clean(CleanOptions.DEFAULT));
         assertEquals(List.of("young.data.0a1b2c3d.tmp"),
-                clean(new Clean.Options(Duration.ofSeconds(3000), false)).removed());
-        assertEquals(1, clean(new Clean.Options(Duration.ofSeconds(Long.MAX_VALUE), false)).kept().size());
+                clean(CleanOptions.DEFAULT.withOlderThan(Duration.ofSeconds(3000))).removed());
+        assertEquals(1, clean(CleanOptions.DEFAULT.withOlderThan(Duration.ofSeconds(Long.MAX_VALUE))).kept().size());
         FaroException e = assertThrows(
-                FaroException.class, () -> Clean.clean(folder, new Clean.Options(Duration.ofNanos(-1), false)));
+                FaroException.class, () -> Clean.clean(folder, CleanOptions.DEFAULT
+                        .withOlderThan(Duration.ofNanos(-1))));
         assertEquals(ErrorCode.INVALID_ARGUMENT, e.code());
     }
 

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.Limits;
 import dev.faro.follow.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -45,11 +44,11 @@ class RecoverTest {
         return folder.resolve("out");
     }
 
-    private static Recover.Options named(String fileId) {
-        return new Recover.Options(fileId, false, Limits.DEFAULT, false);
+    private static RecoverOptions named(String fileId) {
+        return RecoverOptions.DEFAULT.withFileId(fileId);
     }
 
-    private static final Recover.Options OVERWRITE = new Recover.Options(null, true, Limits.DEFAULT, false);
+    private static final RecoverOptions OVERWRITE = RecoverOptions.DEFAULT.withOverwrite(true);
 
     /** What would change with any change; to read the files would lose the locks of a writer here. */
     private Map<String, String> state() throws Exception {
@@ -62,10 +61,10 @@ class RecoverTest {
     }
 
     /** Recovers, first without changing anything, which says the same. */
-    private RecoverReport recover(Recover.Options options) throws Exception {
+    private RecoverReport recover(RecoverOptions options) throws Exception {
         Map<String, String> before = state();
         RecoverReport dry = Recover.recover(
-                name(), new Recover.Options(options.fileId(), options.overwrite(), options.limits(), true));
+                name(), options.withDryRun(true));
         assertEquals(before, state());
         RecoverReport report = Recover.recover(name(), options);
         assertEquals(dry, report);
@@ -73,10 +72,11 @@ class RecoverTest {
         return report;
     }
 
-    private FaroException refuse(ErrorCode code, Recover.Options options) throws Exception {
+    private FaroException refuse(ErrorCode code, RecoverOptions options) throws Exception {
         Map<String, String> before = state();
         for (boolean dryRun : new boolean[] {true, false}) {
-            Recover.Options same = new Recover.Options(options.fileId(), options.overwrite(), options.limits(), dryRun);
+            RecoverOptions same = RecoverOptions.DEFAULT.withFileId(options.fileId())
+                    .withOverwrite(options.overwrite()).withLimits(options.limits()).withDryRun(dryRun);
             FaroException e = assertThrows(FaroException.class, () -> Recover.recover(name(), same));
             assertEquals(code, e.code(), e.getMessage());
         }
@@ -132,9 +132,9 @@ class RecoverTest {
         for (Layout layout : Layout.values()) {
             dead(ONE, layout, false, 4);
             assertTrue(Outputs.names(folder).stream().allMatch(file -> file.endsWith("." + X + ".tmp")));
-            assertEquals(new RecoverReport(Action.LAST_COMMIT, X, 4), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.LAST_COMMIT, X, 4), recover(RecoverOptions.DEFAULT));
             check(layout, 4, ONE);
-            assertEquals(new RecoverReport(Action.NOTHING, null, 4), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.NOTHING, null, 4), recover(RecoverOptions.DEFAULT));
             clear();
         }
     }
@@ -155,13 +155,13 @@ class RecoverTest {
     void wholeFilesGetTheirNames() throws Exception {
         for (Layout layout : Layout.values()) {
             whole(ONE, layout);
-            assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(RecoverOptions.DEFAULT));
             check(layout, 3, ONE);
             clear();
         }
         whole(ONE, Layout.PAIRED);
         Files.move(temporary(".data"), folder.resolve("out.data"));
-        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(Recover.Options.DEFAULT));
+        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(RecoverOptions.DEFAULT));
         check(Layout.PAIRED, 3, ONE);
         // Beside an older index, as with overwrite.
         clear();
@@ -170,7 +170,7 @@ class RecoverTest {
         Files.move(folder.resolve("out.index." + Y + ".tmp"), folder.resolve("out.index"));
         whole(ONE, Layout.PAIRED);
         Files.move(temporary(".data"), folder.resolve("out.data"));
-        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(Recover.Options.DEFAULT));
+        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(RecoverOptions.DEFAULT));
         check(Layout.PAIRED, 3, ONE);
     }
 
@@ -179,12 +179,12 @@ class RecoverTest {
     void secondNames() throws Exception {
         whole(ONE, Layout.PAIRED);
         Files.createLink(folder.resolve("out.data"), temporary(".data"));
-        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(Recover.Options.DEFAULT));
+        assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(RecoverOptions.DEFAULT));
         check(Layout.PAIRED, 3, ONE);
         clear();
         whole(ONE, Layout.SINGLE);
         Files.createLink(folder.resolve("out.faro"), temporary(".faro"));
-        assertEquals(Action.NOTHING, recover(Recover.Options.DEFAULT).action());
+        assertEquals(Action.NOTHING, recover(RecoverOptions.DEFAULT).action());
         assertEquals(List.of("out.faro", "out.faro." + X + ".tmp"), Outputs.names(folder));
     }
 
@@ -193,7 +193,7 @@ class RecoverTest {
     void aLockThatIsLeft() throws Exception {
         whole(ONE, Layout.PAIRED);
         Files.createFile(folder.resolve("out.faro-lock"));
-        assertEquals(Action.PUBLISHED, recover(Recover.Options.DEFAULT).action());
+        assertEquals(Action.PUBLISHED, recover(RecoverOptions.DEFAULT).action());
         check(Layout.PAIRED, 3, ONE);
     }
 
@@ -214,7 +214,7 @@ class RecoverTest {
                 }
             }
             Files.writeString(folder.resolve("out.index.rebuild.tmp"), "of one that died");
-            assertEquals(new RecoverReport(Action.REBUILT, X, 1), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.REBUILT, X, 1), recover(RecoverOptions.DEFAULT));
             check(Layout.PAIRED, 1, ONE);
             clear();
         }
@@ -226,23 +226,23 @@ class RecoverTest {
             String ending = layout == Layout.SINGLE ? ".faro" : ".data";
             whole(ONE, layout);
             Files.write(temporary(ending), new byte[40]);
-            assertEquals(new RecoverReport(Action.NOTHING_SAVED, null, 0), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.NOTHING_SAVED, null, 0), recover(RecoverOptions.DEFAULT));
             assertEquals(new RecoverReport(Action.NOTHING_SAVED, null, 0), recover(named(X)));
             assertTrue(Files.exists(temporary(ending)));
             // It does not count beside another.
             whole(TWO, layout);
-            assertEquals(new RecoverReport(Action.PUBLISHED, Y, 3), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.PUBLISHED, Y, 3), recover(RecoverOptions.DEFAULT));
             clear();
         }
         Files.write(folder.resolve("out.data"), new byte[100]);
-        assertEquals(Action.NOTHING_SAVED, recover(Recover.Options.DEFAULT).action());
+        assertEquals(Action.NOTHING_SAVED, recover(RecoverOptions.DEFAULT).action());
     }
 
     @Test
     void severalAreNamedAndOneIsChosen() throws Exception {
         whole(ONE, Layout.PAIRED);
         whole(TWO, Layout.PAIRED);
-        FaroException e = refuse(ErrorCode.INVALID_ARGUMENT, Recover.Options.DEFAULT);
+        FaroException e = refuse(ErrorCode.INVALID_ARGUMENT, RecoverOptions.DEFAULT);
         assertTrue(e.getMessage().contains(X) && e.getMessage().contains(Y), e.getMessage());
         refuse(ErrorCode.IO, named("00000000"));
         refuse(ErrorCode.INVALID_ARGUMENT, named("0A1B2C3D"));
@@ -253,12 +253,12 @@ class RecoverTest {
 
     @Test
     void withoutAnyFilesThereIsNothingToRecover() throws Exception {
-        refuse(ErrorCode.IO, Recover.Options.DEFAULT);
+        refuse(ErrorCode.IO, RecoverOptions.DEFAULT);
         // Another NAME's, which begins the same.
         Files.write(folder.resolve("out.data.data.0a1b2c3d.tmp"), new byte[100]);
         Files.write(folder.resolve("other.data.0a1b2c3d.tmp"), new byte[100]);
         Files.write(folder.resolve("out.data.0A1B2C3D.tmp"), new byte[100]);
-        refuse(ErrorCode.IO, Recover.Options.DEFAULT);
+        refuse(ErrorCode.IO, RecoverOptions.DEFAULT);
     }
 
     @Test
@@ -267,7 +267,7 @@ class RecoverTest {
             whole(ONE, layout);
             Path taken = Outputs.files(name(), layout).get(layout == Layout.SINGLE ? 0 : 1);
             Files.writeString(taken, "another's");
-            refuse(ErrorCode.IO, Recover.Options.DEFAULT);
+            refuse(ErrorCode.IO, RecoverOptions.DEFAULT);
             assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(OVERWRITE));
             check(layout, 3, ONE);
             clear();
@@ -282,7 +282,7 @@ class RecoverTest {
         bytes[100] ^= 1;
         bytes[bytes.length - 1] ^= 1;
         Files.write(temporary(".index"), bytes);
-        refuse(ErrorCode.CHECKSUM, Recover.Options.DEFAULT);
+        refuse(ErrorCode.CHECKSUM, RecoverOptions.DEFAULT);
     }
 
     @Test
@@ -293,7 +293,7 @@ class RecoverTest {
                 try (Writer writer = Writer.create(name(), options); OtherProcess other = OtherProcess.start()) {
                     writer.write(1, Outputs.bytes("one"));
                     writer.flush();
-                    assertTrue(refuse(ErrorCode.IO, Recover.Options.DEFAULT).getMessage().contains("living writer"));
+                    assertTrue(refuse(ErrorCode.IO, RecoverOptions.DEFAULT).getMessage().contains("living writer"));
                     refuse(ErrorCode.IO, named(X));
                     for (String file : Outputs.names(folder)) {
                         assertEquals("locked", other.ask("probe", folder.resolve(file)), "looking lost its lock");
@@ -301,7 +301,7 @@ class RecoverTest {
                     if (!follow) {
                         // A dead one beside it counts.
                         whole(TWO, layout);
-                        assertEquals(Y, Recover.recover(name(), Recover.Options.DEFAULT).fileId());
+                        assertEquals(Y, Recover.recover(name(), RecoverOptions.DEFAULT).fileId());
                         for (Path file : Outputs.files(name(), layout)) {
                             Files.delete(file);
                         }
@@ -319,7 +319,7 @@ class RecoverTest {
         for (boolean follow : new boolean[] {false, true}) {
             try (OtherProcess other = OtherProcess.start()) {
                 assertEquals("written", other.ask("write", name(), ONE, Layout.PAIRED, follow, 2));
-                refuse(ErrorCode.IO, Recover.Options.DEFAULT);
+                refuse(ErrorCode.IO, RecoverOptions.DEFAULT);
                 refuse(ErrorCode.IO, named(X));
                 if (follow) {
                     try (Follower follower = Follower.open(name(), ReaderOptions.DEFAULT)) {
@@ -329,7 +329,7 @@ class RecoverTest {
                 }
                 other.kill();
             }
-            assertEquals(new RecoverReport(Action.LAST_COMMIT, X, 2), recover(Recover.Options.DEFAULT));
+            assertEquals(new RecoverReport(Action.LAST_COMMIT, X, 2), recover(RecoverOptions.DEFAULT));
             check(Layout.PAIRED, 2, ONE);
             clear();
         }
@@ -340,10 +340,10 @@ class RecoverTest {
     void theEndingChoosesTheLayout() throws Exception {
         whole(ONE, Layout.PAIRED);
         whole(TWO, Layout.SINGLE);
-        refuse(ErrorCode.INVALID_ARGUMENT, Recover.Options.DEFAULT);
+        refuse(ErrorCode.INVALID_ARGUMENT, RecoverOptions.DEFAULT);
         byte[] single = Files.readAllBytes(folder.resolve("out.faro." + Y + ".tmp"));
-        assertEquals(X, Recover.recover(folder.resolve("out.index"), Recover.Options.DEFAULT).fileId());
-        assertEquals(Y, Recover.recover(folder.resolve("out.faro"), Recover.Options.DEFAULT).fileId());
+        assertEquals(X, Recover.recover(folder.resolve("out.index"), RecoverOptions.DEFAULT).fileId());
+        assertEquals(Y, Recover.recover(folder.resolve("out.faro"), RecoverOptions.DEFAULT).fileId());
         assertArrayEquals(single, Files.readAllBytes(folder.resolve("out.faro")));
         assertEquals(3, Outputs.check(name(), Layout.PAIRED).regions());
     }

@@ -33,8 +33,8 @@ class RepairTest {
 
     private static RepairReport repair(Path name, Layout layout, boolean dryRun) throws FaroException {
         return layout == Layout.SINGLE
-                ? Repair.singleToLastCommit(Outputs.file(name, ".faro"), Limits.DEFAULT, dryRun)
-                : Repair.pairToLastCommit(
+                ? Repair.repairSingle(Outputs.file(name, ".faro"), Limits.DEFAULT, dryRun)
+                : Repair.repairPair(
                         Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, dryRun);
     }
 
@@ -130,7 +130,7 @@ class RepairTest {
             Path data = Outputs.file(name, ".data");
             Path index = Outputs.file(name, ".index");
             Files.delete(index);
-            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(toAll, null, Limits.DEFAULT, false));
+            RepairReport report = Rebuild.rebuild(data, index, RebuildOptions.DEFAULT.withSharedToAll(toAll));
             assertEquals(Action.REBUILT, report.action());
             assertEquals(blocks, report.blocks());
             assertEquals(toAll ? 0 : 2, report.orphaned());
@@ -146,7 +146,7 @@ class RepairTest {
         Outputs.small(name, new WriterOptions(3));
         Path data = Outputs.file(name, ".data");
         Path index = Outputs.file(name, ".index");
-        Rebuild.Options options = new Rebuild.Options(true, null, Limits.DEFAULT, false);
+        RebuildOptions options = RebuildOptions.DEFAULT.withSharedToAll(true);
         RecordingFileSystem system = new RecordingFileSystem();
         int refused = 0;
         boolean failed = true;
@@ -189,18 +189,19 @@ class RepairTest {
         // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
         long[][] refused = {{64 << 20, 2, 128}, {64 << 20, 1, 96}, {8, 3, 64}};
         for (long[] row : refused) {
-            Limits limits = new Limits(64 << 20, 64 << 20, row[0], row[1], 1 << 20, 1024, 8 << 20);
+            Limits limits = Limits.DEFAULT.withMaxMessageSize(row[0]).withMaxRegions(row[1]);
             for (boolean dryRun : new boolean[] {true, false}) {
                 FaroException e = assertThrows(FaroException.class,
-                        () -> Rebuild.rebuild(data, index, new Rebuild.Options(false, null, limits, dryRun)));
+                        () -> Rebuild.rebuild(data, index, RebuildOptions.DEFAULT.withLimits(limits)
+                                .withDryRun(dryRun)));
                 assertEquals(ErrorCode.LIMIT_EXCEEDED, e.code());
                 assertEquals(FileRole.DATA, e.role());
                 assertEquals(row[2], e.offset());
                 assertArrayEquals(before, Files.readAllBytes(index));
             }
         }
-        Limits enough = new Limits(64 << 20, 64 << 20, 400, 3, 1 << 20, 1024, 8 << 20);
-        assertEquals(3, Rebuild.rebuild(data, index, new Rebuild.Options(false, null, enough, false)).regions());
+        Limits enough = Limits.DEFAULT.withMaxMessageSize(400).withMaxRegions(3);
+        assertEquals(3, Rebuild.rebuild(data, index, RebuildOptions.DEFAULT.withLimits(enough)).regions());
     }
 
     @Test
@@ -212,7 +213,7 @@ class RepairTest {
         byte[] whole = Files.readAllBytes(data);
         for (int size = 64; size <= whole.length; size++) {
             Files.write(data, Arrays.copyOf(whole, size));
-            RepairReport report = Rebuild.rebuild(data, index, new Rebuild.Options(true, null, Limits.DEFAULT, false));
+            RepairReport report = Rebuild.rebuild(data, index, RebuildOptions.DEFAULT.withSharedToAll(true));
             assertEquals(size, report.dataKept() + report.dataCut());
             assertEquals(report.dataKept(), Files.size(data));
             assertEquals(report.blocks(), Outputs.check(name, Layout.PAIRED).blocks());
@@ -233,7 +234,7 @@ class RepairTest {
             long blocks = Outputs.check(name, Layout.PAIRED).blocks();
             byte[] schema = script.framing == dev.faro.Framing.ARROW ? Script.ARROW : null;
             RepairReport report = Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
-                    new Rebuild.Options(false, schema, Limits.DEFAULT, false));
+                    RebuildOptions.DEFAULT.withSchema(schema));
             assertEquals(blocks, report.blocks(), "seed " + seed);
             assertEquals(blocks, Outputs.check(name, Layout.PAIRED).blocks(), "seed " + seed);
         }

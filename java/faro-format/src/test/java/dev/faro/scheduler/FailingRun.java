@@ -32,7 +32,8 @@ import java.util.function.BooleanSupplier;
 /** Some consumers of one file, all read to their ends, while one thing of the caller's or the system's fails. */
 final class FailingRun {
     private static final int CONSUMERS = 4;
-    private static final SchedulerOptions OPTIONS = new SchedulerOptions(0, 4096, 12_000);
+    private static final SchedulerOptions OPTIONS = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096)
+            .withBudgetBytes(12_000);
     private static final long SECONDS = 15;
 
     private final Plan plan;

@@ -203,7 +203,8 @@ class SchedulerFaultsTest {
         }
         Queue<Runnable> tasks = new ArrayDeque<>();
         try (Reader reader = openEven(folder, system);
-                Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 1 << 12, 1 << 13), tasks::add)) {
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 12)
+                        .withBudgetBytes(1 << 13), tasks::add)) {
             Consumer failing = scheduler.open(reader, 0);
             Consumer other = scheduler.open(reader, 1);
             assertEquals(Feed.State.NOT_YET, failing.poll());

@@ -51,14 +51,16 @@ class SchedulerPromisesTest {
 
     private static void assertRefused(int gap, int read, long budget) {
         FaroException e = assertThrows(
-                FaroException.class, () -> new Scheduler(new SchedulerOptions(gap, read, budget)).close());
+                FaroException.class, () -> new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(gap).withReadBytes(read)
+                        .withBudgetBytes(budget)).close());
         assertEquals(ErrorCode.INVALID_ARGUMENT, e.code());
     }
 
     @Test
     void sizesOutOfRangeAreRefused() throws Exception {
-        new Scheduler(new SchedulerOptions(0, 4096, 4096)).close();
-        new Scheduler(new SchedulerOptions(1 << 30, 1 << 30, 1L << 40)).close();
+        new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096).withBudgetBytes(4096)).close();
+        new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(1 << 30).withReadBytes(1 << 30)
+                .withBudgetBytes(1L << 40)).close();
         assertRefused(-1, 4096, 4096);
         assertRefused((1 << 30) + 1, 4096, 4096);
         assertRefused(0, 4095, 4096);
@@ -92,7 +94,8 @@ class SchedulerPromisesTest {
         AtomicInteger elsewhere = new AtomicInteger();
         try (Reader even = openEven(folder, system);
                 Reader dictionaries = openWithDictionaries();
-                Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 4096, 100_000), tasks::add)) {
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096)
+                        .withBudgetBytes(100_000), tasks::add)) {
             assertTrue(dictionaries.dictionaryCount() > 0);
             Thread caller = Thread.currentThread();
             system.hook(call -> (Thread.currentThread() == caller ? here : elsewhere).incrementAndGet());
@@ -125,7 +128,7 @@ class SchedulerPromisesTest {
     /** Without an executor: whoever is told that there is nothing yet serves until there is nothing to do. */
     @Test
     void whoPollsServesUntilThereIsNothing() throws Exception {
-        SchedulerOptions narrow = new SchedulerOptions(0, 4096, 20_000);
+        SchedulerOptions narrow = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096).withBudgetBytes(20_000);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(narrow)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             List<List<String>> found = new ArrayList<>();

@@ -40,7 +40,8 @@ class SchedulerTest {
     static final int REGIONS = 6;
     private static final int RECORD = 5000;
     /** No room for all consumers at once. */
-    private static final SchedulerOptions NARROW = new SchedulerOptions(0, 1 << 20, 20_000);
+    private static final SchedulerOptions NARROW = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 20)
+            .withBudgetBytes(20_000);
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -93,9 +94,9 @@ class SchedulerTest {
     private static SchedulerOptions drawn(Random random) {
         return switch (random.nextInt(3)) {
             case 0 -> SchedulerOptions.DEFAULT;
-            case 1 -> new SchedulerOptions(
-                    random.nextInt(100), 4096 + random.nextInt(1000), 4096 + random.nextInt(20_000));
-            default -> new SchedulerOptions(0, 1 << 20, 100_000);
+            case 1 -> SchedulerOptions.DEFAULT.withGapBytes(random.nextInt(100))
+                    .withReadBytes(4096 + random.nextInt(1000)).withBudgetBytes(4096 + random.nextInt(20_000));
+            default -> SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 20).withBudgetBytes(100_000);
         };
     }
 
@@ -186,7 +187,8 @@ class SchedulerTest {
         Random random = new Random(5);
         List<Reader> readers = new ArrayList<>();
         Counting buffers = new Counting(3000);
-        try (Scheduler scheduler = new Scheduler(new SchedulerOptions(1000, 100_000, 300_000), executor, buffers)) {
+        try (Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(1000).withReadBytes(100_000)
+                .withBudgetBytes(300_000), executor, buffers)) {
             List<Callable<Void>> tasks = new ArrayList<>();
             for (int file = 0; file < 6; file++) {
                 Scrambled output = Scrambled.write(folder.resolve("file" + file), random, 3000);
@@ -258,7 +260,8 @@ class SchedulerTest {
     @Test
     void slowConsumersStallNobody() throws Exception {
         Counting buffers = new Counting(1000);
-        SchedulerOptions options = new SchedulerOptions(0, 1 << 20, 10_000L * PARTITIONS);
+        SchedulerOptions options = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 20)
+                .withBudgetBytes(10_000L * PARTITIONS);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(options, null, buffers)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             // Half of them are slow: nothing of theirs is taken.
@@ -326,7 +329,8 @@ class SchedulerTest {
     @Test
     void listeners() throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(2);
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(new SchedulerOptions(0, 10_000, 50_000), executor)) {
+        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT
+                .withGapBytes(0).withReadBytes(10_000).withBudgetBytes(50_000), executor)) {
             List<List<String>> expected = new ArrayList<>();
             List<List<String>> found = new ArrayList<>();
             java.util.concurrent.CountDownLatch ends = new java.util.concurrent.CountDownLatch(PARTITIONS);

@@ -35,7 +35,7 @@ public final class Outputs {
     public static void small(Path name, WriterOptions options) throws FaroException {
         try (Writer writer = Writer.create(name, options.fileId(new UUID(1, 2)))) {
             writer.write(0, bytes("one"));
-            writer.write(2, bytes("a"), 1, 0);
+            writer.writeEvent(2, 1, bytes("a"));
             writer.broadcast(bytes("to all of them"));
             writer.flush();
             writer.write(1, bytes("two two two two two two two two two two two two"));

@@ -66,7 +66,7 @@ public final class Scrambled {
             switch (random.nextInt(20)) {
                 case 0 -> writer.broadcast(bytes);
                 case 1 -> writer.multicast(new int[] {partition, first + random.nextInt(partitions)}, bytes);
-                case 2 -> writer.write(partition, bytes, 64 + random.nextInt(64), 0);
+                case 2 -> writer.writeEvent(partition, 64 + random.nextInt(64), bytes);
                 default -> writer.write(partition, bytes);
             }
         }

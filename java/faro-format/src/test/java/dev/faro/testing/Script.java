@@ -60,19 +60,31 @@ public final class Script {
                     : ByteBuffer.allocateDirect(record.length).put(record).flip();
             switch (random.nextInt(20)) {
                 case 0 -> {
-                    writer.broadcast(bytes, kind, 1);
+                    if (kind == 0) {
+                        writer.broadcast(bytes);
+                    } else {
+                        writer.broadcastEvent(kind, bytes);
+                    }
                     model.forEach(list -> list.add(text(kind, record)));
                 }
                 case 1, 2 -> {
                     int[] members = random.ints(1 + random.nextInt(3), 0, partitions).map(p -> first + p).toArray();
-                    writer.multicast(members, bytes, kind, 1);
+                    if (kind == 0) {
+                        writer.multicast(members, bytes);
+                    } else {
+                        writer.multicastEvent(members, kind, bytes);
+                    }
                     Arrays.stream(members).distinct().forEach(p -> model.get(p - first).add(text(kind, record)));
                 }
                 case 3 -> writer.flush();
                 case 4 -> region(writer);
                 default -> {
                     int partition = random.nextInt(partitions);
-                    writer.write(first + partition, bytes, kind, 1);
+                    if (kind == 0) {
+                        writer.write(first + partition, bytes);
+                    } else {
+                        writer.writeEvent(first + partition, kind, bytes);
+                    }
                     model.get(partition).add(text(kind, record));
                 }
             }

@@ -44,7 +44,7 @@ public final class Torment {
             switch (random.nextInt(12)) {
                 case 0 -> writer.broadcast(bytes);
                 case 1 -> writer.multicast(new int[] {random.nextInt(PARTITIONS), i % PARTITIONS}, bytes);
-                case 2 -> writer.write(i % PARTITIONS, ByteBuffer.wrap(record, 0, record.length / 100), 1, 0);
+                case 2 -> writer.writeEvent(i % PARTITIONS, 1, ByteBuffer.wrap(record, 0, record.length / 100));
                 default -> writer.write(random.nextInt(PARTITIONS), bytes);
             }
         }

@@ -20,6 +20,7 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.reader.RecordCursor;
 import dev.faro.repair.Rebuild;
+import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
 import dev.faro.repair.RepairReport.Action;
 import dev.faro.testing.Outputs;
@@ -186,8 +187,8 @@ final class DictionariesTest {
             channel.truncate(channel.size() - 30);
         }
         Action action = layout == Layout.SINGLE
-                ? Repair.singleToLastCommit(data(name, layout), Limits.DEFAULT, false).action()
-                : Repair.pairToLastCommit(data(name, layout), index(name, layout), Limits.DEFAULT, false).action();
+                ? Repair.repairSingle(data(name, layout), Limits.DEFAULT, false).action()
+                : Repair.repairPair(data(name, layout), index(name, layout), Limits.DEFAULT, false).action();
         assertEquals(Action.LAST_COMMIT, action);
         try (Reader reader = open(name, layout)) {
             assertEquals(1, reader.dictionaryCount());
@@ -200,7 +201,7 @@ final class DictionariesTest {
         Path name = write("lost", options(Layout.PAIRED));
         Files.delete(file(name, ".index"));
         Rebuild.rebuild(file(name, ".data"), file(name, ".index"),
-                new Rebuild.Options(false, null, Limits.DEFAULT, false));
+                RebuildOptions.DEFAULT);
         try (Reader reader = open(name, Layout.PAIRED)) {
             assertEquals(1, reader.dictionaryCount());
             assertHoldsAll(reader);

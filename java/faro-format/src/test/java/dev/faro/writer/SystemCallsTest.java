@@ -175,8 +175,8 @@ class SystemCallsTest {
             }
             List<Path> files = Outputs.files(name, layout);
             RepairReport report = layout == Layout.SINGLE
-                    ? Repair.singleToLastCommit(files.get(0), Limits.DEFAULT, false)
-                    : Repair.pairToLastCommit(files.get(0), files.get(1), Limits.DEFAULT, false);
+                    ? Repair.repairSingle(files.get(0), Limits.DEFAULT, false)
+                    : Repair.repairPair(files.get(0), files.get(1), Limits.DEFAULT, false);
             assertEquals(committed, report.regions(), where);
             assertEquals(committed, Outputs.check(name, layout).regions(), where);
         }

@@ -99,12 +99,12 @@ class WriterTest {
             writer.write(10, Outputs.bytes("x"));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(9, Outputs.bytes("x")));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(13, Outputs.bytes("x")));
-            expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(10, Outputs.bytes("x"), 2, 1));
-            expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(10, Outputs.bytes("x"), 128, 1));
+            expect(ErrorCode.INVALID_ARGUMENT, () -> writer.writeEvent(10, 2, Outputs.bytes("x")));
+            expect(ErrorCode.INVALID_ARGUMENT, () -> writer.writeEvent(10, 128, Outputs.bytes("x")));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.multicast(new int[0], Outputs.bytes("x")));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.multicast(new int[] {10, 13}, Outputs.bytes("x")));
             expect(ErrorCode.LIMIT_EXCEEDED, () -> writer.write(10, ByteBuffer.allocate(97)));
-            expect(ErrorCode.LIMIT_EXCEEDED, () -> writer.write(10, ByteBuffer.allocate(101), 1, 1));
+            expect(ErrorCode.LIMIT_EXCEEDED, () -> writer.writeEvent(10, 1, ByteBuffer.allocate(101)));
             writer.write(10, ByteBuffer.allocate(96));
             writer.property("a", "b");
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.property("a", "c"));

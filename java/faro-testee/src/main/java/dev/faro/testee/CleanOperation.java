@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.repair.Clean;
+import dev.faro.repair.CleanOptions;
 import dev.faro.repair.CleanReport;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +19,7 @@ final class CleanOperation {
 
     static ObjectNode perform(JsonNode request) throws FaroException {
         CleanReport report = Clean.clean(Path.of(request.get("folder").textValue()),
-                new Clean.Options(olderThan(request), request.path("dry_run").asBoolean()));
+                CleanOptions.DEFAULT.withOlderThan(olderThan(request)).withDryRun(request.path("dry_run").asBoolean()));
         ObjectNode answer = Answers.object();
         ArrayNode removed = answer.putArray("removed");
         report.removed().forEach(removed::add);
@@ -31,7 +32,7 @@ final class CleanOperation {
 
     private static Duration olderThan(JsonNode request) {
         if (!request.has("older_than")) {
-            return Clean.Options.DEFAULT.olderThan();
+            return CleanOptions.DEFAULT.olderThan();
         }
         double seconds = request.get("older_than").doubleValue();
         long whole = (long) seconds;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.repair.Recover;
+import dev.faro.repair.RecoverOptions;
 import dev.faro.repair.RecoverReport;
 import java.nio.file.Path;
 
@@ -13,8 +14,9 @@ final class RecoverOperation {
 
     static ObjectNode perform(JsonNode request) throws FaroException {
         RecoverReport report = Recover.recover(Path.of(request.get("path").textValue()),
-                new Recover.Options(request.path("file_id").textValue(), request.path("overwrite").asBoolean(),
-                        Request.limits(request), request.path("dry_run").asBoolean()));
+                RecoverOptions.DEFAULT.withFileId(request.path("file_id").textValue())
+                        .withOverwrite(request.path("overwrite").asBoolean()).withLimits(Request.limits(request))
+                        .withDryRun(request.path("dry_run").asBoolean()));
         ObjectNode answer = Answers.object();
         answer.put("action", switch (report.action()) {
             case NOTHING -> "nothing";

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.Limits;
 import dev.faro.repair.Rebuild;
+import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
 import dev.faro.repair.RepairReport;
 import java.nio.file.Path;
@@ -33,8 +34,8 @@ final class RepairOperation {
         Limits limits = Request.limits(request);
         Path single = Request.path(request, "single");
         return single == null
-                ? Repair.pairToLastCommit(Request.path(request, "data"), Request.path(request, "index"), limits, dryRun)
-                : Repair.singleToLastCommit(single, limits, dryRun);
+                ? Repair.repairPair(Request.path(request, "data"), Request.path(request, "index"), limits, dryRun)
+                : Repair.repairSingle(single, limits, dryRun);
     }
 
     private static RepairReport rebuild(JsonNode request) throws FaroException {
@@ -44,7 +45,8 @@ final class RepairOperation {
         }
         boolean sharedToAll = request.path("shared").asText().equals("all");
         boolean dryRun = request.path("dry_run").asBoolean();
-        Rebuild.Options options = new Rebuild.Options(sharedToAll, null, Request.limits(request), dryRun);
+        RebuildOptions options = RebuildOptions.DEFAULT.withSharedToAll(sharedToAll)
+                .withLimits(Request.limits(request)).withDryRun(dryRun);
         return Rebuild.rebuild(Request.path(request, "data"), Request.path(request, "index"), options);
     }
 }

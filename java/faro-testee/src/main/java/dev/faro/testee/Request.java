@@ -17,14 +17,13 @@ final class Request {
     static Limits limits(JsonNode request) {
         JsonNode limits = request.path("limits");
         Limits defaults = Limits.DEFAULT;
-        return new Limits(
-                limits.path("max_block_size").asLong(defaults.maxBlockSize()),
-                limits.path("max_plain_size").asLong(defaults.maxPlainSize()),
-                limits.path("max_message_size").asLong(defaults.maxMessageSize()),
-                limits.path("max_regions").asLong(defaults.maxRegions()),
-                limits.path("max_dictionary_size").asLong(defaults.maxDictionarySize()),
-                limits.path("max_dictionaries").asLong(defaults.maxDictionaries()),
-                limits.path("max_window_size").asLong(defaults.maxWindowSize()));
+        return Limits.DEFAULT.withMaxBlockSize(limits.path("max_block_size").asLong(defaults.maxBlockSize()))
+                .withMaxPlainSize(limits.path("max_plain_size").asLong(defaults.maxPlainSize()))
+                .withMaxMessageSize(limits.path("max_message_size").asLong(defaults.maxMessageSize()))
+                .withMaxRegions(limits.path("max_regions").asLong(defaults.maxRegions()))
+                .withMaxDictionarySize(limits.path("max_dictionary_size").asLong(defaults.maxDictionarySize()))
+                .withMaxDictionaries(limits.path("max_dictionaries").asLong(defaults.maxDictionaries()))
+                .withMaxWindowSize(limits.path("max_window_size").asLong(defaults.maxWindowSize()));
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.Framing;
 import dev.faro.codec.Codec;
@@ -96,11 +97,39 @@ final class WriteOperation {
         return answer;
     }
 
+    /** Hands over a record, or an event of another kind than 0. */
+    private void put(JsonNode call, ByteBuffer payload, int kind) throws FaroException {
+        boolean record = kind == BlockKind.DATA;
+        switch (call.get("call").textValue()) {
+            case "write" -> {
+                int partition = Request.saturated(call.get("partition"));
+                if (record) {
+                    writer.write(partition, payload);
+                } else {
+                    writer.writeEvent(partition, kind, payload);
+                }
+            }
+            case "broadcast" -> {
+                if (record) {
+                    writer.broadcast(payload);
+                } else {
+                    writer.broadcastEvent(kind, payload);
+                }
+            }
+            default -> {
+                int[] partitions = Request.numbers(call.get("partitions"));
+                if (record) {
+                    writer.multicast(partitions, payload);
+                } else {
+                    writer.multicastEvent(partitions, kind, payload);
+                }
+            }
+        }
+    }
+
     private void call(JsonNode call) throws FaroException {
         switch (call.get("call").textValue()) {
-            case "write" -> writer.write(Request.saturated(call.get("partition")), payload(call), kind(call), 1);
-            case "broadcast" -> writer.broadcast(payload(call), kind(call), 1);
-            case "multicast" -> writer.multicast(Request.numbers(call.get("partitions")), payload(call), kind(call), 1);
+            case "write", "broadcast", "multicast" -> put(call, payload(call), kind(call));
             case "many" -> many(call);
             case "flush" -> writer.flush();
             case "finish" -> {

@@ -94,9 +94,11 @@ class OrderOfChecksTest {
 
     @Test
     void limits() throws Exception {
-        ReaderOptions small = ReaderOptions.DEFAULT.withLimits(new Limits(6, 6, 1 << 20, 9, 1 << 20, 1024, 1 << 20));
+        ReaderOptions small = ReaderOptions.DEFAULT.withLimits(Limits.DEFAULT.withMaxBlockSize(6).withMaxPlainSize(6)
+                .withMaxMessageSize(1 << 20).withMaxRegions(9).withMaxWindowSize(1 << 20));
         expect(ErrorCode.LIMIT_EXCEEDED, 0, small, b -> { });
-        ReaderOptions plain = ReaderOptions.DEFAULT.withLimits(new Limits(7, 6, 1 << 20, 9, 1 << 20, 1024, 1 << 20));
+        ReaderOptions plain = ReaderOptions.DEFAULT.withLimits(Limits.DEFAULT.withMaxBlockSize(7).withMaxPlainSize(6)
+                .withMaxMessageSize(1 << 20).withMaxRegions(9).withMaxWindowSize(1 << 20));
         expect(ErrorCode.LIMIT_EXCEEDED, 4, plain, b -> { });
     }
 

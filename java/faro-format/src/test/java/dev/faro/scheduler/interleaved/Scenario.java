@@ -73,7 +73,8 @@ final class Scenario implements LongUnaryOperator {
             place = random.nextBoolean() ? Place.NONE : Place.values()[random.nextInt(Place.values().length)];
             callsToFailure = random.nextInt(1 + random.nextInt(8));
             int steppers = random.nextInt(3);
-            SchedulerOptions options = new SchedulerOptions(0, READ, READ + random.nextInt(12_000));
+            SchedulerOptions options = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(READ)
+                    .withBudgetBytes(READ + random.nextInt(12_000));
             scheduler = new Scheduler(options, steppers == 0 ? null : this::execute, this);
             for (int i = 0; i < steppers; i++) {
                 workers.add(threads.add("worker " + i, this::work));

@@ -1,0 +1,40 @@
+package dev.faro.repair;
+
+import java.time.Duration;
+
+/** What to remove. Unchangeable: {@code CleanOptions.DEFAULT.withDryRun(true)}. */
+public final class CleanOptions {
+    /** Files that are older than an hour are removed. */
+    public static final CleanOptions DEFAULT = new CleanOptions(Duration.ofHours(1), false);
+
+    private final Duration olderThan;
+    private final boolean dryRun;
+
+    private CleanOptions(Duration olderThan, boolean dryRun) {
+        this.olderThan = olderThan;
+        this.dryRun = dryRun;
+    }
+
+    /**
+     * How long ago a file was last changed at least. Where the system has no record locks, only this protects the files of
+     * a living writer.
+     */
+    public Duration olderThan() {
+        return olderThan;
+    }
+
+    /** The same options with another {@link #olderThan}. */
+    public CleanOptions withOlderThan(Duration other) {
+        return new CleanOptions(other, dryRun);
+    }
+
+    /** Whether to remove nothing and report the same. */
+    public boolean dryRun() {
+        return dryRun;
+    }
+
+    /** The same options with another {@link #dryRun}. */
+    public CleanOptions withDryRun(boolean other) {
+        return new CleanOptions(olderThan, other);
+    }
+}

@@ -1,0 +1,61 @@
+package dev.faro.repair;
+
+import dev.faro.Limits;
+
+/** How to rebuild an index. Unchangeable: {@code RebuildOptions.DEFAULT.withDryRun(true)}. */
+public final class RebuildOptions {
+    /** Shared blocks are given to no partition, no schema, default limits, the index is written. */
+    public static final RebuildOptions DEFAULT = new RebuildOptions(false, null, Limits.DEFAULT, false);
+
+    private final boolean sharedToAll;
+    private final byte[] schema;
+    private final Limits limits;
+    private final boolean dryRun;
+
+    private RebuildOptions(boolean sharedToAll, byte[] schema, Limits limits, boolean dryRun) {
+        this.sharedToAll = sharedToAll;
+        this.schema = schema;
+        this.limits = limits;
+        this.dryRun = dryRun;
+    }
+
+    /** Whether shared blocks are given to every partition, instead of to none (REP-6). */
+    public boolean sharedToAll() {
+        return sharedToAll;
+    }
+
+    /** The same options with another {@link #sharedToAll}. */
+    public RebuildOptions withSharedToAll(boolean other) {
+        return new RebuildOptions(other, schema, limits, dryRun);
+    }
+
+    /** The encapsulated Arrow schema message that framing arrow needs, else null; kept, not copied. */
+    public byte[] schema() {
+        return schema;
+    }
+
+    /** The same options with another {@link #schema}. */
+    public RebuildOptions withSchema(byte[] other) {
+        return new RebuildOptions(sharedToAll, other, limits, dryRun);
+    }
+
+    /** What is taken from the data file at most. */
+    public Limits limits() {
+        return limits;
+    }
+
+    /** The same options with another {@link #limits}. */
+    public RebuildOptions withLimits(Limits other) {
+        return new RebuildOptions(sharedToAll, schema, other, dryRun);
+    }
+
+    /** Whether to change nothing and report the same. */
+    public boolean dryRun() {
+        return dryRun;
+    }
+
+    /** The same options with another {@link #dryRun}. */
+    public RebuildOptions withDryRun(boolean other) {
+        return new RebuildOptions(sharedToAll, schema, limits, other);
+    }
+}

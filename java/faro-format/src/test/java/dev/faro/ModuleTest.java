@@ -1,0 +1,93 @@
+package dev.faro;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.lang.module.ModuleDescriptor;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The library as a module: a module of a caller compiles against it and runs, and sees the API only. */
+class ModuleTest {
+    private static final Path CLASSES = Path.of(
+            URI.create(FaroException.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+
+    @TempDir
+    Path folder;
+
+    /** The library and what it needs, and nothing that tests need. */
+    private static String modulePath() throws IOException {
+        ModuleDescriptor descriptor = descriptor();
+        List<String> names = List.of("flatbuffers-java", "lz4-java", "zstd-jni");
+        String jars = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(path -> names.stream().anyMatch(Path.of(path).getFileName().toString()::startsWith))
+                .collect(Collectors.joining(File.pathSeparator));
+        // java.base is the fourth.
+        assertEquals(names.size() + 1, descriptor.requires().size(), descriptor.toString());
+        return CLASSES + File.pathSeparator + jars;
+    }
+
+    private static ModuleDescriptor descriptor() throws IOException {
+        try (var file = Files.newInputStream(CLASSES.resolve("module-info.class"))) {
+            return ModuleDescriptor.read(file);
+        }
+    }
+
+    /** Compiles a module of one class; returns what the compiler says. */
+    private String compile(String body) throws IOException {
+        Files.writeString(folder.resolve("module-info.java"), "module caller { requires dev.faro; }");
+        Path source = Files.createDirectories(folder.resolve("caller")).resolve("Main.java");
+        Files.writeString(source, "package caller;\npublic class Main {\n" + body + "\n}\n");
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        StringWriter said = new StringWriter();
+        compiler.getTask(said, null, null,
+                List.of("-d", folder.resolve("out").toString(), "--module-path", modulePath()), null,
+                compiler.getStandardFileManager(null, null, null)
+                        .getJavaFileObjects(folder.resolve("module-info.java"), source)).call();
+        return said.toString();
+    }
+
+    @Test
+    void aCallersModuleWritesAndReads() throws Exception {
+        String said = compile("""
+                public static void main(String[] arguments) throws Exception {
+                    var name = java.nio.file.Path.of(arguments[0]);
+                    try (var writer = dev.faro.writer.Writer.create(name,
+                            new dev.faro.writer.WriterOptions(2).codec(dev.faro.codec.Codec.ZSTD))) {
+                        writer.write(1, java.nio.ByteBuffer.wrap(new byte[5000]));
+                        writer.finish();
+                    }
+                    var options = dev.faro.reader.ReaderOptions.DEFAULT;
+                    try (var reader = dev.faro.reader.Reader.open(name, options); var records = reader.records(1)) {
+                        records.next();
+                        System.out.print(records.record().remaining() + " " + reader.footer().statistics().records(1));
+                    }
+                }""");
+        assertEquals("", said);
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--module-path", folder.resolve("out") + File.pathSeparator + modulePath(), "--module",
+                "caller/caller.Main", folder.resolve("written").toString()).redirectErrorStream(true).start();
+        String printed = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), printed);
+        assertEquals("5000 1", printed);
+    }
+
+    @Test
+    void internalPackagesAreClosed() throws Exception {
+        String said = compile("dev.faro.internal.message.Directory directory;");
+        assertTrue(said.contains("package dev.faro.internal.message is not visible"), said);
+        assertFalse(descriptor().exports().stream().anyMatch(exported -> exported.source().contains("internal")));
+    }
+}
