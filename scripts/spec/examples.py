@@ -66,9 +66,9 @@ def event(name: str) -> None:
     """An event between two data blocks, and an empty one of the application for every partition."""
     with Writer(name, options(2)) as writer:
         writer.write(0, b"before")
-        writer.write(0, b"mark", kind=1)
+        writer.write_event(0, 1, b"mark")
         writer.write(0, b"after")
-        writer.broadcast(b"", kind=64)
+        writer.broadcast_event(64, b"")
 
 
 def dictionary(name: str) -> None:
@@ -161,8 +161,8 @@ EXAMPLES = {
     ),
     "event": Example(
         "Events", event,
-        f'options: {COMMON}, partition_count 2, framing records\nwrite(0, "before")\nwrite(0, "mark", kind 1)\nwrite(0, "after")\n'
-        'broadcast("", kind 64)\nfinish()',
+        f'options: {COMMON}, partition_count 2, framing records\nwrite(0, "before")\nwrite_event(0, 1, "mark")\nwrite(0, "after")\n'
+        'broadcast_event(64, "")\nfinish()',
         "An event is a block of its own, ends the data block before it (SRT-6), is not framed, and may be empty (BLK-2).",
     ),
     "dictionary": Example(
