@@ -102,3 +102,8 @@ def add(cat: Catalog) -> None:
         cat.add(f"rep-rebuild-dic-limit-{name}", "REP-5 DIC-5 LIM-1", "nobody with these limits could read the index", "repair", folder="repair",
                 files={"data": split.files["data"], "index": None}, request={"mode": "rebuild", "limits": limits}, features=FEATURES,
                 expect=fault("limit-exceeded", "data", at), expect_files={"data": split.files["data"]})  # fmt: skip
+    for name, most, at in (("before", 1, second), ("after", 2, split.blocks[0][2])):
+        cat.add(f"rep-rebuild-dic-limit-{name}-region", "REP-6 REP-5 DIC-5", "a dictionary that is refused does not end the open region, an accepted one does", "repair",
+                folder="repair", files={"data": split.files["data"], "index": None}, features=FEATURES, expect_files={"data": split.files["data"]},
+                request={"mode": "rebuild", "limits": {"max_regions": 0, "max_dictionaries": most}},
+                expect=fault("limit-exceeded", "data", at))  # fmt: skip

@@ -160,6 +160,11 @@ def gaps(cat: Catalog) -> None:
         files = {**other.files, "data": other.files["data"] + bytes(64)}
         bad_walk(cat, f"gap-by-{'more' if by > 0 else 'less'}-4", "DIC-5 REG-3", "a region that begins at an odd multiple of 4", other,
                  fault("malformed-block", "data", end if by > 0 else other.dictionaries[1][1]), 1, files=files)  # fmt: skip
+    overlapping = [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]}, change=_moved(-8))]
+    other = build(Output(head(), overlapping, True))
+    short = {**other.files, "data": other.files["data"][:-16]}
+    bad_walk(cat, "gap-below-before-truncated", "FOL-3 REG-3", "a region that begins before the end of the one before it: before a short data file", other,
+             fault("inconsistent-index", "index", other.messages[1] + 24), 1, files=short)  # fmt: skip
     bare = Output(
         replace(head(), reader_features=0), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]})], True
     )

@@ -37,7 +37,7 @@ def shown(value: object) -> str:
 
 
 def integer(name: str, value: object, least: int, most: int) -> int:
-    """Return an integer, NumPy's too, from ``least`` to ``most``; a boolean is none."""
+    """Return an integer, NumPy's too, from ``least`` to ``most``; a boolean is refused."""
     wanted = f"{name}: an integer from {least} to {most}"
     if isinstance(value, bool):
         raise invalid(wanted, shown(value))

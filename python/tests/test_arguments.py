@@ -440,7 +440,7 @@ def _check_refusal(row: Row, value: Any, fault: Exception, said: str) -> None:
 
 
 def _is_absent(row: Row, value: Any) -> bool:
-    """Whether None was said for what need not be said."""
+    """Whether None was given for an optional argument."""
     parameters = inspect.signature(row.call).parameters
     return value is None and row.argument in parameters and parameters[row.argument].default is None
 

@@ -30,7 +30,7 @@ def records(count: int, seed: int = 1) -> list[tuple[int, bytes]]:
 
 
 def dictionary(seed: int = 1) -> bytes:
-    """A dictionary as somebody else trained it."""
+    """A dictionary that another program trained."""
     found = train([record for _, record in records(2000, seed)], 2048)
     assert found is not None
     return found

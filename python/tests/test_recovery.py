@@ -322,7 +322,7 @@ def test_a_bad_file_id(tmp_path: Path, bad: Any) -> None:
 def test_another_output_is_not_replaced_unless_asked(tmp_path: Path, layout: Any) -> None:
     write_and_die(tmp_path, layout=layout, file_id=FILE_ID)
     final = tmp_path / ("out.index" if layout == "paired" else "out.faro")
-    final.write_bytes(b"of somebody else")
+    final.write_bytes(b"of another program")
     refused(tmp_path, Code.IO)
     assert recovered(tmp_path, overwrite=True) == ("last-commit", X, 2)
     assert read(tmp_path) == b"onetwo"

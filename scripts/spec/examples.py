@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,11 @@ from faro_format import Reader, Writer, WriterOptions, repair
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
 
-from generate.trained import TEXTS, WORDS  # noqa: E402  (beside the suite)
+# Beside the suite.
+from generate.base import text  # noqa: E402
+from generate.output import Output, Region, build  # noqa: E402
+from generate.raw import Header  # noqa: E402
+from generate.trained import TEXTS, WORDS  # noqa: E402
 
 PARTITIONS = 20
 FILE_ID = bytes(range(0xA0, 0xB0))
@@ -35,7 +39,7 @@ def small(name: str) -> None:
 
 def pair(name: str) -> None:
     """A pair with a dense, rotated region and a sparse one, a broadcast and a multicast."""
-    with Writer(name, options(PARTITIONS, layout="paired", rotation=5, producer=3)) as writer:
+    with Writer(name, options(PARTITIONS, layout="paired", rotation=5, producer=3, created_by="example 1")) as writer:
         for partition in range(PARTITIONS):
             writer.write(partition, b"p=%d" % partition)
         writer.broadcast(b"to all")
@@ -62,9 +66,9 @@ def event(name: str) -> None:
     """An event between two data blocks, and an empty one of the application for every partition."""
     with Writer(name, options(2)) as writer:
         writer.write(0, b"before")
-        writer.write(0, b"mark", kind=1)
+        writer.write_event(0, 1, b"mark")
         writer.write(0, b"after")
-        writer.broadcast(b"", kind=64)
+        writer.broadcast_event(64, b"")
 
 
 def dictionary(name: str) -> None:
@@ -90,6 +94,14 @@ def sparse(name: str) -> None:
             writer.write(partition, b"p=%d" % partition)
         writer.flush()
         writer.multicast([3, 11], b"to 3 and 11")
+
+
+def selective(name: str) -> None:
+    """A file whose sequences have gaps, which no writer of a library makes."""
+    kept = [replace(text("the fourth block"), sequence=3), replace(text("the sixth"), sequence=5)]
+    head = Header(partition_count=3, framing=1, reader_features=1, file_id=FILE_ID)
+    built = build(Output(head, [Region({0: kept, 2: [replace(text("the second"), sequence=1)]})]))
+    Path(f"{name}.faro").write_bytes(built.files["single"])
 
 
 def unfinished(name: str) -> None:
@@ -130,7 +142,7 @@ EXAMPLES = {
     ),
     "pair": Example(
         "A pair", pair,
-        "options: layout paired, file_id a0a1...af, partition_count 20, framing records, rotation 5, producer 3\n"
+        "options: layout paired, file_id a0a1...af, partition_count 20, framing records, rotation 5, producer 3, created_by example 1\n"
         'write(p, "p=" p)            for p = 0 to 19 in this order\nbroadcast("to all")\nflush()\n'
         'write(7, "seven"), write(2, "two")\nmulticast({1, 7}, "to 1 and 7")\nproperty("job", "example")\nfinish()',
         "A dense, rotated region and a sparse one, a broadcast and a multicast.",
@@ -149,8 +161,8 @@ EXAMPLES = {
     ),
     "event": Example(
         "Events", event,
-        f'options: {COMMON}, partition_count 2, framing records\nwrite(0, "before")\nwrite(0, "mark", kind 1)\nwrite(0, "after")\n'
-        'broadcast("", kind 64)\nfinish()',
+        f'options: {COMMON}, partition_count 2, framing records\nwrite(0, "before")\nwrite_event(0, 1, "mark")\nwrite(0, "after")\n'
+        'broadcast_event(64, "")\nfinish()',
         "An event is a block of its own, ends the data block before it (SRT-6), is not framed, and may be empty (BLK-2).",
     ),
     "dictionary": Example(
@@ -170,6 +182,12 @@ EXAMPLES = {
         f'options: {COMMON}, partition_count 12, framing records\nwrite(10, "p=10"), write(3, "p=3"), write(7, "p=7")\nflush()\n'
         'multicast({3, 11}, "to 3 and 11")\nfinish()',
         "The first region names its three slots. The second has none: `partitions` is present and empty (CAN-3).",
+    ),
+    "selective": Example(
+        "A selective file", selective,
+        "no calls: a program that copies some blocks of another file may write it\npartition 0: blocks 3 and 5, partition 2: block 1",
+        "With the reader feature `selective` sequences may have gaps. The region message has `first_block`: the sequence of the first "
+        "block of each slot, 0 for a slot without blocks (REG-9, PRT-4).",
     ),
     "unfinished": Example(
         "An unfinished file", unfinished,

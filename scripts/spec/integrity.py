@@ -83,23 +83,23 @@ def text(figures: dict[str, Any]) -> str:
         for kind, clause in (("page of another producer's file", "BLK-9"), ("two multicasts swapped", "REG-11"))
     )
     drawn = (
-        "Small outputs at every bit and every length; of larger ones 10,000 drawn places for each kind, layout and state"
+        "Small outputs were damaged at every bit and every length, larger ones at 10,000 random places for each kind, layout and state"
         if figures["places"] is None
-        else f"Flipped bits and lengths at up to {figures['places']:,} drawn places of each output for each kind"
+        else f"Bits and lengths were changed at up to {figures['places']:,} random places of each output for each kind"
     )
     total = sum(entry["damages"] - entry["equal"] for entry in results)
     return (
-        f"\n{drawn}; pages, appends, extents and files all. In all {total:,} damages (seed {figures['seed']}); {figures['compared']:,} of them were put before the implementations in "
-        f"{', '.join(name.capitalize() for name in figures['testees'])}, which answered alike.\n\n"
+        f"\n{drawn}; pages, appends, extents and files were all damaged. In total there were {total:,} damages (seed {figures['seed']}); {figures['compared']:,} of them were given to the implementations in "
+        f"{', '.join(name.capitalize() for name in figures['testees'])}, which gave the same answers.\n\n"
         f"Finished outputs, {len([name for name in figures['outputs'] if name.endswith('-finished')])} of them:\n\n"
         + table(finished, FINISHED)
-        + "\nOutputs without footer and tail, as many; one that was repaired was read to the end:\n\n"
+        + "\nThe same number of outputs without footer and tail; each one that was repaired was then read to the end:\n\n"
         + table(unfinished, UNFINISHED)
-        + f"\nWithout checksums, of the small outputs: {sum(seen.values()):,} were found all the same, "
+        + f"\nWithout checksums, of the small outputs: {sum(seen.values()):,} were found nevertheless, "
         f"{passed:,} delivered what was not written ([no-checksums](#no-checksums)).\n\n"
-        "Before BLK-9 and REG-11, as simulated by checksums and sequences that fit the wrong place: of "
+        "Before BLK-9 and REG-11 (simulated by checksums and sequences that fit the wrong place), of "
         f"{pages['damages']:,} pages of another producer's file {pages['different']:,} delivered that producer's data without an error, and of "
-        f"{extents['damages']:,} pairs of multicasts that changed places {extents['different']:,} went to the wrong members. Now none does.\n\n"
+        f"{extents['damages']:,} pairs of multicasts that changed places {extents['different']:,} went to the wrong members. Now none of them does.\n\n"
     )
 
 

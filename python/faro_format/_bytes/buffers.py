@@ -9,7 +9,7 @@ from faro_format._error import invalid
 
 
 def as_bytes(data: Any, name: str) -> memoryview:  # noqa: ANN401
-    """Return any contiguous buffer as bytes; ``invalid-argument`` with the argument's name if it is none."""
+    """Return any contiguous buffer as bytes; ``invalid-argument`` with the argument's name for anything else."""
     try:
         view = memoryview(data)
         return view.cast("B") if view.nbytes else memoryview(b"")

@@ -55,7 +55,7 @@ class Reader(PartitionReader):
             cache: bytes of region messages to keep.
             lookup: how the extents of one partition are found. ``full`` reads and verifies region messages; ``direct``
                 takes of them only what leads to the partition (LKP), for a few partitions of an index that is not in
-                memory. What guards such a reading is said in spec/reading.md.
+                memory. What guards such a reading is in spec/reading.md.
 
         Raises:
             FaroError: the first check of OPN-1 that fails; ``io``, as a FileNotFoundError, if there is no such file;

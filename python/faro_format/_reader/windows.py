@@ -39,7 +39,7 @@ class Windowed(Protocol):
 def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
     """Read the extents that are wanted; return for the begin of each a window over the read that holds it.
 
-    What the system refuses is left out: who wants it asks again in its turn, and is told then (PRT-7).
+    What the system refuses is left out: its reading is made again in its turn, and gets the error then (PRT-7).
     """
     order = np.argsort(begins, kind="stable")
     begins, ends = begins[order], ends[order]

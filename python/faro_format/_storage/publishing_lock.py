@@ -33,7 +33,7 @@ class PublishingLock:
         """Take the lock, waiting for others that have it.
 
         Raises:
-            FaroError: ``io``, also when another has had it for 60 seconds.
+            FaroError: ``io``, for example if another writer has had it for 60 seconds.
         """
         patience = Patience()
         try:

@@ -45,7 +45,7 @@ class Calls:
         self.failure: FaroError | None = None
         """What made the writer fail first. Without its traceback, which would keep the writer alive."""
         self.region: object | None = None
-        """What stands for the region that has begun and has not ended, also when its region writer was lost."""
+        """The token of the region that has begun and has not ended, even if its region writer was lost."""
         self.under_way = False
         """Whether a call has begun that has not ended."""
         self._process = _Process.current

@@ -23,7 +23,7 @@ CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
 
 @dataclass(frozen=True)
 class WriterOptions:
-    """What a writer is told before its first call. Sizes are in bytes.
+    """The options of a writer. Sizes are in bytes.
 
     Raises:
         FaroError: ``invalid-argument`` for an option out of range (WRT-1).

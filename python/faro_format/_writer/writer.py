@@ -246,8 +246,8 @@ class Writer:
     def region(self) -> RegionWriter:
         """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
 
-        The writer takes no other call except :meth:`abort` until that region has ended or was given up, also when
-        the region writer is lost before (WRT-10).
+        The writer takes no other call except :meth:`abort` until that region has ended or was given up, even if
+        the region writer was lost before (WRT-10).
         """
         with self._calls:
             self._close_region()

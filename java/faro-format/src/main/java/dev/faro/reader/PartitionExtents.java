@@ -8,8 +8,8 @@ import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.OutputReader;
 
 /**
- * The extents of consecutive partitions, one partition after another, each as PRT-1 says. As many partitions as fit are
- * read together (a window); one that does not fit alone is read region by region, in pieces.
+ * The extents of consecutive partitions, one partition after another (PRT-7), each as PRT-1 says. As many partitions as
+ * fit are read together (a window); one that does not fit alone is read region by region, in pieces.
  *
  * <p>A window is read before its first block is checked. When that finds a fault, its partitions are read one by one, so
  * that the fault comes where PRT-3 has it.

@@ -127,8 +127,8 @@ public abstract class PartitionReader implements Closeable {
 
     /**
      * The blocks of the partitions from {@code from} to before {@code to}, one partition after another, each in the
-     * order of {@link #partition}. Partitions are read together, as many as have 4 MiB in all regions; so this takes few
-     * reads, where a cursor for each of many small partitions would take one for each region.
+     * order of {@link #partition} (PRT-7). Partitions are read together, as many as have 4 MiB in all regions; so this
+     * takes few reads, where a cursor for each of many small partitions would take one for each region.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of them
      */
