@@ -56,7 +56,7 @@ def read_partition(reader: PartitionReader, partition: int) -> Json:
     kinds: dict[str, int] = {}
     content = hashlib.sha256()
     try:
-        for block in reader.blocks(partition):
+        for block in reader.partition(partition):
             if block.is_data:
                 found = check_framing(block, framing, reader.data_place)
                 records += found[0].size if found is not None else 0
@@ -147,7 +147,7 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
         answer["dictionaries"] = [{"offset": place.offset, "size": place.size} for place in reader.dictionaries]
     if "range" in request:
         low, high = request["range"]
-        answer["range"] = read_range(lambda: reader.range_blocks(low, high))
+        answer["range"] = read_range(lambda: reader.range(low, high))
         return answer
     if "by_partition" in request:
         low, high = request["by_partition"]

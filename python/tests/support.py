@@ -169,7 +169,7 @@ def write(folder: Path, options: WriterOptions, calls: list[Call]) -> Output:
 def read_all(reader: PartitionReader) -> None:
     """Read every partition to its end."""
     for partition in reader.partitions:
-        for _ in reader.blocks(partition):
+        for _ in reader.partition(partition):
             pass
 
 

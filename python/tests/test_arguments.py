@@ -324,14 +324,14 @@ def writer_rows() -> Iterator[Row]:
 def reader_rows() -> Iterator[Row]:
     act: Any
     for kind in (Reader, Follower, lambda name: Reader(name, lookup="direct")):
-        for name in ("blocks", "record_spans", "records", "record_arrays", "payload", "stored_bytes"):
+        for name in ("partition", "record_spans", "records", "record_arrays", "payload", "stored_bytes"):
             call = getattr(PartitionReader, name)
             act = lambda w, v, kind=kind, name=name: drained(getattr(w.records(kind), name)(v))  # noqa: E731
             yield Row(call, "partition", PARTITION, act)
-        act = lambda w, v, kind=kind: drained(w.records(kind).blocks(1, from_region=v))  # noqa: E731
-        yield Row(PartitionReader.blocks, "from_region", integer(0, 2**32 - 1), act)
+        act = lambda w, v, kind=kind: drained(w.records(kind).partition(1, from_region=v))  # noqa: E731
+        yield Row(PartitionReader.partition, "from_region", integer(0, 2**32 - 1), act)
         yield Row(PartitionReader.region, "number", integer(0, 0), lambda w, v, kind=kind: w.records(kind).region(v))
-        for name in ("by_partition", "by_partitions", "record_arrays_by_partition", "range_blocks"):
+        for name in ("by_partition", "record_arrays_by_partition", "range"):
             call = getattr(PartitionReader, name)
             low = lambda w, v, kind=kind, name=name: drained(getattr(w.records(kind), name)(v, 3))  # noqa: E731
             high = lambda w, v, kind=kind, name=name: drained(getattr(w.records(kind), name)(1, v))  # noqa: E731
@@ -483,7 +483,7 @@ def _public() -> Iterator[Callable[..., Any]]:
             yield thing
         if inspect.isclass(thing):
             for name, method in inspect.getmembers(thing, inspect.isfunction):
-                if not name.startswith("_") and name not in ("stream", "held_blocks", "of"):
+                if not name.startswith("_") and name not in ("stream", "held_blocks", "check_range", "of"):
                     yield method
 
 
@@ -498,6 +498,6 @@ def test_integers_of_numpy_are_integers(tmp_path: Path, number: Any) -> None:
             region.block(number(119), number(0), b"\1\0\0\0x", number(1))
     with faro.open_reader(tmp_path / "out") as reader:
         assert [bytes(record) for record in reader.records(number(119))] == [b"x" * 100, b"x"]
-        assert [block.partition for block in reader.range_blocks(number(119), number(120))][:1] == [119]
+        assert [block.partition for block in reader.range(number(119), number(120))][:1] == [119]
         assert reader.stored_bytes(number(119)) > 100
         assert reader.region(number(1)).entry.number == 1

@@ -131,4 +131,4 @@ def test_buffers_that_arrow_compressed_are_refused(tmp_path: Path) -> None:
         with pytest.raises(FaroError) as caught:
             list(read_batches(reader, 1))
         assert caught.value.code == Code.MALFORMED_BLOCK
-        assert caught.value.offset == next(reader.blocks(1)).offset + 24
+        assert caught.value.offset == next(reader.partition(1)).offset + 24

@@ -55,9 +55,9 @@ def test_shared_extents_that_changed_places(tmp_path: Path, layout: Any) -> None
     made.put(made.contents() | {role: contents[:64] + contents[96:128] + contents[64:96] + contents[128:]})
     with made.reader() as reader:
         # Partition 1 reads the second extent only.
-        assert place_of(fault_of(lambda: list(reader.blocks(0)))) == ("inconsistent-index", role, 64 + 12)
-        assert place_of(fault_of(lambda: list(reader.blocks(1)))) == ("inconsistent-index", role, 96 + 12)
-        assert place_of(fault_of(lambda: list(reader.range_blocks(1, 2)))) == ("inconsistent-index", role, 96 + 12)
+        assert place_of(fault_of(lambda: list(reader.partition(0)))) == ("inconsistent-index", role, 64 + 12)
+        assert place_of(fault_of(lambda: list(reader.partition(1)))) == ("inconsistent-index", role, 96 + 12)
+        assert place_of(fault_of(lambda: list(reader.range(1, 2)))) == ("inconsistent-index", role, 96 + 12)
     assert fault_of(check, **made.files, level="structure") is None
     assert place_of(fault_of(check, **made.files)) == ("inconsistent-index", role, 64 + 12)
 
@@ -92,8 +92,8 @@ def test_first_block_of_shared_extents_ascends_and_is_the_first_block_s(tmp_path
     for firsts, partition, at in (([0, 2], 1, 96), ([0, 7], 1, 96)):
         put_regions(made, firsts)
         with made.reader() as reader:
-            assert len(list(reader.blocks(1 - partition))) == 1
-            fault = fault_of(lambda reader=reader, partition=partition: list(reader.blocks(partition)))
+            assert len(list(reader.partition(1 - partition))) == 1
+            fault = fault_of(lambda reader=reader, partition=partition: list(reader.partition(partition)))
         assert place_of(fault) == ("inconsistent-index", "data", at + 12)
         assert place_of(fault_of(check, **made.files)) == ("inconsistent-index", "data", at + 12)
 
@@ -118,8 +118,8 @@ def test_shared_sequences_ascend_over_regions(tmp_path: Path) -> None:
     put_regions(made, [0], [0])
     assert fault_of(check, **made.files, level="structure") is None
     with made.reader() as reader:
-        assert place_of(fault_of(lambda: list(reader.blocks(0)))) == ("inconsistent-index", "data", 96 + 12)
-        assert len(list(reader.blocks(0, from_region=1))) == 1
+        assert place_of(fault_of(lambda: list(reader.partition(0)))) == ("inconsistent-index", "data", 96 + 12)
+        assert len(list(reader.partition(0, from_region=1))) == 1
 
 
 def test_rebuild_writes_first_block_from_the_blocks(tmp_path: Path) -> None:

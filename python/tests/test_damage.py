@@ -144,8 +144,8 @@ def test_damage_under_right_checksums_ends_in_a_faro_error(
         try:
             with made.reader() as reader:
                 for partition in reader.partitions:
-                    fault_of(lambda reader=reader, partition=partition: list(reader.blocks(partition)))
+                    fault_of(lambda reader=reader, partition=partition: list(reader.partition(partition)))
                     fault_of(reader.stored_bytes, partition)
-                fault_of(lambda reader=reader: list(reader.all_blocks()))
+                fault_of(lambda reader=reader: list(reader.all()))
         except FaroError:
             pass

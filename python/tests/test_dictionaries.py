@@ -73,7 +73,7 @@ def test_a_trained_dictionary_makes_small_blocks_smaller(tmp_path: Path, layout:
         assert len(reader.dictionaries) == 1
         for partition in range(0, PARTITIONS, 7):
             assert [bytes(r) for r in reader.records(partition)] == [r for p, r in some if p == partition]
-        used = {block.dictionary for block in reader.all_blocks()}
+        used = {block.dictionary for block in reader.all()}
     assert used == {1}
 
 
@@ -98,14 +98,14 @@ def test_where_training_does_not_pay_there_is_no_dictionary(tmp_path: Path, what
     with Reader(**paths(tmp_path / "out", "paired")) as reader:
         assert reader.header.dictionaries
         assert reader.dictionaries == [], what
-        assert {block.dictionary for block in reader.all_blocks()} == {0}
+        assert {block.dictionary for block in reader.all()} == {0}
 
 
 def test_large_blocks_go_without(tmp_path: Path) -> None:
     some = [*records(12_000), *((0, record) for _, record in records(3000, 2))]
     write(tmp_path / "out", some, codec="zstd", dictionaries=True)
     with Reader(**paths(tmp_path / "out", "paired")) as reader:
-        found = {(block.plain_size < SMALL_BLOCK, block.dictionary) for block in reader.all_blocks()}
+        found = {(block.plain_size < SMALL_BLOCK, block.dictionary) for block in reader.all()}
     assert found == {(True, 1), (False, 0)}
 
 
@@ -178,7 +178,7 @@ def test_blocks_of_two_files_are_copied_without_being_decoded(tmp_path: Path) ->
                     moved[number] = merged.dictionary(raw)
                 assert moved == ({1: 1, 2: 2} if name == "a" else {1: 2, 2: 1})
                 with merged.region() as region:
-                    for block in source.all_blocks():
+                    for block in source.all():
                         number = moved[block.dictionary]
                         region.stored_block(block.partition, 0, 2, block.plain_size, block.stored, 1, number)
     with Reader(**paths(tmp_path / "m", "paired")) as reader:

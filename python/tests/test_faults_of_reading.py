@@ -137,8 +137,8 @@ def test_short_reads_are_gone_on_with(tmp_path: Path, layout: Any, most: int, mo
         assert follower.poll()
         for partition in range(2):
             expected = model(CALLS, options, partition)
-            assert events_of(reader.blocks(partition), "records") == expected
-            assert events_of(follower.blocks(partition), "records") == expected
+            assert events_of(reader.partition(partition), "records") == expected
+            assert events_of(follower.partition(partition), "records") == expected
     assert repair(**made.files).action == "nothing"
     if layout == "paired":
         assert rebuild(**made.files).blocks == 4
@@ -219,9 +219,9 @@ def test_a_file_that_is_replaced_under_a_reader(tmp_path: Path) -> None:
     with made.reader() as reader:
         write_again(made, overwrite=True)
         for partition in range(2):
-            assert events_of(reader.blocks(partition), "records") == model(CALLS, WriterOptions(2), partition)
+            assert events_of(reader.partition(partition), "records") == model(CALLS, WriterOptions(2), partition)
     with made.reader() as reader:
-        assert list(reader.all_blocks()) == []
+        assert list(reader.all()) == []
 
 
 def test_a_data_file_that_shrinks_under_a_rebuild_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +263,7 @@ def test_a_closed_reader(tmp_path: Path) -> None:
     made = made_in(tmp_path, "paired")
     before = open_files()
     reader = made.reader()
-    blocks = reader.blocks(0)
+    blocks = reader.partition(0)
     next(blocks)
     reader.close()
     reader.close()
@@ -271,14 +271,14 @@ def test_a_closed_reader(tmp_path: Path) -> None:
     with pytest.raises(FaroError, match="invalid-argument"):
         list(blocks)
     with pytest.raises(FaroError, match="invalid-argument"):
-        list(reader.blocks(1))
+        list(reader.partition(1))
 
 
 def test_readers_that_are_dropped_close_their_files(tmp_path: Path) -> None:
     made = made_in(tmp_path, "paired")
     before = open_files()
     for _ in range(10):
-        next(made.reader().blocks(0))
+        next(made.reader().partition(0))
         Follower(**made.files).poll()
     assert open_files() == before
 

@@ -16,7 +16,7 @@ SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthChe
 
 
 def delivered(reader: Reader | Follower, framing: str) -> dict[int, list[tuple[int, bytes]]]:
-    return {partition: events_of(reader.blocks(partition), framing) for partition in reader.partitions}
+    return {partition: events_of(reader.partition(partition), framing) for partition in reader.partitions}
 
 
 @SLOW
@@ -33,7 +33,7 @@ def test_a_follower_sees_each_region_when_it_is_committed(
             writer.flush()
             assert not follower.poll()
             for partition in follower.partitions:
-                found = events_of(follower.blocks(partition), options.framing)
+                found = events_of(follower.partition(partition), options.framing)
                 assert found == model(calls[: done + 1], options, partition)
             assert follower.footer is None
         writer.finish()

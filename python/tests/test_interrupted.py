@@ -63,7 +63,7 @@ def holds(made: Output, calls: list[Call], options: WriterOptions) -> bool:
     check(**made.files)
     with made.reader() as reader:
         return all(
-            events_of(reader.blocks(partition), options.framing) == model(calls, options, partition)
+            events_of(reader.partition(partition), options.framing) == model(calls, options, partition)
             for partition in reader.partitions
         )
 
@@ -209,7 +209,7 @@ def test_an_interrupted_region_has_whole_blocks_or_is_not_committed(tmp_path: Pa
             finished += 1
             check(**made.files)
             with made.reader() as reader:
-                found = [bytes(block.payload).decode() for block in reader.all_blocks()]
+                found = [bytes(block.payload).decode() for block in reader.all()]
             whole = [name for name, _ in BLOCKS if name in taken and name]
             assert found in ([], whole, [name for name, _ in BLOCKS if name and name in (*taken, interrupted)])
     assert finished < 50

@@ -36,15 +36,15 @@ def test_the_blocks_are_the_same(tmp_path: Path, more: dict[str, Any]) -> None:
     output = made(tmp_path, 1, **more)
     with output.reader() as full, output.reader(lookup="direct") as direct:
         for partition in full.partitions:
-            assert list(direct.blocks(partition)) == list(full.blocks(partition))
-            assert list(direct.blocks(partition, from_region=2)) == list(full.blocks(partition, from_region=2))
+            assert list(direct.partition(partition)) == list(full.partition(partition))
+            assert list(direct.partition(partition, from_region=2)) == list(full.partition(partition, from_region=2))
             assert direct.stored_bytes(partition) == full.stored_bytes(partition)
             assert [list(r) for r in direct.records(partition)] == [list(r) for r in full.records(partition)]
         # Ranges are read as always.
-        assert list(direct.range_blocks(5, 9)) == list(full.range_blocks(5, 9))
+        assert list(direct.range(5, 9)) == list(full.range(5, 9))
         for partition in (2, 43):
             with pytest.raises(FaroError, match="invalid-argument"):
-                direct.blocks(partition)
+                direct.partition(partition)
 
 
 @pytest.mark.parametrize("count", [1_000, 30_000])
@@ -67,9 +67,9 @@ def test_few_bytes_of_the_index_are_read(tmp_path: Path, count: int, monkeypatch
         monkeypatch.setattr(InputFile, "read_exactly", counting)
         for partition in (0, count // 2, count - 1):
             read.clear()
-            found = list(direct.blocks(partition))
+            found = list(direct.partition(partition))
             assert sum(read) <= 6 * 16 * 256
-            assert found == list(full.blocks(partition))
+            assert found == list(full.partition(partition))
 
 
 def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None
     good = output.contents()
     with output.reader() as full:
         regions = [(int(e["message_offset"]), int(e["message_size"])) for e in full.footer.regions]
-        expected = {p: [(b.offset, bytes(b.payload)) for b in full.blocks(p)] for p in full.partitions}
+        expected = {p: [(b.offset, bytes(b.payload)) for b in full.partition(p)] for p in full.partitions}
         footer_offset = full.opened.footer_offset
     faults: set[tuple[Code, str | None, int | None]] = set()
     for at, size in regions[:3]:
@@ -89,7 +89,7 @@ def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None
                 with output.reader(lookup="direct") as direct:
                     for partition in (3, 9):
                         try:
-                            found = [(b.offset, bytes(b.payload)) for b in direct.blocks(partition)]
+                            found = [(b.offset, bytes(b.payload)) for b in direct.partition(partition)]
                         except FaroError as fault:
                             faults.add((fault.code, fault.role, fault.offset))
                         else:

@@ -36,7 +36,7 @@ def peak_of_reading(made: Output, cache: int, length: int) -> int:
     tracemalloc.start()
     try:
         with made.reader(cache=cache) as reader:
-            read = sum(len(block.payload) for block in reader.blocks(PARTITIONS - 1))
+            read = sum(len(block.payload) for block in reader.partition(PARTITIONS - 1))
         assert read == length
         return tracemalloc.get_traced_memory()[1]
     finally:

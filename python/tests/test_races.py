@@ -93,7 +93,7 @@ def read(folder: Path, layout: Layout) -> str:
     """What a reader sees: the number of an output, or a code."""
     try:
         with Reader(**files(folder, layout)) as reader:
-            payload = b"".join(bytes(block.payload) for block in reader.blocks(0))
+            payload = b"".join(bytes(block.payload) for block in reader.partition(0))
             number = reader.header.file_id[0]
     except FaroError as fault:
         return str(fault.code)

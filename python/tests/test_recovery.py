@@ -43,7 +43,7 @@ def read(folder: Path) -> bytes:
     files: dict[str, Any] = {"data": paths.data, "index": paths.index, "single": paths.single}
     check(**files)
     with Reader(**files) as reader:
-        return b"".join(bytes(block.payload) for block in reader.blocks(0))
+        return b"".join(bytes(block.payload) for block in reader.partition(0))
 
 
 def recovered(folder: Path, /, **more: Any) -> tuple[str, str | None, int]:

@@ -28,7 +28,7 @@ def test_a_partition_reads_what_was_written(tmp_path: Path, script: tuple[Writer
     with made.reader() as reader:
         assert reader.region_count == report.regions
         for partition in reader.partitions:
-            found = events_of(reader.blocks(partition), options.framing)
+            found = events_of(reader.partition(partition), options.framing)
             expected = model(calls, options, partition)
             if options.ordered:
                 assert found == expected
@@ -37,7 +37,7 @@ def test_a_partition_reads_what_was_written(tmp_path: Path, script: tuple[Writer
             else:
                 assert sum(len(data) for _, data in found) == sum(len(data) for _, data in expected)
             statistics = reader.statistics
-            stored = sum(block.end - block.offset for block in reader.blocks(partition))
+            stored = sum(block.end - block.offset for block in reader.partition(partition))
             assert reader.stored_bytes(partition) == stored
             if statistics is not None and options.framing != "opaque":
                 vector = statistics.records
@@ -56,7 +56,7 @@ def test_a_range_reads_what_its_partitions_read(
     high = data.draw(st.integers(low, options.end_partition))
     with made.reader() as reader:
         by_partition: dict[int, list[int]] = {partition: [] for partition in range(low, high)}
-        for block in reader.range_blocks(low, high):
+        for block in reader.range(low, high):
             if block.partition in by_partition:
                 by_partition[block.partition].append(block.offset)
             else:
@@ -65,7 +65,7 @@ def test_a_range_reads_what_its_partitions_read(
                 for member in members:
                     by_partition[member].append(block.offset)
         for partition, offsets in by_partition.items():
-            assert offsets == [block.offset for block in reader.blocks(partition)]
+            assert offsets == [block.offset for block in reader.partition(partition)]
 
 
 @QUICK
@@ -148,7 +148,7 @@ def test_records_of_many_blocks_at_once(tmp_path: Path) -> None:
         for record in records:
             writer.write(1, record)
     with open_reader(tmp_path / "a") as reader:
-        assert sum(1 for _ in reader.blocks(1)) > 500
+        assert sum(1 for _ in reader.partition(1)) > 500
         data, offsets = reader.record_arrays(1)
         assert list(reader.records(1)) == records
     assert data.tobytes() == b"".join(records)
@@ -163,7 +163,7 @@ def test_the_first_fault_of_many_blocks_is_named(tmp_path: Path) -> None:
             region.block(0, 0, b"\2\0\0\0xy\0\0\0\0")
             region.block(0, 0, b"\1\0\0\0x" if number != 40 else b"\2\0\0\0x")
     with open_reader(tmp_path / "a") as reader:
-        blocks = list(reader.blocks(0))
+        blocks = list(reader.partition(0))
     wrong, damaged = blocks[81].offset, blocks[100].offset
     path = tmp_path / "a.faro"
     content = bytearray(path.read_bytes())

@@ -93,7 +93,7 @@ def answer(blocks: Callable[[], Iterator[tuple[int, Block]]]) -> Answer:
 
 def alone(reader: Reader, low: int, high: int) -> Iterator[tuple[int, Block]]:
     for partition in range(low, high):
-        for block in reader.blocks(partition):
+        for block in reader.partition(partition):
             yield partition, block
 
 

@@ -67,13 +67,13 @@ def told(blocks: Iterator[Block]) -> list[Any]:
 def questions(reader: PartitionReader, made: Output) -> dict[str, Callable[[], Any]]:
     asked: dict[str, Callable[[], Any]] = {}
     for p in range(PARTITIONS):
-        asked[f"blocks {p}"] = partial(lambda p: told(reader.blocks(p)), p)
+        asked[f"blocks {p}"] = partial(lambda p: told(reader.partition(p)), p)
         asked[f"records {p}"] = partial(lambda p: [bytes(record) for record in reader.records(p)], p)
         asked[f"arrays {p}"] = partial(lambda p: [part.tolist() for part in reader.record_arrays(p)], p)
-        asked[f"from region {p}"] = partial(lambda p: told(reader.blocks(p, from_region=p)), p)
-        asked[f"range {p}"] = partial(lambda p: told(reader.range_blocks(p // 2, p)), p)
+        asked[f"from region {p}"] = partial(lambda p: told(reader.partition(p, from_region=p)), p)
+        asked[f"range {p}"] = partial(lambda p: told(reader.range(p // 2, p)), p)
         asked[f"stored {p}"] = partial(reader.stored_bytes, p)
-    asked["all"] = lambda: told(reader.all_blocks())
+    asked["all"] = lambda: told(reader.all())
     asked["check"] = lambda: check(**made.files)
     asked["regions"] = lambda: [reader.region(number).entry for number in range(reader.region_count)]
     return asked
@@ -112,7 +112,7 @@ def test_threads_that_meet_a_fault_meet_the_same(tmp_path: Path) -> None:
     made.put(made.contents() | {"data": bytes(data)})
 
     def faults(reader: Reader) -> list[str]:
-        return [str(fault_of(lambda p=p: list(reader.blocks(p)))) for p in range(PARTITIONS)]
+        return [str(fault_of(lambda p=p: list(reader.partition(p)))) for p in range(PARTITIONS)]
 
     with made.reader() as alone:
         expected = faults(alone)
@@ -127,7 +127,7 @@ def test_a_reader_that_is_closed_while_threads_read(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_bytes(bytes(made.files["data"].stat().st_size))
     with made.reader() as alone:
-        expected = [told(alone.blocks(p)) for p in range(PARTITIONS)]
+        expected = [told(alone.partition(p)) for p in range(PARTITIONS)]
     pread = os.pread
 
     def slowly(descriptor: int, length: int, at: int) -> bytes:
@@ -141,7 +141,7 @@ def test_a_reader_that_is_closed_while_threads_read(tmp_path: Path) -> None:
         def work(number: int, reader: Reader = reader, ended: list[Exception] = ended) -> None:
             try:
                 for p in itertools.cycle(range(number, PARTITIONS)):
-                    assert told(reader.blocks(p)) == expected[p]
+                    assert told(reader.partition(p)) == expected[p]
             except Exception as fault:
                 ended.append(fault)
 
@@ -182,11 +182,11 @@ def follow(files: dict[str, Any], expected: list[list[tuple[int, bytes]]], begun
                 regions = follower.region_count
                 news += 1
                 for p in range(PARTITIONS):
-                    found = events_of(follower.blocks(p), "records")
+                    found = events_of(follower.partition(p), "records")
                     assert found == expected[p][: len(found)]
             time.sleep(0.001)
         for p in range(PARTITIONS):
-            assert events_of(follower.blocks(p), "records") == expected[p]
+            assert events_of(follower.partition(p), "records") == expected[p]
     return news
 
 
@@ -229,7 +229,7 @@ def test_one_polls_while_others_read(tmp_path: Path) -> None:
             while True:
                 last = follower.finished
                 for p in range(number, PARTITIONS, 2):
-                    found = events_of(follower.blocks(p), "records")
+                    found = events_of(follower.partition(p), "records")
                     assert found == expected[p][: len(found)]
                     seen += len(found)
                     if last:
@@ -257,16 +257,16 @@ def test_one_polls_while_others_read(tmp_path: Path) -> None:
 def test_reading_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None:
     made = write(tmp_path, options_of("paired", "zstd"), calls_of(300))
     with made.reader() as alone:
-        expected = {p: told(alone.blocks(p)) for p in range(PARTITIONS)}
-        ranges = told(alone.all_blocks())
+        expected = {p: told(alone.partition(p)) for p in range(PARTITIONS)}
+        ranges = told(alone.all())
         records = {p: [bytes(record) for record in alone.records(p)] for p in range(PARTITIONS)}
     with made.reader(cache=1) as reader:
         before = len(os.listdir("/proc/self/fd"))
         for p in range(PARTITIONS):
             for much in (0, 1, 5):
                 makers: list[tuple[Callable[..., Any], tuple[int, ...]]] = [
-                    (reader.blocks, (p,)),
-                    (reader.all_blocks, ()),
+                    (reader.partition, (p,)),
+                    (reader.all, ()),
                     (reader.records, (p,)),
                     (reader.record_spans, (p,)),
                 ]
@@ -283,15 +283,15 @@ def test_reading_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None:
                     assert list(ended) == []
 
             def consume(p: int = p) -> None:
-                for _ in reader.blocks(p):
+                for _ in reader.partition(p):
                     raise ZeroDivisionError
 
             with pytest.raises(ZeroDivisionError):
                 consume()
             # Half-read iterators know where they are, whatever else is read meanwhile.
-            halves = [reader.blocks(q) for q in range(PARTITIONS)]
+            halves = [reader.partition(q) for q in range(PARTITIONS)]
             begun = [list(itertools.islice(half, p)) for half in halves]
-            assert told(reader.all_blocks()) == ranges
+            assert told(reader.all()) == ranges
             for q, half in enumerate(halves):
                 assert told(iter([*begun[q], *half])) == expected[q]
             assert [bytes(record) for record in reader.records(p)] == records[p]
@@ -302,7 +302,7 @@ def test_reading_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_threads_that_stop_in_the_middle(tmp_path: Path) -> None:
     made = write(tmp_path, options_of("single", "lz4"), calls_of(300))
     with made.reader() as alone:
-        expected = [told(alone.blocks(p)) for p in range(PARTITIONS)]
+        expected = [told(alone.partition(p)) for p in range(PARTITIONS)]
     with made.reader(cache=1) as reader:
 
         def work(number: int) -> bool:
@@ -310,9 +310,9 @@ def test_threads_that_stop_in_the_middle(tmp_path: Path) -> None:
             for _ in range(40):
                 p = draw.randrange(PARTITIONS)
                 much = draw.randrange(len(expected[p]) + 1)
-                if told(itertools.islice(reader.blocks(p), much)) != expected[p][:much]:
+                if told(itertools.islice(reader.partition(p), much)) != expected[p][:much]:
                     return False
-            return told(reader.blocks(number)) == expected[number]
+            return told(reader.partition(number)) == expected[number]
 
         with ThreadPoolExecutor(THREADS) as pool:
             assert all(pool.map(work, range(THREADS)))

@@ -79,13 +79,16 @@ def payloads(blocks: Iterator[Any]) -> list[Any]:
 
 def polled(reader: PartitionReader) -> Any:
     assert isinstance(reader, Follower)
-    return reader.poll(), reader.region_count, payloads(reader.blocks(1))
+    return reader.poll(), reader.region_count, payloads(reader.partition(1))
 
 
 Ask = Callable[[PartitionReader], Any]
 ASKED: dict[str, tuple[Callable[[Path], PartitionReader], Ask]] = {
-    "blocks": (lambda folder: Reader(folder / "records"), lambda reader: payloads(reader.blocks(2))),
-    "direct": (lambda folder: Reader(folder / "records", lookup="direct"), lambda reader: payloads(reader.blocks(2))),
+    "blocks": (lambda folder: Reader(folder / "records"), lambda reader: payloads(reader.partition(2))),
+    "direct": (
+        lambda folder: Reader(folder / "records", lookup="direct"),
+        lambda reader: payloads(reader.partition(2)),
+    ),
     "records": (lambda folder: Reader(folder / "records"), lambda reader: [bytes(r) for r in reader.records(1)]),
     "arrays": (
         lambda folder: Reader(folder / "records", cache=0),
@@ -95,7 +98,7 @@ ASKED: dict[str, tuple[Callable[[Path], PartitionReader], Ask]] = {
         lambda folder: Reader(folder / "records"),
         lambda reader: [(number, payloads(iter([block]))) for number, block in reader.by_partition(0, PARTITIONS)],
     ),
-    "range": (lambda folder: Reader(folder / "records"), lambda reader: payloads(reader.range_blocks(1, 3))),
+    "range": (lambda folder: Reader(folder / "records"), lambda reader: payloads(reader.range(1, 3))),
     "stored": (lambda folder: Reader(folder / "records"), lambda reader: [reader.stored_bytes(p) for p in range(4)]),
     "tables": (
         lambda folder: Reader(folder / "tables"),
@@ -255,7 +258,7 @@ def test_threads_that_wait_for_what_one_loads_go_on(outputs: Path, cause: str, m
     """One thread fails while it loads a dictionary, which the others wait for."""
     threads = 4
     with Reader(outputs / "records") as reader:
-        expected = payloads(reader.blocks(0))
+        expected = payloads(reader.partition(0))
     reader = Reader(outputs / "records")
     known = reader.files.data.dictionaries
     assert known is not None
@@ -277,7 +280,7 @@ def test_threads_that_wait_for_what_one_loads_go_on(outputs: Path, cause: str, m
     monkeypatch.setattr(os, "pread", read)
     ends: list[Any] = []
     pool = [
-        threading.Thread(target=lambda: ends.append(ended_by(lambda: payloads(reader.blocks(0)))), daemon=True)
+        threading.Thread(target=lambda: ends.append(ended_by(lambda: payloads(reader.partition(0)))), daemon=True)
         for _ in range(threads)
     ]
     for thread in pool:
@@ -311,7 +314,7 @@ def test_an_iterator_that_is_left_in_the_middle_holds_nothing(outputs: Path) -> 
     reader = Reader(outputs / "records")
     known = descriptors(reader)
     walks = [
-        *(reader.blocks(0), reader.by_partition(0, PARTITIONS), reader.range_blocks(0, 2)),
+        *(reader.partition(0), reader.by_partition(0, PARTITIONS), reader.range(0, 2)),
         *(reader.records(1), reader.record_arrays_by_partition(0, 2)),
     ]
     for walk in walks:

@@ -225,8 +225,8 @@ def test_the_region_writer(tmp_path: Path) -> None:
         writer.write(1, b"after")
     with made.reader() as reader:
         assert reader.region_count == 3
-        assert [bytes(b.payload) for b in reader.blocks(1)] == [b"one", b"for two", b"after"]
-        assert [b.kind for b in reader.blocks(6)] == [0, 1]
+        assert [bytes(b.payload) for b in reader.partition(1)] == [b"one", b"for two", b"after"]
+        assert [b.kind for b in reader.partition(6)] == [0, 1]
         assert reader.statistics is not None
         assert reader.statistics.records is not None
         assert reader.statistics.records.tolist() == [1, 3, 0, 1, 0, 0, 3, 0]

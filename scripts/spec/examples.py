@@ -225,7 +225,7 @@ def where_is_seven(base: Path) -> str:
     with Reader(data=data, index=index) as reader:
         for number in range(reader.region_count):
             steps.append(f"{number + 2}. {_region_step(number, reader.region(number))}")
-        found = list(reader.blocks(7))
+        found = list(reader.partition(7))
         steps.append(
             f"{reader.region_count + 2}. So partition 7 reads, in this order, the blocks at "
             + ", ".join(f"{block.offset}" for block in found)

@@ -63,7 +63,7 @@ def read_partition(reader: PartitionReader, partition: int, most: int) -> Conten
     """Read a partition by itself."""
     collector = _Collector(most)
     try:
-        for block in reader.blocks(partition):
+        for block in reader.partition(partition):
             collector.take(block, b"")
     except FaroError as error:
         return collector.content(judged(error))
@@ -76,7 +76,7 @@ def read_range(reader: PartitionReader, wanted: list[int], most: int) -> tuple[C
     found: dict[int, list[bytes]] = {partition: [] for partition in wanted}
     failure = None
     try:
-        for block in reader.all_blocks():
+        for block in reader.all():
             taken = collector.take(block, struct.pack("<I", block.partition))
             if block.partition != _NO_PARTITION:
                 readers = [block.partition]

@@ -114,7 +114,7 @@ def _compare(program: Program, model: WriterModel, reader: Reader) -> None:
     for relative, wanted in enumerate(model.contents):
         partition = options.first_partition + relative
         read = Pieces(options)
-        for block in reader.blocks(partition):
+        for block in reader.partition(partition):
             read.add_block(block.kind, bytes(block.payload))
         require(read.normal() == wanted.normal(), f"partition {partition} reads what was written")
         if statistics is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
@@ -183,11 +184,11 @@ class PartitionReader(ABC):
         return None if known is None else known.places
 
     @property
-    def partitions(self) -> range:
+    def partitions(self) -> builtins.range:
         """The absolute numbers of the file's partitions."""
         return range(self.header.first_partition, self.header.end_partition)
 
-    def _check_range(self, low: int, high: int) -> tuple[int, int]:
+    def check_range(self, low: int, high: int) -> tuple[int, int]:
         low = integer("low", low, self.header.first_partition, self.header.end_partition)
         return low, integer("high", high, low, self.header.end_partition)
 
@@ -199,7 +200,7 @@ class PartitionReader(ABC):
             raise invalid("number: a region", "an output without regions")
         return integer("number", number, 0, self.region_count - 1)
 
-    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+    def partition(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
         """Yield the blocks that a partition reads, in order (PRT-1 to PRT-4).
 
         Args:
@@ -220,15 +221,12 @@ class PartitionReader(ABC):
         Raises:
             FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
         """
-        return ((number, block) for number, blocks in self.by_partitions(low, high) for block in blocks)
-
-    def by_partitions(self, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
-        """Yield each partition with its blocks, to be taken before the next is asked for; see :meth:`by_partition`."""
-        return by_partition(self, *self._check_range(low, high))
+        grouped = by_partition(self, *self.check_range(low, high))
+        return ((number, block) for number, blocks in grouped for block in blocks)
 
     def record_arrays_by_partition(self, low: int, high: int) -> Iterator[tuple[int, Bytes, Ints]]:
         """Yield each partition from ``low`` to ``high`` - 1 with what :meth:`record_arrays` returns for it."""
-        low, high = self._check_range(low, high)
+        low, high = self.check_range(low, high)
         self._check_records()
         return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
 
@@ -262,16 +260,16 @@ class PartitionReader(ABC):
             verify=self._verify,
         )
 
-    def range_blocks(self, low: int, high: int) -> Iterator[Block]:
+    def range(self, low: int, high: int) -> Iterator[Block]:
         """Yield the blocks of the partitions ``low`` to ``high`` - 1, region by region (PRT-5).
 
         A shared block comes once; its ``members`` are those of the range that read it, None if all do.
         """
-        return self._range_blocks(*self._check_range(low, high))
+        return self._range_blocks(*self.check_range(low, high))
 
-    def all_blocks(self) -> Iterator[Block]:
-        """Yield the blocks of all partitions; see :meth:`range_blocks`."""
-        return self.range_blocks(self.header.first_partition, self.header.end_partition)
+    def all(self) -> Iterator[Block]:
+        """Yield the blocks of all partitions; see :meth:`range`."""
+        return self.range(self.header.first_partition, self.header.end_partition)
 
     def _range_blocks(self, low: int, high: int) -> Iterator[Block]:
         if low == high:
@@ -296,7 +294,7 @@ class PartitionReader(ABC):
         The records are in the block's payload: zero-copy, no Python object for each.
         """
         self._check_records()
-        return self._record_spans(self.blocks(partition))
+        return self._record_spans(self.partition(partition))
 
     def _record_spans(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, Ints, Ints]]:
         for block in blocks:
@@ -322,7 +320,7 @@ class PartitionReader(ABC):
             The records one after another, shape (bytes,), and where each begins, shape (records + 1,).
         """
         self._check_records()
-        return self._record_arrays(self.blocks(partition))
+        return self._record_arrays(self.partition(partition))
 
     def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
@@ -356,7 +354,7 @@ class PartitionReader(ABC):
 
     def payload(self, partition: int) -> bytes:
         """Return the plain payloads of a partition's data blocks, one after another (FRM-1)."""
-        return b"".join(block.payload for block in self.blocks(partition) if block.is_data)
+        return b"".join(block.payload for block in self.partition(partition) if block.is_data)
 
     def stored_bytes(self, partition: int) -> int:
         """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""

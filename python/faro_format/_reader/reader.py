@@ -118,10 +118,10 @@ class Reader(PartitionReader):
         """Return a region by its number, its message checked (REG-10)."""
         return self._cache.get(self._check_region(number), self._load)
 
-    def blocks(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
-        """Yield the blocks that a partition reads; see :meth:`PartitionReader.blocks`."""
+    def partition(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
+        """Yield the blocks that a partition reads; see :meth:`PartitionReader.partition`."""
         if not self._direct:
-            return super().blocks(partition, from_region=from_region)
+            return super().partition(partition, from_region=from_region)
         return self._found_blocks(self._check_partition(partition), check_from_region(from_region))
 
     def _found_blocks(self, partition: int, from_region: int) -> Iterator[Block]:

@@ -18,6 +18,7 @@ from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE
 from faro_format._error import Code, invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.windows import by_partition
 from faro_format._storage.names import Path
 from faro_format._writer.calls import Calls
 from faro_format._writer.options import WriterOptions
@@ -255,7 +256,7 @@ def read_batches(reader: PartitionReader, partition: int, *, validate: bool = Tr
         FaroError: ``malformed-block`` at the block's offset + 24 for what pyarrow refuses (FRM-5).
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    return _batches(reader, reader.blocks(partition), schema, validate=validate)
+    return _batches(reader, reader.partition(partition), schema, validate=validate)
 
 
 def read_partitions(
@@ -266,7 +267,7 @@ def read_partitions(
     Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    found = reader.by_partitions(low, high)
+    found = by_partition(reader, *reader.check_range(low, high))
     return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
 
 
