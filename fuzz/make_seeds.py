@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from faro_conformance.manifest import entries
+
 CONFORMANCE = Path(__file__).resolve().parent.parent / "conformance"
 LARGEST = 8192
 PAIR, SEAL = 1, 8
@@ -49,8 +51,7 @@ def outputs() -> Iterator[Output]:
         yield Output(None, file.read_bytes(), False, False)
     for file in sorted((CONFORMANCE / "gold").rglob("*.index")):
         yield Output(file.with_suffix(".data").read_bytes(), file.read_bytes(), False, False)
-    manifest = json.loads((CONFORMANCE / "cases" / "manifest.json").read_text())
-    for case in manifest["cases"]:
+    for case in entries(CONFORMANCE / "cases"):
         output = of_case(case)
         if output is not None and len(output.index) + len(output.data or b"") <= LARGEST:
             yield output

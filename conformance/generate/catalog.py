@@ -12,9 +12,12 @@ from typing import Any
 from . import output as out
 from .output import Answer, Built, Output
 from .raw import LZ4, ZSTD, Block
+from .specification import chapters
 
 SUFFIX = {"data": "data", "index": "index", "single": "faro"}
 LEVELS = ("structure", "checksums", "decode")
+BY_HAND = ("README.md", "elsewhere.json")
+"""The files in the folder of the cases that the generator does not make."""
 
 
 def fault(code: str, file: str | None = None, offset: int | None = None) -> Answer:
@@ -33,6 +36,12 @@ def features_of(output: Output) -> list[str]:
     if output.header.reader_features & 2:
         found.append("dictionaries")
     return found + (["arrow"] if output.header.framing == out.ARROW else [])
+
+
+def manifest(cases: list[Answer]) -> bytes:
+    """A manifest: one case a line, so that a diff shows which cases changed."""
+    lines = [json.dumps(case, ensure_ascii=False) for case in cases]
+    return ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
 @dataclass
@@ -188,14 +197,17 @@ class Catalog:
         self.add(id, clause, title, "read", folder="invalid", files=files or built.files, expect={"ok": ok},
                  check=self.checks(output, bad, level), features=features_of(output), **more)  # fmt: skip
 
-    def manifest(self) -> bytes:
-        """The manifest's bytes: a case a line, so that a change is seen."""
-        lines = [json.dumps(case, ensure_ascii=False, separators=(", ", ": ")) for case in self.cases]
-        return ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
+    def manifests(self) -> dict[str, bytes]:
+        """The manifests by path: a case is in the manifest of the chapter that contains its first clause."""
+        chapter_of = chapters()
+        found: dict[str, list[Answer]] = {}
+        for case in self.cases:
+            found.setdefault(chapter_of[case["clause"][0]], []).append(case)
+        return {f"manifest/{chapter}.json": manifest(cases) for chapter, cases in found.items()}
 
     def tree(self) -> dict[str, bytes]:
-        """All that is committed, by path."""
-        return {**self.files, "manifest.json": self.manifest()}
+        """The content of each committed file, by path."""
+        return {**self.files, **self.manifests()}
 
     def write(self, folder: Path) -> None:
         """Puts the committed files in place and takes away those that no case has any more."""
@@ -216,8 +228,6 @@ class Catalog:
 
 
 def stale(folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Files in the folders of cases that no case has."""
-    found = []
-    for kind in ("valid", "invalid", "write", "repair", "follow"):
-        found += [str(p.relative_to(folder)) for p in sorted((folder / kind).glob("*")) if p.is_file()]
-    return [path for path in found if path not in wanted]
+    """Files in the folder of the cases that the generator does not make."""
+    found = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in found if path not in wanted and path not in BY_HAND]

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from faro_conformance.manifest import entries
+
+from .specification import SPEC, clauses
+
 ROOT = Path(__file__).resolve().parent.parent
-SPEC = ROOT.parent / "spec"
-CLAUSE = re.compile(r'<a id="([A-Z]+-\d+)"></a>\*\*\1\.\*\*')
-HEADING = re.compile(r"^#", re.MULTILINE)
 TESTS = {
     "rust": r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn {name}\(",
     "java": r"@Test\s+(?:@[^\n]*\s+)*void {name}\(",
@@ -22,22 +23,6 @@ TESTS = {
 LIBRARIES = [language for language in TESTS if language != "conformance"]
 
 
-def clauses(spec: Path = SPEC) -> dict[str, str]:
-    """The text of each clause, up to the next one or the next heading."""
-    found: dict[str, str] = {}
-    for page in sorted(spec.glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        starts = list(CLAUSE.finditer(text))
-        for n, start in enumerate(starts):
-            end = starts[n + 1].start() if n + 1 < len(starts) else len(text)
-            heading = HEADING.search(text, start.end(), end)
-            body = text[start.end() : heading.start() if heading else end]
-            if start.group(1) in found:
-                raise ValueError(f"two clauses {start.group(1)}")
-            found[start.group(1)] = body
-    return found
-
-
 def demanding(texts: dict[str, str]) -> set[str]:
     """The clauses whose text has MUST."""
     return {name for name, text in texts.items() if re.search(r"\bMUST\b", text)}
@@ -45,13 +30,7 @@ def demanding(texts: dict[str, str]) -> set[str]:
 
 def with_cases(root: Path = ROOT) -> set[str]:
     """The clauses that cases name."""
-    manifests = [root / "cases" / "manifest.json", *sorted((root / "gold").glob("*/manifest.json"))]
-    return {
-        clause
-        for path in manifests
-        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
-        for clause in case["clause"]
-    }
+    return {clause for case in entries(root / "cases") for clause in case["clause"]}
 
 
 def is_test(language: str, test: str, libraries: Path = SPEC.parent) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 from . import base
-from .catalog import Catalog
+from .catalog import Catalog, manifest
 from .codecs import lz4_block, zstd_run
 from .output import Output, Region, Shared, arrow_message
 from .raw import OPAQUE, Block, Header
@@ -54,13 +55,12 @@ def catalog() -> Catalog:
 def tree() -> dict[str, bytes]:
     """All that stands in the folder, by path."""
     made = catalog()
-    moved: list[dict[str, Any]] = json.loads(made.manifest())["cases"]
+    moved: list[dict[str, Any]] = copy.deepcopy(made.cases)
     for case in moved:
         case["files"] = {role: path.removeprefix("valid/") for role, path in case["files"].items()}
         case["sha256"] = {path.removeprefix("valid/"): digest for path, digest in case["sha256"].items()}
-    lines = [json.dumps(case, ensure_ascii=False) for case in moved]
-    manifest = ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
-    return {path.removeprefix("valid/"): content for path, content in made.files.items()} | {"manifest.json": manifest}
+    files = {path.removeprefix("valid/"): content for path, content in made.files.items()}
+    return files | {"manifest.json": manifest(moved)}
 
 
 def add(cat: Catalog) -> None:

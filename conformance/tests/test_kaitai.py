@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from conformance_fixtures import CONFORMANCE
 from kaitaistruct import KaitaiStructError
 
+from faro_conformance.manifest import entries
 from kaitai.faro import Faro
 
 CASES = CONFORMANCE / "cases"
@@ -17,10 +17,9 @@ CASES = CONFORMANCE / "cases"
 
 def valid_cases() -> list[dict[str, Any]]:
     """The read cases whose files have nothing wrong with them, as far as blocks go."""
-    manifest = json.loads((CASES / "manifest.json").read_text(encoding="utf-8"))
     return [
         case
-        for case in manifest["cases"]
+        for case in entries(CASES)
         if case["op"] == "read"
         and not case.get("generated")
         and "header" in case["expect"].get("ok", {})
