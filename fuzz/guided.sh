@@ -32,7 +32,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 # What the Rust targets have found so far, which are much faster, is read too.
 corpora() {
-    for folder in "$root/fuzz/corpus/$1" "$root/out/fuzz/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
+    for folder in "$root/out/fuzz/unpacked/$1" "$root/out/fuzz/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
         if [ -d "$folder" ]; then
             echo "$folder"
         fi
@@ -42,6 +42,7 @@ corpora() {
 guide() {
     local status=0 target
     "$root/.venv/bin/python" "$root/fuzz/make_seeds.py" "$root/out/fuzz/seeds" >/dev/null
+    "$root/.venv/bin/python" "$root/fuzz/pack.py" unpack "$root/out/fuzz/unpacked" "${targets[@]}"
     for target in "${targets[@]}"; do
         mkdir -p "$out/corpus/$target" "$out/artifacts/$target"
         echo "== $language $target: $seconds s, log in out/fuzz/$language/$target.log"

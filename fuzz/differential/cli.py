@@ -22,6 +22,7 @@ from differential.corpus import ask_entries, entries, in_turn, probe_of
 from differential.findings import Findings, replay, stored
 from differential.seeds import load
 from differential.stream import Stream, Totals, show_all
+from pack import name_of
 
 # Inputs of a corpus that are asked about at once.
 _TOGETHER = 32
@@ -51,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--replay", type=Path, metavar="FOLDER", help="ask again what a finding, or a folder of them, asked"
     )
     parser.add_argument(
-        "--corpus", type=Path, metavar="FOLDER", help="ask about the inputs of the coverage-guided targets, once each"
+        "--corpus", type=Path, metavar="FOLDER", help="ask about each input in the packs of a folder, once"
     )
     parser.add_argument("--corpus-minutes", type=float, default=60.0, metavar="N", help="at most so long; default 60")
     parser.add_argument("--report", type=Path, metavar="FILE", help="append a line of JSON that says what the run did")
@@ -135,19 +136,17 @@ def _corpus(options: argparse.Namespace, seed: int, panel: Panel, work: Path) ->
     waiting = list(in_turn(known, seed))
     while waiting and time.monotonic() - begin <= 60 * options.corpus_minutes:
         batch, waiting = waiting[:_TOGETHER], waiting[_TOGETHER:]
-        inputs = [(target, path.read_bytes()) for target, path in batch]
         done += len(batch)
-        for (target, path), (_, data), found in zip(
-            batch, inputs, ask_entries(inputs, panel, work / "corpus"), strict=True
-        ):
+        for (target, data), found in zip(batch, ask_entries(batch, panel, work / "corpus"), strict=True):
             if not found:
                 continue
             bad += 1
-            print(f"{target}/{path.name}")
+            name = f"{target}/{name_of(data)}"
+            print(name)
             show_all(found)
             probe = probe_of(target, data, work / "corpus") if target != "script" else None
             if probe is not None and findings.fresh(found):
-                print(f"  kept: {findings.add_probe(probe, found, {'from': f'{target}/{path.name}'})}")
+                print(f"  kept: {findings.add_probe(probe, found, {'from': name})}")
     print(f"corpus: {done} of {len(known)} inputs in {time.monotonic() - begin:.0f} s, {bad} with disagreements")
     return bool(bad)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from faro_conformance.protocol import SuiteError
 from generate.message import Fields
 from generate.output import Output, Region, build
 from generate.raw import (
@@ -27,6 +28,7 @@ from generate.raw import (
 )
 from generate.structure import fixture
 
+import pack
 from differential.asking import Disagreement, Panel, Probe
 from differential.blocks import Files
 from differential.mending import mend
@@ -53,15 +55,12 @@ _BEFORE_FILES = 13
 _SEAL = 8
 
 
-def entries(folder: Path) -> list[tuple[str, Path]]:
-    """Target and path of every input of a corpus."""
-    return [
-        (target.name, path)
-        for target in sorted(folder.iterdir())
-        if target.is_dir()
-        for path in sorted(target.iterdir())
-        if path.is_file() and path.name != "README.md"
-    ]
+def entries(folder: Path) -> list[tuple[str, bytes]]:
+    """Target and bytes of every input of a corpus."""
+    packs = pack.targets(folder)
+    if not packs:
+        raise SuiteError(f"no packs in {folder}")
+    return [(target, data) for target, path in packs.items() for data in pack.decode(path.read_bytes())]
 
 
 def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -> list[list[Disagreement]]:
@@ -205,14 +204,14 @@ def _codec(codec: int, data: bytes, work: Path) -> Probe:
     return Probe(files, _read_steps(files, b"", {"limits": {"max_window_size": 1 << 20}}), work)
 
 
-def in_turn(found: list[tuple[str, Path]], seed: int) -> Iterator[tuple[str, Path]]:
+def in_turn(found: list[tuple[str, bytes]], seed: int) -> Iterator[tuple[str, bytes]]:
     """All inputs once, drawn from all targets alike, so that a run that ends early has some of each."""
     rng = random.Random(seed)
-    by_target: dict[str, list[Path]] = {}
-    for target, path in found:
-        by_target.setdefault(target, []).append(path)
-    for paths in by_target.values():
-        rng.shuffle(paths)
+    by_target: dict[str, list[bytes]] = {}
+    for target, data in found:
+        by_target.setdefault(target, []).append(data)
+    for inputs in by_target.values():
+        rng.shuffle(inputs)
     while by_target:
         for target in list(by_target):
             yield target, by_target[target].pop()
