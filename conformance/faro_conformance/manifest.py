@@ -18,7 +18,7 @@ _REQUIRED = ("id", "clause", "level", "features", "title", "op", "expect")
 
 @dataclass(frozen=True)
 class Case:
-    """One case. `fields` is its entry in the manifest, `folder` what its paths are relative to."""
+    """One case. `fields` is its entry in the manifest; its paths are relative to `folder`."""
 
     id: str
     clauses: tuple[str, ...]
@@ -31,7 +31,7 @@ class Case:
     fields: dict[str, Json]
 
     def path(self, name: str | None) -> Path | None:
-        """A path of the case; None stays None."""
+        """A path of the case. None stays None."""
         return None if name is None else self.folder / name
 
     def files(self) -> dict[str, Path]:
@@ -42,7 +42,7 @@ class Case:
         }
 
     def matches(self, word: str) -> bool:
-        """Whether `-k WORD` selects it: the operation, a clause or its chapter, or part of the id."""
+        """Whether `-k WORD` selects it: by the operation, a clause or its prefix, or part of the id."""
         if word == self.op:
             return True
         upper = word.upper()
@@ -115,7 +115,7 @@ class Suite:
 
     @staticmethod
     def verify(cases: Iterable[Case]) -> None:
-        """Fail if a file of the cases is not the one that they were made for."""
+        """Fail if a file of the cases is damaged or missing."""
         known: dict[Path, str] = {}
         for case in cases:
             for name, digest in case.fields.get("sha256", {}).items():

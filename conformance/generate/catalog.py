@@ -1,4 +1,4 @@
-"""The list of cases, and how each kind of case is written down."""
+"""The list of cases, and a method for each kind of case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fault(code: str, file: str | None = None, offset: int | None = None) -> Answ
 
 
 def features_of(output: Output) -> list[str]:
-    """What a testee must know to take part."""
+    """The features that a testee must have to take part."""
     blocks = [b for r in output.regions for extent in r.own.values() for b in extent]
     blocks += [b for r in output.regions for extent in r.shared for b in extent.blocks]
     codecs = {block.codec for block in blocks}
@@ -86,7 +86,7 @@ class Catalog:
         existing: Mapping[str, bytes] | None = None,
         steps: list[Answer] | None = None,
     ) -> None:
-        """Adds a case. `clause` has clauses with blanks between."""
+        """Adds a case. `clause` is a list of clauses, separated by spaces."""
         if id in self._ids:
             raise ValueError(f"two cases {id}")
         self._ids.add(id)
@@ -126,7 +126,7 @@ class Catalog:
         self.cases.append(case)
 
     def valid(self, id: str, clause: str, title: str, output: Output, **more: Any) -> None:
-        """A file that everybody must read, and check on all levels."""
+        """A file that every reader must read, and that passes `check` at every level."""
         built = more.pop("built", None) or out.build(output)
         request = more.pop("request", {})
         ok = out.read_answer(output, request.get("partitions"))
@@ -139,7 +139,7 @@ class Catalog:
                  check=self.checks(output), features=features_of(output), **more)  # fmt: skip
 
     def checks(self, output: Output, bad: Answer | None = None, level: str = "structure") -> Answer:
-        """What `check` answers on each level: an error from `level` on."""
+        """The answers of `check` at each level: an error from `level` on."""
         answers: Answer = {}
         for name in LEVELS:
             if bad is not None and LEVELS.index(name) >= LEVELS.index(level):
@@ -150,7 +150,7 @@ class Catalog:
         return answers
 
     def refused(self, id: str, clause: str, title: str, files: Answer, bad: Answer, **more: Any) -> None:
-        """A file that cannot be opened, and that no level of `check` takes."""
+        """A file that cannot be opened, and that `check` refuses at every level."""
         more.setdefault("request", {})
         self.add(id, clause, title, "read", folder="invalid", files=files, expect=bad,
                  check=dict.fromkeys(LEVELS, bad), **more)  # fmt: skip
@@ -158,7 +158,7 @@ class Catalog:
     def bad_region(
         self, id: str, clause: str, title: str, built: Built, bad: Answer, files: Answer | None = None, **more: Any
     ) -> None:
-        """A file with a region message that is refused: opening does not see it, every partition meets it."""
+        """A file with an invalid region message: opening does not read it, every partition does."""
         output = built.output
         first, count = output.header.first_partition, output.header.partition_count
         ok = out.read_answer(output, [])
@@ -171,7 +171,7 @@ class Catalog:
         self, id: str, clause: str, title: str, built: Built, block: Block, bad: Answer, *,
         level: str = "checksums", files: Answer | None = None, **more: Any,
     ) -> None:  # fmt: skip
-        """A file with a partition block that is refused by whoever reads it."""
+        """A file with a partition block that every reader of it refuses."""
         output = built.output
         failing = []
         for partition in out.readers(output):
@@ -189,7 +189,7 @@ class Catalog:
         self, id: str, clause: str, title: str, built: Built, bad: Answer, *, level: str = "structure",
         files: Answer | None = None, read: bool = True, **more: Any,
     ) -> None:  # fmt: skip
-        """A file whose fault no reader of partitions meets."""
+        """A file with a fault that reading partitions does not reach."""
         output = built.output
         ok = out.read_answer(output)
         if not read:
@@ -210,7 +210,7 @@ class Catalog:
         return {**self.files, **self.manifests()}
 
     def write(self, folder: Path) -> None:
-        """Puts the committed files in place and takes away those that no case has any more."""
+        """Writes the files that are committed, and removes those that no case uses any more."""
         wanted = self.tree()
         for path, content in wanted.items():
             place = folder / path

@@ -1,4 +1,4 @@
-"""The gold files: a few files of this version that every later reader must read, and never change."""
+"""The gold files: a few files of this version. They never change, and every later reader must read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = "1.0-draft"
 
 def outputs() -> list[tuple[str, str, Output]]:
     """Name, title and content of each."""
-    schema = arrow_message(b"a schema message of Arrow would stand here")
+    schema = arrow_message(b"a schema message of Arrow would stand here")  # prose: allow
     batches = [arrow_message(b"a record batch", b"its body of bytes"), arrow_message(b"another")]
     mixed = Region({0: [lz4_block(b"compress ", 180, b"literals")], 2: [zstd_run(b"z", 900), Block(b"stored")]})
     wide = {17: [base.text("seventeen")], 4000: [base.text("four", "thousand"), base.event(b"barrier")]}
@@ -45,7 +45,7 @@ def outputs() -> list[tuple[str, str, Output]]:
 
 
 def catalog() -> Catalog:
-    """The gold files as cases; their manifest has the format of the cases'."""
+    """The gold files as cases; their manifest has the same format."""
     made = Catalog()
     for name, title, output in outputs():
         made.valid(f"gold-{name}", "VER-6", title, output)
@@ -53,7 +53,7 @@ def catalog() -> Catalog:
 
 
 def tree() -> dict[str, bytes]:
-    """All that stands in the folder, by path."""
+    """The content of each file in the folder, by path."""
     made = catalog()
     moved: list[dict[str, Any]] = copy.deepcopy(made.cases)
     for case in moved:
@@ -64,7 +64,7 @@ def tree() -> dict[str, bytes]:
 
 
 def add(cat: Catalog) -> None:
-    """The gold files among the cases: their files stand beside the cases' folder."""
+    """Adds the gold files to the cases: their files are in the folder beside the one of the cases."""
     for case in json.loads(tree()["manifest.json"])["cases"]:
         beside = f"../gold/{FOLDER}/"
         case["files"] = {role: beside + path for role, path in case["files"].items()}

@@ -108,7 +108,7 @@ def protocol() -> Protocol:
 
 @pytest.fixture
 def outcome_of(suite: SmallSuite) -> Callable[..., dict[str, Any]]:
-    """What became of the one case of the suite, with a testee that does this when it is asked to read."""
+    """The result of the one case of the suite, with a testee that does this for `read`."""
 
     def run(action: Any, *arguments: str, expected_failures: str | None = None) -> dict[str, Any]:
         suite.add("one-case")

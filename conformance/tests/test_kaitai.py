@@ -16,7 +16,7 @@ CASES = CONFORMANCE / "cases"
 
 
 def valid_cases() -> list[dict[str, Any]]:
-    """The read cases whose files have nothing wrong with them, as far as blocks go."""
+    """The read cases whose blocks are all valid."""
     return [
         case
         for case in entries(CASES)

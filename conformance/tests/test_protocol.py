@@ -1,4 +1,4 @@
-"""protocol.schema.json takes what protocol.md describes, and nothing else."""
+"""protocol.schema.json accepts what protocol.md describes, and nothing else."""
 
 from __future__ import annotations
 
