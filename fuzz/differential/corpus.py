@@ -1,4 +1,4 @@
-"""The corpus of the coverage-guided targets, put before all testees: an input's bytes are those of TARGETS.md."""
+"""Sends the corpus of the coverage-guided targets to all testees. TARGETS.md describes the bytes of an input."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SEAL = 8
 
 
 def entries(folder: Path) -> list[tuple[str, bytes]]:
-    """Target and bytes of every input of a corpus."""
+    """The target and the bytes of each input of a corpus."""
     packs = pack.targets(folder)
     if not packs:
         raise SuiteError(f"no packs in {folder}")
@@ -64,7 +64,7 @@ def entries(folder: Path) -> list[tuple[str, bytes]]:
 
 
 def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -> list[list[Disagreement]]:
-    """Where the testees disagree about each of some inputs, which are asked about together."""
+    """The disagreements about each of some inputs, which are sent together."""
     probes: dict[int, Probe] = {}
     found: list[list[Disagreement]] = [[] for _ in inputs]
     for number, (target, data) in enumerate(inputs):
@@ -82,7 +82,7 @@ def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -
 
 
 def probe_of(target: str, data: bytes, work: Path) -> Probe | None:
-    """The files of an input, and what is asked about them. None of a target that is not known here."""
+    """The files of an input and the requests about them; None for a target that is not known here."""
     if target in FILE_TARGETS:
         if target == "header_block":
             flags, one = (data[0] if data else 0), data[1:]
@@ -115,7 +115,7 @@ def _limits(flags: int) -> dict[str, Any]:
 
 
 def sealed(data: bytes) -> bytes:
-    """The file with all its checksums made right."""
+    """The file with all checksums recomputed."""
     if len(data) < HEADER_SIZE:
         return data
     data = seal_header(data)
@@ -164,7 +164,7 @@ def _follow_steps(files: Files, data: bytes, limits: dict[str, Any]) -> list[Ste
     steps: list[Step] = []
     open_now: list[str] = []
     for number, stage in enumerate(stages):
-        # A follower that was refused once is asked for again: here, another one.
+        # The target opens a refused follower again. Here it is another follower.
         name = f"stage-{number}"
         steps.append(Step("follow", {"action": "open", "handle": name, **opening}, stage))
         open_now.append(name)
@@ -205,7 +205,7 @@ def _codec(codec: int, data: bytes, work: Path) -> Probe:
 
 
 def in_turn(found: list[tuple[str, bytes]], seed: int) -> Iterator[tuple[str, bytes]]:
-    """All inputs once, drawn from all targets alike, so that a run that ends early has some of each."""
+    """All inputs once, from all targets in turn, so that a run that ends early has some of each."""
     rng = random.Random(seed)
     by_target: dict[str, list[bytes]] = {}
     for target, data in found:

@@ -13,7 +13,7 @@ from faro_targets.targets import TARGETS, run
 
 
 def entries(corpus: Path, target: str) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each input in the pack of a target (fuzz/README.md); none if there is no pack."""
+    """The name and the bytes of each input in the pack of a target (fuzz/README.md); none if there is no pack."""
     path = corpus / f"{target}.inputs"
     pack = path.read_bytes() if path.is_file() else b""
     while pack:

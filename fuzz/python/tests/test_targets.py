@@ -28,7 +28,7 @@ def folder() -> Iterator[Folder]:
 
 @pytest.fixture(params=["paired", "single"])
 def written(request: pytest.FixtureRequest, tmp_path: Path) -> list[bytes]:
-    """The files of an output: of a pair the data file first."""
+    """The files of an output; in a pair, the data file first."""
     options = WriterOptions(partition_count=3, layout=request.param, file_id=b"F" * 16, codec="lz4", block_size=64)
     with Writer(str(tmp_path / "out"), options) as writer:
         for number in range(12):
