@@ -1,7 +1,7 @@
 # Needs a Rust toolchain, JDK 17 with Maven, Python >= 3.10 with venv, a C compiler and cmake; fetches the rest.
 
 PYTHON ?= python3
-# Steps say what they do, that they still run, and how long they took. On a terminal cargo draws its own progress.
+# Steps print their name, that they still run, and how long they took. On a terminal cargo draws its own progress.
 STEP := $(CURDIR)/scripts/step
 CARGO := cargo $(shell [ -t 2 ] || echo --quiet)
 MVN := mvn --batch-mode -Dstyle.color=never --quiet --no-transfer-progress --file java/pom.xml
@@ -18,13 +18,13 @@ help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: tools
-tools: ## Say which of the tools that all this needs are missing, with the package that has each
+tools: ## List the tools that are missing, with the package that has each
 	@scripts/check-tools
 
 .PHONY: setup
 setup: .venv/stamp ## Make the Python environment in .venv (Rust and Java need none)
 
-# Made anew when what it holds changes, so that it holds nothing else.
+# Rebuilt from scratch when the requirements change, so that it contains nothing else.
 .venv/stamp: python/pyproject.toml python/requirements-dev.txt conformance/pyproject.toml conformance/requirements.txt
 	@scripts/check-tools
 	@$(STEP) "Python: make the environment .venv" sh -ec '$(PYTHON) -m venv --clear .venv; \
@@ -65,11 +65,11 @@ map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a nor
 api-check: .venv/stamp ## Fail if docs/api.md names what Python does not have, or lacks a public name of it
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
-# The pages for users; comments in code have still to follow.
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python bench/README.md BENCHMARKS.md \
-	conformance/protocol.md conformance/fourth-implementation.md conformance/faults/README.md fuzz/README.md fuzz/TARGETS.md fuzz/VERDICTS.md
+# Java's and Rust's comments have still to follow.
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md Makefile docs spec python bench conformance demo examples \
+	schema scripts $(filter-out fuzz/rust fuzz/java,$(wildcard fuzz/*))
 .PHONY: prose
-prose: .venv/stamp ## Check the English of the pages
+prose: .venv/stamp ## Check the English of pages, comments and messages
 	@$(STEP) "Docs: habits of our English" $(BIN)/python scripts/prose $(PROSE)
 
 .PHONY: lint
@@ -81,7 +81,7 @@ lint-rust: ## Check style and lints of Rust, and build its documentation
 	@cd rust && $(STEP) --progress "Rust: lints" $(CARGO) clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	@cd rust && RUSTDOCFLAGS='--deny warnings' $(STEP) --progress "Rust: documentation" $(CARGO) doc --locked --workspace --all-features --no-deps
 
-# Folders of Python beside the library, each with settings and types of its own.
+# Folders of Python outside the library, each with its own settings.
 SUITE := faro_conformance bounds detection faults generate partitioning races tests skeleton_testee.py
 .PHONY: lint-python
 lint-python: .venv/bench-stamp ## Check style, lints and types of Python, in all folders
@@ -114,14 +114,14 @@ miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly co
 test-java: ## Test the Java library
 	@$(STEP) "Java: compile, tests, documentation" $(MVN) verify
 
-# What Flink's SQL jobs read.
+# The input of Flink's SQL jobs.
 out/tpch-0.1/stamp: .venv/demo-stamp
 	$(BIN)/tpchgen-cli --scale-factor 0.1 --output-dir $(@D)
 	touch $@
 
 .PHONY: test-flink
 test-flink: out/tpch-0.1/stamp ## Test the adapter for Flink, with FLINK=1.20.5 or 2.3.0; CI runs it with both, `make test` does not
-	@# What was compiled against another Flink may not run.
+	@# Classes that were compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	$(MVN) test --activate-profiles flink --projects :faro-flink --also-make -Dsurefire.failIfNoSpecifiedTests=false \
 		-Dtest='dev.faro.flink.*Test' -Dfaro.tpch=$(CURDIR)/$(<D) $(if $(FLINK),-Dflink.version=$(FLINK))
@@ -133,12 +133,12 @@ flink-jar: ## Make the jar for the lib/ of Flink, with FLINK=1.20.5 or 2.3.0
 	$(MVN) package -DskipTests --activate-profiles flink --projects :faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
 
 .PHONY: flink-jar-check
-flink-jar-check: .venv/stamp flink-jar ## Fail if that jar has what Flink has, or lacks a class or a licence (fetches a whole Flink)
+flink-jar-check: .venv/stamp flink-jar ## Fail if that jar repeats a class of Flink, or lacks a class or a licence (fetches a complete Flink)
 	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
 	$(BIN)/python scripts/flink-jar-check $(or $(FLINK),2.3.0)
 
 .PHONY: flink-guide-check
-flink-guide-check: .venv/stamp faro ## Do what docs/flink.md says with a whole Flink of the version FLINK
+flink-guide-check: .venv/stamp faro ## Run the commands of docs/flink.md with a complete Flink of the version FLINK
 	$(BIN)/python scripts/flink-distribution $(or $(FLINK),2.3.0)
 	$(BIN)/python scripts/flink-guide-check $(or $(FLINK),2.3.0)
 
@@ -169,7 +169,7 @@ test-bench: .venv/bench-stamp ## Test the harness of the benchmarks
 	@cd bench && $(STEP) "Benchmarks: tests of the harness" $(BIN)/pytest --quiet
 
 .PHONY: testees
-testees: .venv/stamp $(if $(BUILT),,testee-rust testee-java) ## Build what the conformance runner runs
+testees: .venv/stamp $(if $(BUILT),,testee-rust testee-java) ## Build the testees that the conformance runner starts
 
 .PHONY: testee-rust
 testee-rust:
@@ -216,10 +216,10 @@ sweep: testees ## Run the sweeps whole: every value of every byte
 
 # The inputs of the corpus for at most 12 s, then a stream of 9 s, whose seed is printed.
 .PHONY: fuzz-short
-fuzz-short: testees ## Ask again about the findings and the corpus of the fuzz suite, and about a few seconds of new files
+fuzz-short: testees ## Replay the findings and the corpus of the fuzz suite, then try new files for a few seconds
 	@$(STEP) "Fuzz: findings, corpus, and some seconds of new files" fuzz/run --replay fuzz/findings --corpus fuzz/corpus --corpus-minutes 0.2 --minutes 0.15
 
-# Half of the time compares the implementations. The rest is shared by nine targets in each of three languages.
+# Half of the time compares the implementations. Nine targets in each of three languages share the rest.
 .PHONY: fuzz
 fuzz: testees ## Fuzz for MINUTES in all (5): the implementations compared, with SEED if it is given, then each language's targets
 	@half=$$(awk 'BEGIN { print $(or $(MINUTES),5) / 2 }'); each=$$(awk 'BEGIN { print $(or $(MINUTES),5) / 54 }'); status=0; \
@@ -235,11 +235,11 @@ test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stabl
 	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-logic
 
 .PHONY: verdicts
-verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare what they see
+verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare their verdicts
 	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
 	@$(STEP) "Fuzz: the corpus, verdicts of all languages compared" fuzz/verdicts
 
-# The fuzzer's own tools need a nightly compiler; they are pinned, and installed for this project alone.
+# The fuzzer's tools need a nightly compiler. They are pinned, and installed for this project only.
 CARGO_FUZZ := 0.13.2
 out/tools/bin/cargo-fuzz:
 	$(CARGO) install --locked --root out/tools --version $(CARGO_FUZZ) cargo-fuzz
@@ -265,11 +265,11 @@ fuzz-python: .venv/stamp out/tools/atheris/stamp ## Run each Python target under
 	fuzz/python/run --minutes $(or $(MINUTES),1) $(TARGETS)
 
 .PHONY: audit
-audit: ## Ask what is known against the dependencies (needs the advisory databases; says what it could not ask)
+audit: ## Look up known problems of the dependencies (needs the advisory databases; lists the checks that it could not make)
 	scripts/audit
 
 .PHONY: detection
-detection: testees ## Measure what damage is detected: makes conformance/detection/detection.json (a long run)
+detection: testees ## Measure which damage is detected: makes conformance/detection/detection.json (a long run)
 	conformance/run detection
 	$(MAKE) spec
 
@@ -282,7 +282,7 @@ partitioning: .venv/stamp faro ## Pack tables of every type, and compare each ro
 	@$(STEP) "Partitioning: faro pack beside DuckDB" conformance/run partitioning --faro $(FARO) $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: bounds
-bounds: testees ## Put hostile files before all implementations, under an address-space limit
+bounds: testees ## Give hostile files to all implementations, under an address-space limit
 	conformance/run bounds --all
 
 .venv/demo-stamp: .venv/stamp demo/requirements.txt
@@ -290,9 +290,9 @@ bounds: testees ## Put hostile files before all implementations, under an addres
 	@touch $@
 
 .PHONY: bench-programs
-bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build what the benchmarks run, with FLINK=1.20.5 or 2.3.0
+bench-programs: .venv/bench-stamp .venv/demo-stamp ## Build the programs of the benchmarks, with FLINK=1.20.5 or 2.3.0
 	cd rust && $(CARGO) build --locked --release --package faro-bench
-	@# What was compiled against another Flink may not run.
+	@# Classes that were compiled against another Flink may not run.
 	rm -rf java/faro-flink/target
 	$(MVN) package -DskipTests --activate-profiles benchmarks,flink --projects :faro-benchmarks,:faro-flink --also-make $(if $(FLINK),-Dflink.version=$(FLINK))
 
@@ -305,7 +305,7 @@ bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md
 bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
-# The command is built for release; `make test` takes the one that the tests of the workspace have built.
+# The command is built for release; `make test` uses the one that the tests of the workspace built.
 FARO_BUILD := --release --package faro-cli
 FARO := rust/target/release/faro
 ifdef IN_TEST
@@ -319,11 +319,11 @@ faro: ## Build the faro command
 	@cd rust && $(STEP) --progress "Rust: build the faro command" $(CARGO) build --locked $(FARO_BUILD)
 
 .PHONY: spec
-spec: .venv/stamp faro ## Rebuild the parts of spec/ that are made: schema text and examples
+spec: .venv/stamp faro ## Rebuild the generated parts of spec/: schema text and examples
 	$(BIN)/python scripts/spec/build
 
 .PHONY: spec-check
-spec-check: .venv/stamp faro ## Fail if the made parts of spec/ are stale
+spec-check: .venv/stamp faro ## Fail if the generated parts of spec/ are stale
 	@$(STEP) "Spec: compare what is made from the code" $(BIN)/python scripts/spec/build --check --faro $(FARO)
 
 .PHONY: readme-check
@@ -331,10 +331,10 @@ readme-check: testees ## Run the README's examples
 	@$(STEP) "README: run its examples" $(BIN)/python scripts/readme-check
 
 .PHONY: demo
-demo: tools .venv/demo-stamp faro testees ## Real data in, checked out in three languages, one byte damaged
+demo: tools .venv/demo-stamp faro testees ## Pack real data, read it in three languages, then damage one bit
 	@$(BIN)/python demo/run.py
 
-# What `make test` runs, in lanes that use different tools, two at a time: one core cannot be used by most steps.
+# The steps of `make test`, in lanes that use different tools, two at a time: most steps cannot use all cores.
 LANE_RUST := lint-rust test-rust test-fuzz-rust testee-rust
 LANE_OTHERS := map-check api-check prose schema-check kaitai-check lint-python test-java testee-java test-python test-fuzz test-runner test-bench
 LANE_CASES := verdicts spec-check readme-check conformance fuzz-short

@@ -1,7 +1,7 @@
-"""A testee to begin a fourth implementation with: `hello`, `stop`, and of `read` the first checks of opening.
+"""A testee to start a fourth implementation from: `hello`, `stop`, and the first checks of opening for `read`.
 
-It is honest: what it does not do it answers with `unsupported`, and the runner skips the case. What it does it does for
-real: HDR-1 for each header, OPN-1 checks 1 to 5, and OPN-2 checks 1 to 3. See fourth-implementation.md.
+It answers `unsupported` to everything that it does not implement, and the runner skips those cases. It does implement
+HDR-1 for each header, OPN-1 checks 1 to 5, and OPN-2 checks 1 to 3. See fourth-implementation.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAIR_FIELDS += [("version_minor", 3, 10)]
 
 
 class FaroError(Exception):
-    """A fault, as errors.md wants it."""
+    """A fault, as errors.md defines it."""
 
     def __init__(self, code: str, file: str | None, offset: int | None, expected: object, found: object) -> None:
         self.answer = {"code": code, "file": file, "offset": offset, "expected": str(expected), "found": str(found)}
@@ -31,7 +31,7 @@ class FaroError(Exception):
 
 
 class UnsupportedError(Exception):
-    """What this testee does not do."""
+    """A request that this testee does not support."""
 
 
 def crc32c(data: bytes) -> int:
@@ -45,7 +45,7 @@ def crc32c(data: bytes) -> int:
 
 
 def read_header(role: str, data: bytes) -> tuple[Any, ...]:
-    """HDR-1: the checks in their order, the first that fails is reported."""
+    """HDR-1: the checks in their order; the first that fails is reported."""
 
     def fail(code: str, offset: int, expected: object, found: object) -> NoReturn:
         raise FaroError(code, role, offset, expected, found)
@@ -91,7 +91,7 @@ def load(role: str, path: str) -> bytes:
 
 
 def read(request: dict[str, Any]) -> NoReturn:
-    """OPN-1 as far as it goes; then the footer message would come."""
+    """OPN-1, as far as it is implemented. The footer message would come next."""
     roles = ["single"] if "single" in request else ["index", "data"]
     files, headers = {}, {}
     for role in roles:
@@ -122,7 +122,7 @@ def check_tail(role: str, data: bytes) -> None:
 
 
 def main() -> None:
-    """One request a line, one answer a line, in order."""
+    """One request on each line, one answer on each line, in order."""
     hello = {"name": "skeleton", "version": "0", "language": "Python", "spec": "1.0-draft", "protocol": 1}
     hello |= {"features": [], "operations": ["hello", "read", "stop"]}
     for line in sys.stdin:

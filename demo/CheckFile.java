@@ -4,7 +4,7 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
 
-/** What the Java reader says of an output, as JSON: code and offset of the first fault, or null. */
+/** Prints the result of the Java reader's check as JSON: code and offset of the first fault, or null. */
 final class CheckFile {
     private CheckFile() {}
 

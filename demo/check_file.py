@@ -1,4 +1,4 @@
-"""What the Python reader says of the output NAME, as JSON: code and offset of the first fault, or null."""
+"""Prints the result of the Python reader's check of NAME as JSON: code and offset of the first fault, or null."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """From real data to shuffle files and back: see `make demo`.
 
-Packs TPC-H lineitem in Rust, reads half of the partitions in Java and half in Python, compares counts and sums with what DuckDB
+Packs TPC-H lineitem in Rust, reads half of the partitions in Java and half in Python, compares counts and sums with those that DuckDB
 computes from the original, then damages one byte and shows that all three report the same code at the same offset.
 """
 
@@ -34,7 +34,7 @@ def run(title: str, command: list[str | Path], *, allowed: tuple[int, ...] = (0,
 
 
 def java() -> list[str]:
-    """The command of Java with the library and what it needs on the class path."""
+    """The java command, with the library and its dependencies on the class path."""
     path = [
         ROOT / "java/faro-format/target/classes",
         *(ROOT / "java/faro-testee/target/classpath").read_text().strip().split(":"),
@@ -90,7 +90,7 @@ def compare(wanted: dict[int, list[int]], found: dict[int, list[int]]) -> int:
 
 
 def flip(base: Path, damaged: Path) -> int:
-    """Copy the pair and flip one bit in the middle of the data; the offset of the damaged byte."""
+    """Copy the pair and flip one bit in the middle of the data. Returns the offset of the damaged byte."""
     for suffix in (".data", ".index"):
         shutil.copyfile(f"{base}{suffix}", f"{damaged}{suffix}")
     with open(f"{damaged}.data", "r+b") as file:
@@ -103,7 +103,7 @@ def flip(base: Path, damaged: Path) -> int:
 
 
 def main() -> int:
-    """Run all of it; 1 when anything differs."""
+    """Run the demo. Returns 1 if anything differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--scale", type=float, default=0.5, help="TPC-H scale factor (default 0.5: 380 MB of CSV)")
     args = parser.parse_args()

@@ -1,11 +1,11 @@
-# Sourced by java/run and python/run: runs targets one after another under libFuzzer. Who sources it sets $language, and a function
-# `start TARGET ARGUMENT...` that starts a target with arguments of libFuzzer.
+# Sourced by java/run and python/run: runs targets one after another under libFuzzer. The script that sources it defines $language
+# and a function `start TARGET ARGUMENT...`, which starts a target with arguments of libFuzzer.
 #
 #     run [--minutes N] [TARGET...]
 #
 # --minutes N   how long each target runs (default 1; 0.5 is half a minute)
 #
-# What is found goes to out/fuzz/LANGUAGE: the growing corpus, artifacts of findings, and a log for each target. Exit status 1 if there
+# Output goes to out/fuzz/LANGUAGE: the growing corpus, artifacts of findings, and a log for each target. Exit status 1 if there
 # was a finding, 2 for wrong usage.
 set -euo pipefail
 
@@ -25,14 +25,14 @@ if [ ${#targets[@]} -eq 0 ]; then
 fi
 seconds=$(awk -v minutes="$minutes" 'BEGIN { printf "%d", minutes * 60 }')
 
-# libFuzzer ends its process without any order: the files of its inputs go away with their folder.
+# libFuzzer ends its process abruptly. The files of its inputs are removed with their folder.
 TMPDIR=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")" faro-fuzz-XXXXXX)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-# What the Rust targets have found so far, which are much faster, is read too.
+# It also reads the inputs that the much faster Rust targets found so far.
 corpora() {
-    for folder in "$root/fuzz/corpus/$1" "$root/out/fuzz/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
+    for folder in "$root/out/fuzz/unpacked/$1" "$root/out/fuzz/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
         if [ -d "$folder" ]; then
             echo "$folder"
         fi
@@ -42,6 +42,7 @@ corpora() {
 guide() {
     local status=0 target
     "$root/.venv/bin/python" "$root/fuzz/make_seeds.py" "$root/out/fuzz/seeds" >/dev/null
+    "$root/.venv/bin/python" "$root/fuzz/pack.py" unpack "$root/out/fuzz/unpacked" "${targets[@]}"
     for target in "${targets[@]}"; do
         mkdir -p "$out/corpus/$target" "$out/artifacts/$target"
         echo "== $language $target: $seconds s, log in out/fuzz/$language/$target.log"

@@ -1,4 +1,4 @@
-"""Makes seeds for the fuzz targets out of the conformance cases and the gold corpus, always the same ones."""
+"""Makes seeds for the fuzz targets from the conformance cases and the gold files. They are always the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from faro_conformance.manifest import entries
+
 CONFORMANCE = Path(__file__).resolve().parent.parent / "conformance"
 LARGEST = 8192
 PAIR, SEAL = 1, 8
@@ -20,7 +22,7 @@ TAIL_MAGIC = bytes.fromhex("76b9beadb0f2f5e5")
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """The files of an output, and what a case asks of them."""
+    """The files of an output, and two facts about the case."""
 
     data: bytes | None
     index: bytes
@@ -29,7 +31,7 @@ class Output:
 
 
 def of_case(case: dict[str, Any]) -> Output | None:
-    """The files that a case begins with, if it has such."""
+    """The files that a case begins with, if any."""
     files = case.get("files") or {}
 
     def content(role: str) -> bytes | None:
@@ -44,13 +46,12 @@ def of_case(case: dict[str, Any]) -> Output | None:
 
 
 def outputs() -> Iterator[Output]:
-    """All small outputs there are."""
+    """All small outputs."""
     for file in sorted((CONFORMANCE / "gold").rglob("*.faro")):
         yield Output(None, file.read_bytes(), False, False)
     for file in sorted((CONFORMANCE / "gold").rglob("*.index")):
         yield Output(file.with_suffix(".data").read_bytes(), file.read_bytes(), False, False)
-    manifest = json.loads((CONFORMANCE / "cases" / "manifest.json").read_text())
-    for case in manifest["cases"]:
+    for case in entries(CONFORMANCE / "cases"):
         output = of_case(case)
         if output is not None and len(output.index) + len(output.data or b"") <= LARGEST:
             yield output
@@ -67,7 +68,7 @@ def container(output: Output, mode: int) -> bytes:
 
 
 def blocks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Header and payload of each block, as far as sizes lead."""
+    """The header and the payload of each block, as long as sizes fit."""
     end = len(file) - (24 if file.endswith(TAIL_MAGIC) else 0)
     at = 64
     while at + 24 <= end:
@@ -107,7 +108,7 @@ def scripts() -> Iterator[bytes]:
         for at in range(120):
             state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
             byte = state >> 56
-            # Few partitions and short payloads, so that most calls are right and there are many.
+            # Few partitions and short payloads, so that there are many calls and most are valid.
             program.append(byte % 6 if at == 0 or byte % 3 else byte)
         yield bytes(program)
 

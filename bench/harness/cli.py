@@ -1,4 +1,4 @@
-"""`bench/run`: measure, and make BENCHMARKS.md and what is in bench/results/."""
+"""`bench/run`: measure, and make BENCHMARKS.md and the files in bench/results/."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from harness.targets import targets
 OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
-A full run takes hours on two cores: the part write alone one and a half. Nothing else should run
-meanwhile. It needs 3 GiB on the disk and 2 GiB of memory; what it writes is removed, also when it is interrupted.
+A full run takes hours on two cores; the part write takes one and a half. Nothing else should run meanwhile.
+It needs 3 GiB on the disk and 2 GiB of memory. Its data files are removed at the end, also after an interruption.
 
 exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
 130 interrupted, and nothing changed
@@ -36,12 +36,12 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="bench/run",
-        description="Measure Faro beside its peers and the limits of the machine.",
+        description="Measure Faro, its peers, and the limits of the machine.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all")
-    parser.add_argument("--quick", action="store_true", help="sizes for trying")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to try the programs")
     parser.add_argument(
         "--dir", type=Path, default=machine.REPOSITORY / "out", help="where files are made; default out/"
     )
@@ -49,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--json",
         type=Path,
         default=machine.REPOSITORY / RESULTS / "bench.json",
-        help="the results; default bench/results/bench.json",
+        help="the file of the results; default bench/results/bench.json",
     )
     parser.add_argument("--into", type=Path, default=machine.REPOSITORY, help="the folder of the page and its plots")
     parser.add_argument("--keep", action="store_true", help="keep the results of the parts that are not run")
@@ -58,7 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="only cells that have this, as in --case codec=none; repeatable; with --keep the other cells stay",
+        help="only cells with this value, as in --case codec=none; repeatable; with --keep the other cells stay",
     )
     parser.add_argument(
         "--turns",
@@ -66,9 +66,9 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="start each cell's programs N times, not once to three times: what differs by little needs many",
     )
-    parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of the results again")
+    parser.add_argument("--page-only", action="store_true", help="measure nothing, make the page again")
     parser.add_argument(
-        "--prefix", default="", metavar="COMMAND", help="what goes before each program, as in --prefix 'taskset -c 1'"
+        "--prefix", default="", metavar="COMMAND", help="a command before each program, as in --prefix 'taskset -c 1'"
     )
     return parser
 
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"    {failure}", file=sys.stderr)
         return FAILURES
     if not options.page_only:
-        # Nobody measures for an hour again because nothing could be made of it.
+        # The results are saved even if the page cannot be made: measuring again would take hours.
         options.json.write_text(json.dumps(bench, indent=1) + "\n")
     publish(bench, options.json, options.into)
     for target in bench["targets"]:
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     parts = [part for part in PARTS if part in (options.parts or PARTS)]
     began, clock = datetime.now(timezone.utc), time.monotonic()
-    # Before anything is measured: somebody may commit meanwhile.
+    # Read before anything is measured, as someone may commit meanwhile.
     commit, changed = machine.commit()
     for folder in (options.dir, options.json.parent, options.into):
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def _measure(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
 
 
 def _kept(before: dict[str, Any], found: list[Line], *, by_cell: bool) -> list[Line]:
-    """The lines of an earlier run about what this one did not measure: other parts, or also other cells."""
+    """The lines of an earlier run for parts (or also cells) that this run did not measure."""
 
     def what(line: Line) -> tuple[object, ...]:
         return (line.part, line.language, *([line.key] if by_cell else []))

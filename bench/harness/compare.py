@@ -1,7 +1,7 @@
-"""`bench/compare`: whether anything got slower between two runs, measured by the limits of each run.
+"""`bench/compare`: whether anything got slower between two runs, relative to the limits of each run.
 
-Absolute times of two runs say little: another machine, another hour. What is compared is the ratio of a subject to the
-limit that took turns with it: raw writes, raw reads, memcpy, the codec alone.
+Absolute times of two runs say little: machines and hours differ. So ratios are compared: that of a subject to the
+limit that took turns with it, which is raw writes, raw reads, memcpy, or the codec alone.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from harness.targets import cell
 
 SAME, WORSE, USAGE = 0, 1, 2
 LIMITS = ("codec", "raw-write-preallocated", "raw-write", "raw-pread", "memcpy", "flink-sort")
-"""What subjects are measured by: the first of these that the same case has, of their language if it is there. Whole
-jobs have no limit but the same job with Flink's own shuffle."""
+"""The limits of subjects: the first of these that the same case has, in the same language if possible. The limit of a
+whole job is the same job with Flink's own shuffle."""
 
 _EPILOG = """\
-A subject is worse when the median of its ratios to the limit is more than the threshold below the lowest of its ratios
-in the earlier run: so what spreads widely has to fall further. Peers are not judged, only Faro's own subjects.
+A subject is worse if the median of its ratios to the limit is more than the threshold below its lowest ratio in the
+earlier run. So a subject with a wide spread has to fall further. Peers are not judged, only Faro's own subjects.
 
-exit codes: 0 nothing is worse; 1 something is worse, or gone; 2 wrong usage, or a file that is none
+exit codes: 0 nothing is worse; 1 something is worse, or gone; 2 wrong usage, or not a file of results
 """
 
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one subject in one case."""
+    """The change of one subject in one case."""
 
     part: str
     subject: str
@@ -43,10 +43,10 @@ class Change:
     limit: str
     before: Spread
     after: Spread | None
-    """None when it is gone."""
+    """None if it is gone."""
 
     def is_worse(self, threshold: float) -> bool:
-        """Whether it fell by more than a share below what it had."""
+        """Whether it fell by more than a share below its lowest ratio."""
         return self.after is None or self.after.median < (1 - threshold) * self.before.least
 
     @property
@@ -78,13 +78,13 @@ def _limit(results: Results, line: Line) -> Line | None:
 
 
 def compare(before: list[Line], after: list[Line]) -> list[Change]:
-    """What became of everything that was measured before."""
+    """The changes of everything that was measured before."""
     new = measured(after)
     changes = []
     for key, (limit, spread) in measured(before).items():
         part, name, case = key
         now = new.get(key)
-        # A ratio to another limit says something else.
+        # Ratios to different limits cannot be compared.
         kept = now[1] if now is not None and now[0] == limit else None
         changes.append(Change(part, " ".join(name), cell(case), limit, spread, kept))
     return changes
@@ -125,10 +125,12 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("before", help="a bench.json, or a revision that has one")
-    parser.add_argument("after", help="the same, later")
+    parser.add_argument("after", help="the same for the later run")
     parser.add_argument("--threshold", type=float, default=0.1, metavar="SHARE", help="default 0.1: ten percent")
-    parser.add_argument("--allow-missing", action="store_true", help="what is gone is not worse: a run of some parts")
-    parser.add_argument("--json", action="store_true", help="print JSON in place of text")
+    parser.add_argument(
+        "--allow-missing", action="store_true", help="what is gone is not worse: for a run of some parts"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
 

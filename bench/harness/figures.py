@@ -13,7 +13,7 @@ from harness.lines import Key, Line
 
 @dataclass(frozen=True)
 class Spread:
-    """Some measurements of one thing."""
+    """The spread of some measurements."""
 
     median: float
     least: float
@@ -26,7 +26,7 @@ class Spread:
 
     @property
     def relative(self) -> float:
-        """How far the values lie apart, as a share of their median."""
+        """The range of the values, as a share of their median."""
         return (self.most - self.least) / self.median
 
 
@@ -38,8 +38,8 @@ def speed(line: Line) -> Spread:
 def ratio(line: Line, peer: Line) -> Spread:
     """How many times as fast a subject is as its peer.
 
-    By their medians, since now and then a repetition of either meets a busy machine; the range is repetition by
-    repetition.
+    Computed from the medians, as single repetitions may be disturbed. The range is the one of the ratios repetition
+    by repetition.
     """
     each = Spread.of([mine / theirs for mine, theirs in zip(line.speeds, peer.speeds, strict=False)])
     middle = speed(line).median / speed(peer).median
@@ -48,17 +48,17 @@ def ratio(line: Line, peer: Line) -> Spread:
 
 @dataclass(frozen=True)
 class Turns:
-    """A ratio of two subjects, turn by turn: in each, programs were started anew."""
+    """The ratio of two subjects, turn by turn. The programs were restarted for each turn."""
 
     count: int
     mean: float
-    """Geometric, of the ratios of each turn's medians."""
+    """The geometric mean of the ratios of each turn's medians."""
     error: float
-    """Standard error of the mean, as a share of it."""
+    """The standard error of the mean, as a share of it."""
 
     @classmethod
     def of(cls, line: Line, peer: Line) -> Turns | None:
-        """The ratio of two subjects that were measured in the same turns, if these were two or more."""
+        """The ratio of two subjects that were measured in the same turns, if there were at least two turns."""
         if line.turns < 2 or (line.turns, len(line.seconds)) != (peer.turns, len(peer.seconds)):
             return None
         ratios = [math.log(b / a) for a, b in zip(_medians(line), _medians(peer), strict=True)]
@@ -72,13 +72,13 @@ def _medians(line: Line) -> list[float]:
 
 
 class Results:
-    """The lines of a run, found by what they are about."""
+    """The lines of a run, with look-ups by part, case and subject."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.lines = list(lines)
 
     def select(self, part: str, language: str | None = None, subject: str | None = None, **case: Any) -> list[Line]:
-        """The lines of a part, of a language and a subject if they are given, whose case has these values."""
+        """The lines of a part whose case has these values; of one language and subject, if given."""
         return [
             line
             for line in self.lines
@@ -89,7 +89,7 @@ class Results:
         ]
 
     def peer(self, line: Line, language: str, subject: str) -> Line | None:
-        """Who was measured in the same case as a line, if it was."""
+        """The line of another subject in the same case, if there is one."""
         for other in self.lines:
             if other.part == line.part and other.name == (language, subject) and other.key == line.key:
                 return other

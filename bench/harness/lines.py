@@ -1,4 +1,4 @@
-"""What programs hand over: lines of JSON, held against bench/line.schema.json and joined turn by turn."""
+"""The output of the programs: lines of JSON, validated by bench/line.schema.json and joined turn by turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[tuple[str, Any], ...]
 
 
 class LineError(Exception):
-    """A line that is not what bench/README.md says."""
+    """A line that does not follow bench/README.md."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,22 @@ class Line:
     subject: str
     case: dict[str, Any]
     seconds: tuple[float, ...]
-    """Of each repetition, in order."""
+    """The seconds of each repetition, in order."""
     plain_bytes: int
     stored_bytes: int | None = None
     index_bytes: int | None = None
     files: int | None = None
     figures: dict[str, Any] = field(default_factory=dict)
     turns: int = 1
-    """How often its program was started: each time it made the same number of repetitions."""
+    """How often its program was started. Each start made the same number of repetitions."""
     run: str | None = None
-    """Revision, date and processor of the run that measured it; programs do not know it."""
+    """Revision, date and processor of the run that measured it. The harness adds it."""
 
     @property
     def key(self) -> Key:
-        """What subjects that are compared have in common: the case, but not how much data a program took for it.
+        """The key by which subjects are compared: the case, without the amount of data that a program used.
 
-        Rows of lineitem differ in length; not every program says how long they are on average.
+        Rows of lineitem differ in length, and not every program reports their average length.
         """
         left_out = {"plain_bytes", "record_bytes"} if self.case.get("data") == "lineitem" else {"plain_bytes"}
         return tuple(sorted((key, value) for key, value in self.case.items() if key not in left_out))
@@ -60,7 +60,7 @@ class Line:
         return [self.plain_bytes / seconds for seconds in self.seconds]
 
     def to_json(self) -> dict[str, Any]:
-        """The line as it was handed over."""
+        """The line as JSON."""
         line: dict[str, Any] = {
             "part": self.part,
             "language": self.language,
@@ -92,7 +92,7 @@ def parse(values: Iterable[Any], source: str) -> list[Line]:
         source: where they come from, for errors.
 
     Raises:
-        LineError: the first that does not fit.
+        LineError: for the first value that does not fit.
     """
     checker = validator("line.schema.json")
     lines = []
@@ -116,7 +116,7 @@ def read(path: Path) -> list[Line]:
 
 
 def join(lines: Iterable[Line]) -> list[Line]:
-    """Join lines of the same subject and case: their repetitions one after another, else what the last one says."""
+    """Join lines of the same subject and case: all repetitions, and the other fields of the last line."""
     joined: dict[tuple[Any, ...], Line] = {}
     for line in lines:
         key = (line.part, line.name, line.key, line.plain_bytes)

@@ -1,4 +1,4 @@
-"""Where a run took place, and with what."""
+"""The machine and the versions of a run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def filesystem(folder: Path, mounts: list[str]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the programs are built and run with."""
+    """Versions of the tools that build and run the programs."""
     found = {"python": platform.python_version()}
     for name in ("numpy", "pyarrow", "google-crc32c", "lz4", "zstandard"):
         found[name] = metadata.version(name)

@@ -1,4 +1,4 @@
-"""BENCHMARKS.md and bench/results/tables.md out of bench.json and the explanations in notes.md."""
+"""Makes BENCHMARKS.md and bench/results/tables.md from bench.json and the explanations in notes.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.plots import Plot
 Name = tuple[str, str]
 
 RESULTS = "bench/results"
-"""Where results, notes, full tables and plots are, seen from the repository's root."""
+"""The folder of results, notes, full tables and plots, relative to the repository's root."""
 GRID = ("write", "read")
 _TITLES = {
     "write": "Writing",
@@ -51,12 +51,12 @@ _RATIOS: tuple[tuple[Name, Name], ...] = (
 
 _READING = """\
 - **MB/s** and **GB/s** are plain record data, 4 bytes counted with each record (Python's tables: their columns), by powers of ten.
-- Figures are **medians** of repetitions after an unmeasured first; in brackets are the least and the most. Subjects of one program took turns, repetition by repetition. Rust and Java are two programs, started one after the other,
-  cell by cell, so a ratio between them compares minutes, not moments. A **ratio** is that of the medians; its range is that of the ratios repetition by repetition.
-- A subject that writes new files does each repetition three times in a row, and the fastest counts: the host of a virtual machine takes free memory back, and the first to write to it would wait for the host.
+- Figures are **medians** of the repetitions after an unmeasured first one; the lowest and the highest are in brackets. Subjects of one program took turns, repetition by repetition. Rust and Java are two programs, started one after the other
+  for each cell, so the two sides of a ratio between them were measured minutes apart. A **ratio** is the ratio of the medians; its range is the range of the ratios repetition by repetition.
+- A subject that writes new files does each repetition three times in a row, and the fastest counts. The host of a virtual machine takes free memory back, and the first write to it would wait for the host.
 - **Faro checksums** every block (CRC-32C) and writes a footer with counts; a read verifies all of it. **Flink neither checksums nor writes a footer**, decompresses at its consumer, and reads back what it wrote
   without checking it. No subject syncs. Files are new, on the filesystem above, and stay in the page cache: no disk is measured.
-- The processor above is that of the last run; each earlier run names its own, and ratios are within a run. Figures move from run to run; where a spread is wide, a median says little.
+- The processor above is the one of the last run. Each earlier run names its own, and ratios are within a run. Figures vary from run to run; a median with a wide spread says little.
 """
 
 
@@ -75,13 +75,13 @@ def page(bench: dict[str, Any], notes: str, plots: Sequence[Plot]) -> str:
 
 
 def tables(bench: dict[str, Any], notes: str) -> str:
-    """The full tables, and the whole of what is known of each target."""
+    """The full tables, and the complete explanation of each target."""
     results = Results(parse(bench["results"], "bench.json"))
     pieces = ["# Benchmarks: all figures\n\n<!-- Made by `make bench` from bench.json and notes.md: edit those. -->\n"]
     earlier = "\n".join(f"- {_text(run)}" for run in bench["earlier"])
     if earlier:
         pieces.append(f"## Runs that measured a part\n\n{earlier}\n")
-    pieces.append("## What is known of each target\n" + _explained(bench["targets"], explanations(notes)))
+    pieces.append("## Explanation of each target\n" + _explained(bench["targets"], explanations(notes)))
     for part in (part for part in _TITLES if results.select(part)):
         pieces.append(f"## {_TITLES[part]}\n")
         pieces.append(_grid(results, part) if part in GRID else _figures(results.select(part)))
@@ -94,7 +94,7 @@ def _head(bench: dict[str, Any]) -> str:
     machine = bench["machine"]
     changed = ", with files changed" if bench["changed"] else ""
     quick = (
-        "\n**These are sizes for trying (`--quick`): they say that the programs run, not how fast.**\n"
+        "\n**These are small sizes (`--quick`): they show that the programs run, not how fast.**\n"
         if bench["quick"]
         else ""
     )
@@ -114,8 +114,8 @@ def _head(bench: dict[str, Any]) -> str:
     return (
         f"# Benchmarks\n\n<!-- Made by `make bench` from {RESULTS}/bench.json and notes.md: edit those. -->\n\n"
         "`make bench` makes these figures again (hours on two cores; `make bench ARGS=--quick` tries it). "
-        "[bench/README.md](bench/README.md) says what is measured on what data. "
-        f"[All figures]({RESULTS}/tables.md) are on a page of their own.\n" + quick + "\n" + table(["", ""], rows)
+        "[bench/README.md](bench/README.md) describes what is measured, and on which data. "
+        f"[All figures]({RESULTS}/tables.md) are on a separate page.\n" + quick + "\n" + table(["", ""], rows)
     )
 
 
@@ -128,7 +128,7 @@ def _targets(targets: list[dict[str, str]]) -> str:
 
 
 def _missed(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
-    """For each target that is not met the first sentences of its explanation."""
+    """For each target that is not met, the first sentences of its explanation."""
     rows = []
     for target in targets:
         if target["state"] == "not met":
@@ -138,7 +138,7 @@ def _missed(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
 
 
 def _beginning(text: str, most: int = 420) -> str:
-    """The sentences at the beginning of a text, as many as there is room for; one at least."""
+    """As many sentences from the beginning of a text as there is room for, at least one."""
     sentences = re.split(r"(?<=[.:]) (?=[A-Z])", text)
     shown = sentences[0]
     for sentence in sentences[1:]:
@@ -157,13 +157,13 @@ def _explained(targets: list[dict[str, str]], notes: dict[str, str]) -> str:
 
 
 def explanations(notes: str) -> dict[str, str]:
-    """The sections of notes.md, by the target's id that heads each."""
+    """The sections of notes.md, by the id of the target in the heading."""
     pieces = re.split(r"^## (\S+)\n", notes, flags=re.MULTILINE)
     return {name: text.strip() for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
 def _grid(results: Results, part: str) -> str:
-    """The tables of a part whose cases are a grid: one for each kind of data."""
+    """The tables of a part whose cases form a grid: one table for each kind of data."""
     groups: dict[tuple[Any, ...], list[Line]] = {}
     for line in results.select(part):
         case = line.case
@@ -196,7 +196,7 @@ def _speeds(lines: list[Line]) -> str:
 
 
 def _ratio_table(results: Results, lines: list[Line]) -> str:
-    """The ratios that make sense among some lines."""
+    """The meaningful ratios among some lines."""
     names = {line.name for line in lines}
     pairs = [(mine, theirs) for mine, theirs in _RATIOS if mine in names and theirs in names]
     if not pairs:
@@ -216,7 +216,7 @@ def _ratio_table(results: Results, lines: list[Line]) -> str:
 
 
 def _figures(lines: list[Line]) -> str:
-    """The table of a part that measures other things than speed."""
+    """The table of a part whose cases do not form a grid."""
     keys = _union(key for line in lines for key in line.case if key != "plain_bytes")
     names = _union(name for line in lines for name in line.figures)
     sizes = [
@@ -239,7 +239,7 @@ def _figures(lines: list[Line]) -> str:
 
 
 def _jobs(results: Results) -> str:
-    """How jobs with Faro's shuffle compare with those with Flink's."""
+    """The comparison of jobs with Faro's shuffle with those with Flink's."""
     peers = ("flink-sort", "flink-hash")
     head = ["job", "partitions", *(word for peer in peers for word in (f"faro / {peer}", "process by process"))]
     body = []

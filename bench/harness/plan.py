@@ -1,7 +1,7 @@
-"""What a run measures: for each part the calls of the programs, in the order in which they are made.
+"""The plan of a run: for each part the calls of the programs, in order.
 
-Rust and Flink are not one process. The cells in which a target holds one against the other are measured in turns: the
-programs are started one after the other, and then again, and the repetitions of all turns are joined.
+Rust and Flink cannot be one process. Cells in which a target compares them are measured in turns: the programs are
+started one after the other, and then again, and the repetitions of all turns are joined.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Sizes:
     """How much a run measures."""
 
     turns: int
-    """Of the cells in which a target holds programs of several languages against each other."""
+    """How many turns the cells have in which a target compares programs of several languages."""
     repetitions: int
-    """In each of these turns."""
+    """Repetitions in each of these turns."""
     alone: int
     """Repetitions of a cell that is measured in one turn."""
     plain_mib: int
-    """In each repetition without a codec."""
+    """MiB in each repetition without a codec."""
     packed_mib: int
-    """With one, and of records of 16 bytes."""
+    """MiB with a codec, or with records of 16 bytes."""
     growth: bool
-    """Whether the curves go up to their full sizes."""
+    """Whether the curves extend to their full sizes."""
 
 
 FULL = Sizes(turns=2, repetitions=4, alone=4, plain_mib=384, packed_mib=192, growth=True)
@@ -50,7 +50,7 @@ class Step:
 
 
 def _calls(part: str, sizes: Sizes, cell: Cell, repetitions: int, *, lineitem: bool = False) -> tuple[Call, ...]:
-    """Rust's and Java's in a cell."""
+    """The calls of Rust and Java for a cell."""
     # Flink takes half a minute for a GiB of its shortest records.
     is_slow = cell.get("codec", "none") != "none" or cell.get("record_bytes") == 16
     plain = sizes.packed_mib if is_slow else sizes.plain_mib
@@ -61,7 +61,7 @@ def _calls(part: str, sizes: Sizes, cell: Cell, repetitions: int, *, lineitem: b
 
 
 def _text(codec: str, record_bytes: int = 100) -> Iterator[Cell]:
-    """The grid, of a codec and records of a length."""
+    """The grid for one codec and one length of records."""
     for partitions, buffer in itertools.product(PARTITIONS, BUFFERS):
         yield {
             "data": "text", "record_bytes": record_bytes, "partitions": partitions, "buffer_mib": buffer,
@@ -70,7 +70,7 @@ def _text(codec: str, record_bytes: int = 100) -> Iterator[Cell]:
 
 
 def write(sizes: Sizes) -> Iterator[Step]:
-    """Rust and Java on text without a codec, in turns; then with one, other records, and TPC-H's rows."""
+    """Rust and Java on text without a codec, in turns; then with a codec, with other records, and with TPC-H's rows."""
     for cell in _text("none"):
         yield Step("write", _calls("write", sizes, cell, sizes.repetitions), sizes.turns)
     others = [*_text("lz4"), *_text("zstd"), *_text("none", 16), *_text("none", 1 << 10)]
@@ -87,14 +87,14 @@ def write(sizes: Sizes) -> Iterator[Step]:
 
 
 def read(sizes: Sizes) -> Iterator[Step]:
-    """The same for reading, of text without a codec and with one; each program has its own limits beside it."""
+    """The same for reading, of text without a codec and with one; each program measures its own limits too."""
     for codec, partitions, buffer in itertools.product(CODECS, PARTITIONS, BUFFERS):
         cell: Cell = {"partitions": partitions, "buffer_mib": buffer, "codec": codec}
         yield Step("read", _calls("read", sizes, cell, sizes.alone))
 
 
 def python(sizes: Sizes) -> Iterator[Step]:
-    """Tables and records in Python, beside pyarrow, all in one process."""
+    """Tables and records in Python and pyarrow, all in one process."""
     for part, data, partitions in itertools.product(
         ("write", "read"), ("text-table", "lineitem-table", "text"), (64, 1_000)
     ):
@@ -103,19 +103,19 @@ def python(sizes: Sizes) -> Iterator[Step]:
 
 
 JOBS = ("small", "rebalance", "keyed-sum", "word-count", "q1", "q3", "q5", "q9", "q18")
-"""Jobs of Flink: four that make their own data, and queries of TPC-H."""
+"""Flink jobs: four that make their own data, and TPC-H queries."""
 WIDE = 100
-"""Subtasks of each operator where most of the work is to shuffle."""
+"""Subtasks of each operator in jobs that mostly shuffle."""
 
 
 def flink_jobs(sizes: Sizes) -> Iterator[Step]:
-    """Whole jobs, with Faro's shuffle and with Flink's own: the program has a process for each, which take turns."""
+    """Whole jobs, with Faro's shuffle and with Flink's own. Each shuffle has a process; these take turns."""
     cells = [(job, 4) for job in JOBS] + [("rebalance", WIDE), ("keyed-sum", WIDE)]
     for job, parallelism in cells:
         cell = (("job", job), ("partitions", parallelism), ("codec", "lz4"))
-        # Others than the first sort at their consumers, which takes its time.
+        # All jobs except the first sort at their consumers, which takes time.
         plain = 2 * sizes.plain_mib if job == "rebalance" else sizes.packed_mib // 2
-        # One takes a tenth of a second, in which a millisecond counts.
+        # One run takes a tenth of a second, so milliseconds matter.
         repetitions = 25 * sizes.alone if job == "small" else sizes.alone + 2
         call = Call("java", "flink-jobs", cell, repetitions, plain, tables=job.startswith("q"))
         # Medians of processes differ by 5 to 10 %.
@@ -128,7 +128,7 @@ def _single(part: str, sizes: Sizes, *languages: str) -> Iterator[Step]:
 
 
 def plan(parts: list[str], sizes: Sizes, cell: Mapping[str, str] = MappingProxyType({})) -> list[Step]:
-    """The steps of some parts, in order; only those whose cells have what `cell` has."""
+    """The steps of some parts, in order; only those whose cells match `cell`."""
     steps: list[Step] = []
     for part in parts:
         if part in GRIDS:

@@ -27,7 +27,7 @@ _STYLE: Any = {
     "axes.grid": True,
     "grid.color": "#dddddd",
     "legend.frameon": False,
-    # Colours that people who cannot tell red from green can tell apart (Okabe and Ito).
+    # Colours that colour-blind people can tell apart (Okabe and Ito).
     "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"]),
 }
 _X = {
@@ -46,11 +46,11 @@ class Plot:
     part: str
     title: str
     path: str
-    """From the repository's root."""
+    """The path from the repository's root."""
 
 
 def draw(results: Results, root: Path) -> list[Plot]:
-    """Draw what the results have figures for; plots of earlier runs are removed."""
+    """Draw the plots for which there are results. Plots of earlier runs are removed."""
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.svg"):
@@ -76,7 +76,7 @@ def draw(results: Results, root: Path) -> list[Plot]:
 def _save(figure: Figure, root: Path, plot: Plot) -> Plot:
     FigureCanvasSVG(figure)
     figure.savefig(root / plot.path, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
-    # A file without blanks at the ends of lines.
+    # Remove blanks at the ends of lines.
     text = (root / plot.path).read_text()
     (root / plot.path).write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
     return plot
@@ -131,7 +131,7 @@ def _bars(axes: Any, places: Sequence[float], values: Sequence[Spread], width: f
 
 
 def _growth(lines: list[Line], curve: str) -> Figure:
-    """Time beside memory, both against what grows; a straight line is what linear would be."""
+    """Time and memory against the growing quantity. A linear curve would be a straight line."""
     figure = Figure(figsize=(9, 3.8), layout="constrained")
     time, memory = figure.subplots(1, 2)
     others = [

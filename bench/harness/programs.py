@@ -1,4 +1,4 @@
-"""The programs of the three languages: how each is called for one cell of a part."""
+"""The programs of the three languages, and the command line of each for one cell of a part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.machine import REPOSITORY
 
 MIB = 1 << 20
 Cell = dict[str, str | int]
-"""What the cases of a call have in common, by the keys of a case."""
+"""The values that all cases of a call share, by the keys of a case."""
 
 RUST = REPOSITORY / "rust/target/release/faro-bench"
 JAVA = REPOSITORY / "java/benchmarks/run"
@@ -22,7 +22,7 @@ FLINK = REPOSITORY / "java/faro-flink/bench"
 
 
 class ProgramError(Exception):
-    """A program that could not be run, or that ended otherwise than it should."""
+    """A program could not be run, or failed."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Call:
     plain_mib: int | None = None
     """MiB of plain record data in each repetition."""
     more: tuple[str, ...] = ()
-    """Options of the part alone."""
+    """Options of this part only."""
     lineitem: bool = False
-    """Whether rows of TPC-H's table are needed."""
+    """Whether rows of TPC-H's lineitem table are needed."""
     tables: bool = False
-    """Whether all of TPC-H's tables are."""
+    """Whether all TPC-H tables are needed."""
 
     def command(self, out: Path, folder: Path, lineitem: Path | None) -> list[str]:
         """The command line."""
@@ -78,14 +78,14 @@ class Call:
 
 
 def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list[str], timeout: float) -> None:
-    """Run a program to its end; what it says goes to the harness's standard error.
+    """Run a program to its end. Its output goes to the harness's standard error.
 
     Args:
         call: what to run.
         out: the file that it appends lines to.
         folder: where it makes files.
         lineitem: rows of TPC-H's table as text; the other tables are beside it if a call needs them.
-        prefix: what goes before the command, such as ``taskset``.
+        prefix: a command before the command, such as ``taskset``.
         timeout: in seconds.
 
     Raises:
@@ -94,10 +94,10 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
     command = [*prefix, *call.command(out, folder, lineitem)]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     if call.part == "growth":
-        # Peaks of memory are taken in one process: glibc gives pieces above 1 MiB back when they are freed.
+        # Peaks of memory are measured in one process, so glibc must return pieces above 1 MiB when they are freed.
         environment["MALLOC_MMAP_THRESHOLD_"] = str(MIB)
     try:
-        # A session of its own: what it starts ends with it.
+        # A new session, so that its children can be ended with it.
         process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
@@ -118,13 +118,13 @@ def run(call: Call, out: Path, folder: Path, lineitem: Path | None, prefix: list
             if process.poll() is None:
                 _end(process)
     if process.returncode:
-        # Of Java's traces what was thrown, not where.
+        # From Java's stack traces, keep what was thrown, not where.
         thrown = "\n".join(line for line in said.strip().splitlines() if not line.startswith("\tat "))
         raise ProgramError(f"{call}: exit code {process.returncode}: {thrown[-1500:]}")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a program and what it started, first so that it can clean up."""
+    """End a program and its children; at first in a way that lets it clean up."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

@@ -1,4 +1,4 @@
-"""The targets, each held against what was measured: met, not met and by how much, or not measured."""
+"""The targets, each compared with the results: met, not met and by how much, or not measured."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ PYARROW = ("arrow-ipc", "arrow-ipc-buffered", "parquet", "arrow-dataset-ipc")
 
 @dataclass(frozen=True)
 class Target:
-    """Something to be reached."""
+    """A target."""
 
     id: str
     text: str
     decide: Callable[[Results], Verdict]
 
     def judge(self, results: Results) -> dict[str, str]:
-        """The target as bench.json has it."""
+        """The target as an entry of bench.json."""
         met, found = self.decide(results)
         state = {True: "met", False: "not met", None: "not measured"}[met]
         return {"id": self.id, "text": self.text, "state": state, "found": found}
 
 
 def cell(key: Key) -> str:
-    """A case in short."""
+    """A short name of a case."""
     names = {"partitions": "P", "buffer_mib": "MiB", "record_bytes": "B", "order": "order"}
     told = ((names.get(name, ""), value) for name, value in key if name not in ("data", "plain_bytes"))
     return " ".join(f"{name}={value}" if name else str(value) for name, value in told)
 
 
 def _medians(ratios: list[tuple[Key, Spread]], middle: float | None, least: float, *, strict: bool = False) -> Verdict:
-    """Hold the medians of some cells against what their middle and each of them has to reach."""
+    """Compare the medians of some cells with the target for their median and the target for each cell."""
     if not ratios:
         return None, "no case in which both were measured"
     values = [spread.median for _, spread in ratios]
@@ -138,7 +138,7 @@ def _many_partitions(results: Results) -> Verdict:
 
 
 def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0) -> Callable[[Results], Verdict]:
-    """Holds a figure that every language hands over against a limit."""
+    """Compares a figure that every language reports with a limit."""
 
     def decide(results: Results) -> Verdict:
         found = [(line, line.figures[name]) for line in results.select(part, subject="faro") if name in line.figures]
@@ -152,7 +152,7 @@ def figure(part: str, name: str, most: float, unit: str = "", scale: float = 1.0
 
 
 SHUFFLE_BOUND = ("rebalance",)
-"""Jobs of Flink that do little else than shuffle; the others sort what comes, which takes longer (results/notes.md)."""
+"""Flink jobs that do little else than shuffle. The others sort their input, which takes longer (results/notes.md)."""
 
 
 def _jobs(results: Results) -> Verdict:
@@ -188,17 +188,17 @@ def _memory(results: Results) -> Verdict:
 
 
 PEAK_FLOOR = 4 << 20
-"""Less memory than this, a window of reading, is counted as this much."""
+"""Less memory than this, which is a window of reading, counts as this much."""
 STEEPER = 1.25
-"""How much more than in proportion a curve may rise from one point to the next: repetitions differ by as much."""
+"""How much more than in proportion a curve may rise from one point to the next: repetitions vary by this much."""
 
 
 def _growth(results: Results) -> Verdict:
-    """Hold neighbouring points of all curves against each other, in time and in memory."""
+    """Compare neighbouring points of all curves, in time and in memory."""
     series: dict[tuple[str, str, str], list[Line]] = {}
     for line in results.select("growth"):
         curve = str(line.case.get("curve"))
-        # Time against threads falls; raw writes, which stand beside, are the machine's.
+        # Time falls with more threads. Raw writes show the machine, not Faro.
         if curve != "threads" and curve in line.case and line.subject.startswith("faro"):
             series.setdefault((line.language, line.subject, curve), []).append(line)
     found = []
@@ -223,7 +223,7 @@ def _small_blocks(results: Results) -> Verdict:
     lines = results.select("small-blocks", "rust", "faro-dictionaries", data="text", order=None)
     if not lines or lines[0].stored_bytes is None:
         return None, "not measured"
-    # The target speaks of 1 GiB of plain data.
+    # The target is for 1 GiB of plain data.
     stored = lines[0].stored_bytes / lines[0].plain_bytes * 2**30
     found = speed(lines[0])
     told = f"{stored / 1e6:.0f} MB for 1 GiB at {found.median / 1e6:.0f} MB/s ({_range(found, 1e6)})"

@@ -1,4 +1,4 @@
-"""A run: steps in order, a bar on a terminal or else a line for each call, and a folder that is gone afterwards."""
+"""A run: steps in order, with a progress bar on a terminal or else a line for each call, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT = 900.0
 
 @contextlib.contextmanager
 def work_folder(parent: Path) -> Iterator[Path]:
-    """A folder for what is written; gone at the end, also when the run is interrupted or told to end."""
+    """A folder for the files of a run. It is removed at the end, also if the run is interrupted or terminated."""
 
     def stop(number: int, _: FrameType | None) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)
@@ -37,7 +37,7 @@ def work_folder(parent: Path) -> Iterator[Path]:
 
 
 def lineitem(folder: Path, scale: float, *, others: bool = False) -> Path:
-    """Make rows of TPC-H's lineitem table as text, and the other tables beside it if they are wanted."""
+    """Make rows of TPC-H's lineitem table as text and, if wanted, the other tables beside it."""
     generator = Path(sys.executable).parent / "tpchgen-cli"
     chosen = [] if others else ["-T", "lineitem"]
     command = [str(generator), "tbl", "-s", str(scale), *chosen, "-o", str(folder)]
@@ -58,12 +58,12 @@ def measure(
     Args:
         steps: what to run.
         folder: where they make files.
-        prefix: what goes before each command.
-        say: takes what is worth a line on the terminal.
+        prefix: a command before each command.
+        say: gets each line for the terminal.
         table: rows of TPC-H's lineitem table.
 
     Returns:
-        What they handed over, joined, and what went wrong.
+        Their lines, joined, and the failures.
     """
     found: list[Line] = []
     failures: list[str] = []
@@ -82,7 +82,7 @@ def measure(
                         run(call, out, folder, table, prefix, TIMEOUT)
                         got = lines.read(out) if out.exists() else []
                         if not got and not number and not turn:
-                            failures.append(f"{call}: it handed over nothing")
+                            failures.append(f"{call}: it reported nothing")
                         found += got
                     except (ProgramError, LineError) as fault:
                         failures.append(str(fault))

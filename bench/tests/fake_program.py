@@ -1,4 +1,4 @@
-"""Stands for a program: hands over a line, or does what FAKE says."""
+"""A fake program: it reports a line, or does what FAKE says."""
 
 import json
 import os

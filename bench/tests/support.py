@@ -1,4 +1,4 @@
-"""Made-up results."""
+"""Invented results."""
 
 from __future__ import annotations
 

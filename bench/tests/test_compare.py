@@ -1,4 +1,4 @@
-"""The guard against regressions: what it lets pass, and what it must not."""
+"""The guard against regressions: which changes it accepts, and which not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_slower_machine_is_no_regression(tmp_path: Path) -> None:
 
 
 def test_a_regression_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # As fast as before in seconds, on a machine that has become faster.
+    # The same seconds as before, on a machine that became faster.
     assert run(tmp_path, BEFORE, measured([2.0, 2.0, 2.2], [0.7, 0.7, 0.7])) == 1
     assert "WORSE write rust faro" in capsys.readouterr().out
 
@@ -53,7 +53,7 @@ def test_what_is_gone_fails_unless_that_is_allowed(tmp_path: Path, capsys: pytes
     assert run(tmp_path, more, BEFORE) == 1
     assert "gone" in capsys.readouterr().out
     assert run(tmp_path, more, BEFORE, "--allow-missing") == 0
-    # The same subject beside another limit is another measurement.
+    # The same subject with another limit is another measurement.
     assert run(tmp_path, BEFORE, [line("rust", "faro", [2.0]), line("rust", "memcpy", [1.0])]) == 1
 
 

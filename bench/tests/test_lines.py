@@ -1,4 +1,4 @@
-"""Lines: what is refused, what is joined, and what comes out of repetitions."""
+"""Lines: which are refused, how they are joined, and what repetitions give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program of Python hands over what the harness takes: a smoke run with little data."""
+"""The harness accepts the output of Python's program: a smoke run with little data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run with programs that are made up: turns, failures, an interruption."""
+"""A run with fake programs: turns, failures, an interruption."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_whole_run(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     made = json.loads(target.read_text())
     assert made["quick"]
     assert {line["part"] for line in made["results"]} == {"read"}
-    assert "sizes for trying" in (tmp_path / "BENCHMARKS.md").read_text()
+    assert "These are small sizes" in (tmp_path / "BENCHMARKS.md").read_text()
     assert list(fakes.iterdir()) == []
     assert "1 of " in capsys.readouterr().err
     assert cli.main(["index", *arguments[1:], "--keep"]) == 0
@@ -145,7 +145,7 @@ def test_some_cells_again(fakes: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert {line.get("turns") for line in json.loads(target.read_text())["results"]} == {6}
     made = json.loads(target.read_text())
     assert len(made["results"]) == len(all_cells["results"])
-    # Each result says which run measured it, however often others are measured again.
+    # Each result names the run that measured it, however often others are measured again.
     runs = {"none": "a, first", "lz4": "b, second"}
     for line in made["results"]:
         line["run"] = runs.get(line["case"]["codec"], "a, first")

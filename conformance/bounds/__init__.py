@@ -1,1 +1,1 @@
-"""Hostile files whose checksums are right, read under an address-space limit and a bound on processor time."""
+"""Hostile files with correct checksums, read under an address-space limit and a bound on processor time."""

@@ -1,4 +1,4 @@
-"""Payloads that unfold, or would, into more than there may be."""
+"""Payloads that decode, or claim to decode, to more than the limits allow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _one_extent(folder: Path, blocks: list[tuple[bytes, int, int]], check: str, 
 
 
 def _frame(blocks: list[tuple[int, int, bytes]], window: int = 0x68) -> bytes:
-    """A Zstandard frame without magic: of each block its type, its size, and its bytes. The window is 8 MiB."""
+    """A Zstandard frame without magic number. Each block is its type, its size, and its bytes. The window is 8 MiB."""
     head = bytes([0, window])
     last = len(blocks) - 1
     return head + b"".join(

@@ -1,4 +1,4 @@
-"""Bytes of hostile outputs: big, quick to make, and with right checksums, so that readers get past these."""
+"""Bytes of hostile outputs: big, quick to make, and with correct checksums, so that readers do not stop there."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from generate.raw import KIND_DATA, KIND_DICTIONARY, KIND_FOOTER, KIND_REGION, N
 
 INDEX, DATA, SINGLE = 2, 1, 3
 REGION, FOOTER, SCHEMA = b"FRRG", b"FRFT", b"FRSC"
-# Fields of each table, by the order of their declaration.
+# The number of fields of each table.
 FIELDS = {REGION: 9, FOOTER: 6, SCHEMA: 1}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A vector, string or table of a message: made for the position where it will stand."""
+    """A vector, string or table of a message: made for its position in the message."""
 
     make: Callable[[int], bytes]
-    # What its first element is aligned by; a count of 4 bytes stands before it.
+    # The alignment of its first element, which follows a count of 4 bytes.
     align: int = 4
 
 
@@ -50,12 +50,12 @@ def text(value: bytes) -> Part:
 
 
 def message(identifier: bytes, scalars: dict[int, tuple[int, int]], parts: dict[int, Part]) -> bytes:
-    """A message whose parts stand one after another. `scalars`: field to size and value; `parts`: field to part."""
+    """A message whose parts follow one another. `scalars`: field to size and value; `parts`: field to part."""
     inline = sorted([(-size, slot) for slot, (size, _) in scalars.items()] + [(-4, slot) for slot in parts])
     count = FIELDS[identifier]
     vtable = 8
     table = vtable + 4 + 2 * count
-    # The fields of 8 bytes follow the table's first 4.
+    # The fields of 8 bytes follow the first 4 bytes of the table.
     table += -(table - 4) % 8
     places, at = {}, table + 4
     for size, slot in inline:
@@ -78,7 +78,7 @@ def message(identifier: bytes, scalars: dict[int, tuple[int, int]], parts: dict[
 
 
 def shared_extents(lengths: np.ndarray, members: bytes | None, first_block: int = 0) -> Part:
-    """A vector of SharedExtent tables of one vtable; `members` are those of each, in a vector of its own."""
+    """A vector of SharedExtent tables of one vtable; `members` are the members of each, in separate vectors."""
     count = len(lengths)
 
     def make(position: int) -> bytes:
@@ -117,7 +117,7 @@ def block(
 
 @dataclass
 class Output:
-    """An output that is being made: a pair, or a single file (then `data` stays empty)."""
+    """An output that is being built: a pair, or a single file (`data` stays empty then)."""
 
     header: Header
     single: bool = False
@@ -148,7 +148,7 @@ class Output:
     def region(
         self, blocks: bytes, scalars: dict[int, tuple[int, int]] | None = None, parts: dict[int, Part] | None = None
     ) -> None:
-        """Append a region: its blocks, and a message with what every message says and these fields."""
+        """Append a region: its blocks, and a message with these fields besides those of every message."""
         target = self.index if self.single else self.data
         offset = len(target)
         target += blocks

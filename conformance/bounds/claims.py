@@ -22,7 +22,7 @@ def _output(count: int = 4, *, single: bool = False, framing: int = OPAQUE) -> O
 
 @kind()
 def partitions_claimed(folder: Path, size: int) -> Made:
-    """A header claims 2^28 partitions, and nothing is behind it."""
+    """A header that claims 2^28 partitions, and nothing after it."""
     out = _output(MOST)
     out.finish()
     return Made(out.save(folder), "ok", (0, MOST - 1), ((0, MOST),))
@@ -64,7 +64,7 @@ def members_large(folder: Path, size: int) -> Made:
 
 @kind(1, 1)
 def block_claimed(folder: Path, size: int) -> Made:
-    """Blocks that claim 2 GiB, 4 GiB, and what wraps, in an extent of 32 bytes."""
+    """Blocks that claim 2 GiB, 4 GiB, and sizes that overflow, in an extent of 32 bytes."""
     out = _output()
     for number, claim in enumerate((0x80000000, 0xFFFFFFFF, 0xFFFFFFE8, 0x7FFFFFF8)):
         out.region(block(out.header, b"x", sequence=number, stored_size=claim), parts={3: u32s([0, 4, 4, 4, 4])})
@@ -92,7 +92,7 @@ def pending_claimed(folder: Path, size: int) -> Made:
 
 @kind()
 def counts_claimed(folder: Path, size: int) -> Made:
-    """Counts of 2^32 - 1 and of what wraps, in every vector of a message."""
+    """Counts of 2^32 - 1 and counts that overflow, in every vector of a message."""
     out = _output()
     for slot in (3, 5, 6, 7, 8):
         for count in (0xFFFFFFFF, 0x40000000, 0x10000000):
@@ -140,7 +140,7 @@ def arrow_claimed(folder: Path, size: int) -> Made:
 
 
 def _directory(folder: Path, change: Callable[[Output], None]) -> Made:
-    """Four regions, in whose directory something is changed."""
+    """Four regions, with a changed directory."""
     out = _output()
     for number in range(4):
         content = block(out.header, b"x", sequence=number)
@@ -152,7 +152,7 @@ def _directory(folder: Path, change: Callable[[Output], None]) -> Made:
 
 @kind()
 def directory_one_message(folder: Path, size: int) -> Made:
-    """A directory all of whose entries lead to one message."""
+    """A directory whose entries all lead to one message."""
 
     def change(out: Output) -> None:
         at, length, _, _ = out.entries[0]
@@ -163,7 +163,7 @@ def directory_one_message(folder: Path, size: int) -> Made:
 
 @kind()
 def directory_footer(folder: Path, size: int) -> Made:
-    """A directory whose entries lead to the footer that it stands in."""
+    """A directory whose entries lead to the footer that contains it."""
 
     def change(out: Output) -> None:
         out.entries = [(len(out.index), 8, offset, length) for _, _, offset, length in out.entries]
@@ -179,7 +179,7 @@ def directory_backwards(folder: Path, size: int) -> Made:
 
 @kind()
 def directory_wraps(folder: Path, size: int) -> Made:
-    """An entry whose place and size wrap around 2^64."""
+    """An entry whose offset and size wrap around 2^64."""
 
     def change(out: Output) -> None:
         out.entries[1] = (0xFFFFFFFFFFFFFFF8, 0xFFFFFFFF, *out.entries[1][2:])

@@ -20,13 +20,13 @@ from .kind import KINDS, Kind, Made
 from .lengths import regions
 from .measure import Asked, Bounded, allowance, requests
 
-# Of an output k times as large, an operation may take so many times k the processor time, and what noise takes.
+# For an output k times as large, an operation may take k times this factor of processor time, plus this for noise.
 SLACK = 2.0
 NOISE = 0.5
 
 _EPILOG = """\
 Every file has right checksums. No testee may crash, run out of the address space that the limits allow, or take longer
-than --timeout; all have to answer alike, with the code that is expected; and where a kind has two sizes, processor
+than --timeout; all must give the same answer, with the expected code; and where a kind has two sizes, processor
 time must not grow faster than the size.
 
 exit codes: as of conformance/run
@@ -41,7 +41,7 @@ class Report:
         self.asked = 0
 
     def fault(self, text: str) -> None:
-        """Note and show a fault."""
+        """Record and show a fault."""
         self.faults.append(text)
         print(f"    FAULT {text}", flush=True)
 
@@ -56,11 +56,11 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     )
     add_common(parser)
     parser.add_argument(
-        "--all", action="store_true", help="both sizes of each kind, and their ratio; else the small one"
+        "--all", action="store_true", help="both sizes of each kind, and their ratio; default: the small one"
     )
     parser.add_argument("-k", dest="word", default="", help="only kinds with this in the name")
-    parser.add_argument("--list", action="store_true", help="show the kinds and run none")
-    parser.add_argument("--times", action="store_true", help="show what took longest")
+    parser.add_argument("--list", action="store_true", help="list the kinds, run nothing")
+    parser.add_argument("--times", action="store_true", help="show the slowest requests")
     options = parser.parse_args(arguments)
     kinds = [kind for kind in KINDS if options.word in kind.name]
     if not kinds:
@@ -129,8 +129,8 @@ def _sums(asked: list[Asked]) -> dict[str, float]:
 def _ask_testees(
     testees: list[Testee], made: Made, protocol: Protocol, folder: Path, timeout: float, report: Report
 ) -> dict[str, list[Asked]]:
-    """What each testee answers. Processor time is taken of each by itself, so they may be asked at the same time."""
-    # A file that grows grows for one.
+    """The answers of each testee. Processor time is measured for each process, so they may run at the same time."""
+    # Files that grow are made for each testee.
     with concurrent.futures.ThreadPoolExecutor(1 if made.grow else len(testees)) as executor:
         asked = executor.map(lambda one: _ask_all(one, made, protocol, folder, timeout, report), testees)
         return {testee.name: answers for testee, answers in zip(testees, asked, strict=True)}
@@ -173,7 +173,7 @@ def _warm(folder: Path, name: str) -> list[tuple[str, dict[str, object]]]:
 
 
 def _compare(kind: Kind, size: int, made: Made, answers: dict[str, list[Asked]], report: Report) -> None:
-    """All have to say the same, and `check` what is expected."""
+    """All must give the same answers, and `check` the expected one."""
     said: dict[tuple[int, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for testee, all_asked in answers.items():
         for number, asked in enumerate(all_asked):

@@ -1,4 +1,4 @@
-"""Files with very many dictionaries, with large ones, and with some that claim to be."""
+"""Files with very many dictionaries, with large ones, and with claims of large ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _unnamed(count: int) -> Output:
 
 @kind(60, 240)
 def dictionaries_by_turns(folder: Path, size: int) -> Made:
-    """Small dictionaries, and blocks that name them by turns."""
+    """Small dictionaries, and blocks that name them in turn."""
     out = _output()
     for number in range(size):
         out.dictionary(WORDS[:4] + number.to_bytes(4, "little") + WORDS[8:])
@@ -50,14 +50,14 @@ def dictionaries_by_turns(folder: Path, size: int) -> Made:
 
 @kind(16, 64)
 def dictionaries_large(folder: Path, size: int) -> Made:
-    """Dictionaries of 64 KiB in a single file, and blocks that name them by turns."""
+    """Dictionaries of 64 KiB in a single file, and blocks that name them in turn."""
     out = _output(single=True)
     for number in range(size):
-        # What stands before the content that the texts refer to is never referred to.
+        # The texts refer only to the end of the dictionary.
         head, content = WORDS[8:144], WORDS[144:]
         filler = bytes((64 << 10) - len(WORDS))
         out.dictionary(WORDS[:4] + number.to_bytes(4, "little") + head + filler + content)
-    # So many that to take them again and again would show.
+    # Enough that loading them again for each block would take noticeable time.
     _by_turns(out, size, 400 * size)
     return Made(out.save(folder), "ok", limits=KEPT)
 
@@ -87,7 +87,7 @@ def dictionary_above_limit(folder: Path, size: int) -> Made:
 
 @kind(50, 200)
 def dictionaries_corrupt(folder: Path, size: int) -> Made:
-    """Dictionaries that no decoder takes."""
+    """Dictionaries that no decoder accepts."""
     out = _output()
     for number in range(size):
         out.dictionary(CORRUPT[:4] + number.to_bytes(4, "little") + CORRUPT[8:])

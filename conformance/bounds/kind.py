@@ -1,4 +1,4 @@
-"""What a kind of hostile output is."""
+"""The kinds of hostile outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MIB = 1 << 20
-# Small, so that what a reader takes beyond them shows.
+# Small, so that memory beyond them is noticed.
 LIMITS = {"max_block_size": MIB, "max_plain_size": MIB, "max_message_size": MIB}
 LARGER = {"max_block_size": 16 * MIB, "max_plain_size": 16 * MIB, "max_message_size": 16 * MIB}
 
@@ -17,16 +17,16 @@ class Made:
     """One hostile output."""
 
     files: dict[str, Path]
-    # What `check` at level decode has to say: a code, or "ok".
+    # The expected answer of `check` at level decode: a code, or "ok".
     check: str
-    # Partitions to be read one by one, and ranges; of a file that claims 2^28 nobody reads all.
+    # Partitions to read one by one, and ranges. Of a file that claims 2^28 partitions, only some are read.
     partitions: tuple[int, ...] = (0,)
     ranges: tuple[tuple[int, int], ...] = ((0, 1),)
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
-    # A follower polls so many times; after each the index (or single) file grows by so many zero bytes.
+    # How often a follower polls, and how many zero bytes the index (or single) file grows by after each.
     polls: int = 2
     grow: int = 0
-    # What is not asked, by name: where it would only repeat another.
+    # The names of operations that are left out because they would only repeat another.
     without: tuple[str, ...] = ()
 
 
@@ -35,7 +35,7 @@ Maker = Callable[[Path, int], Made]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of output, in two sizes: by these cost is seen to grow with the file and not faster."""
+    """A kind of output, in two sizes, which show that cost does not grow faster than the file."""
 
     name: str
     title: str
@@ -53,7 +53,7 @@ KINDS: list[Kind] = []
 
 
 def kind(small: int = 1, large: int = 1) -> Callable[[Maker], Maker]:
-    """Register a maker, whose docstring is the title; its sizes are of whatever there are many of."""
+    """Register a maker, whose docstring is the title; its sizes are counts of the repeated thing."""
 
     def register(make: Maker) -> Maker:
         KINDS.append(Kind(make.__name__.replace("_", "-"), (make.__doc__ or "").rstrip("."), make, small, large))

@@ -57,7 +57,7 @@ def blocks_tiny(folder: Path, size: int) -> Made:
     return Made(out.save(folder), "ok")
 
 
-# Both more than a reader keeps of them, as what is kept costs nothing.
+# Both are more than a reader caches, as cached messages cost nothing.
 @kind(32, 96)
 def messages_large(folder: Path, size: int) -> Made:
     """Region messages of 1 MiB, of which one partition needs a few bytes each."""
@@ -83,7 +83,7 @@ def skippable_many(folder: Path, size: int) -> Made:
 
 @kind(4 * MIB, 16 * MIB)
 def zeros_behind(folder: Path, size: int) -> Made:
-    """Zeros behind the last region message, and behind the data."""
+    """Zeros after the last region message, and after the data."""
     out = regions(3)
     out.index += bytes(size)
     out.data += bytes(size)
@@ -101,7 +101,7 @@ def zeros_in_extent(folder: Path, size: int) -> Made:
 
 @kind(4 * MIB, 16 * MIB)
 def zeros_single(folder: Path, size: int) -> Made:
-    """Zeros behind the blocks of a single file that nobody committed."""
+    """Zeros after the blocks of a single file that were never committed."""
     out = regions(3, single=True)
     out.index += block(out.header, b"x", sequence=3) + bytes(size)
     return Made(out.save(folder), "unfinished")
@@ -109,7 +109,7 @@ def zeros_single(folder: Path, size: int) -> Made:
 
 @kind(GIB, 4 * GIB)
 def hole_in_index(folder: Path, size: int) -> Made:
-    """An index whose file is GiB long, and has no bytes there."""
+    """A sparse index file of GiB."""
     out = regions(3)
     files = out.save(folder)
     os.truncate(files["index"], size)
@@ -118,7 +118,7 @@ def hole_in_index(folder: Path, size: int) -> Made:
 
 @kind(GIB, 4 * GIB)
 def hole_in_data(folder: Path, size: int) -> Made:
-    """Data whose file is GiB long, and has no bytes there."""
+    """A sparse data file of GiB."""
     out = regions(3)
     out.finish()
     files = out.save(folder)
@@ -128,7 +128,7 @@ def hole_in_data(folder: Path, size: int) -> Made:
 
 @kind(1, 1)
 def pending_grows(folder: Path, size: int) -> Made:
-    """An unfinished index whose last message is long, not whole, and grows by a byte a poll."""
+    """An unfinished index whose last message is long and incomplete, and grows by one byte before each poll."""
     out = regions(3)
     content = bytes(15 * MIB)
     out.index += block(out.header, content, KIND_REGION, NOBODY, out.messages)[: 14 * MIB]

@@ -1,4 +1,4 @@
-"""A testee under limits: its address space is bounded, and the processor time of each request is taken."""
+"""A testee under limits: its address space is bounded, and the processor time of each request is measured."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from faro_conformance.testees import Testee
 
 from .kind import Made
 
-# What a runtime takes for itself once it works: thread stacks, compiled code, buffers of the protocol.
+# What a runtime takes for itself while it works: thread stacks, compiled code, buffers of the protocol.
 BASE = 64 << 20
-# How often what the limits allow may be held at a time: a message as bytes and as values, a payload stored and plain.
+# How often the amount of a limit may be held at a time: a message as bytes and as values, a payload stored and plain.
 COPIES = 6
-# What a dictionary's entropy tables take when they are ready for decoding.
+# The size of a dictionary's entropy tables when they are ready for decoding.
 DIGEST = 32 << 10
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def allowance(limits: dict[str, int]) -> int:
-    """Bytes of address space that an operation may add to what the idle testee has (LIM-2)."""
-    # Dictionaries that blocks name are kept, each as it is and digested.
+    """Bytes of address space that an operation may add to those of the idle testee (LIM-2)."""
+    # Dictionaries that blocks name are kept, both as bytes and prepared for decoding.
     dictionaries = limits.get("max_dictionaries", 0) * (limits.get("max_dictionary_size", 0) + DIGEST)
     return (
         BASE
@@ -38,7 +38,7 @@ def allowance(limits: dict[str, int]) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of one request."""
+    """The outcome of one request."""
 
     name: str
     outcome: Outcome
@@ -46,15 +46,15 @@ class Asked:
 
 
 def prepare(testee: Testee, limit: int) -> Testee:
-    """The testee with what makes a bound on its address space mean something."""
-    # A JVM, if it is one, reserves its heap at once; the bound has to be on what it fills.
+    """The testee, with settings that make a bound on its address space meaningful."""
+    # A JVM reserves its heap at once, so the bound must apply to the part that it fills.
     java = f"-Xmx{max(limit >> 20, 64)}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
     environment = {**testee.environment, "MALLOC_ARENA_MAX": "1", "_JAVA_OPTIONS": java}
     return replace(testee, environment=environment, memory_limit=None)
 
 
 class Bounded:
-    """A testee's process, bounded while it is asked."""
+    """A testee's process, bounded while it answers."""
 
     def __init__(self, testee: Testee, protocol: Protocol, folder: Path, limit: int, timeout: float) -> None:
         self.name = testee.name
@@ -62,7 +62,7 @@ class Bounded:
         self._limit = limit
 
     def start(self, warm: list[tuple[str, dict[str, Any]]]) -> None:
-        """Start it, let it load what it needs by requests on a good file, and bound it."""
+        """Start it, send requests on a valid file so that it loads what it needs, and bound it."""
         self._child.start()
         for op, fields in warm:
             self._child.ask(op, fields)
@@ -70,7 +70,7 @@ class Bounded:
         resource.prlimit(self._pid, resource.RLIMIT_AS, (now + self._limit, now + self._limit))
 
     def ask(self, name: str, op: str, fields: dict[str, Any]) -> Asked:
-        """Ask one request; a process that died is gone, and is not started again."""
+        """Send one request. A process that died is not restarted."""
         before = self._cpu()
         outcome = self._child.ask(op, fields)
         if outcome.kind in ("crash", "timeout", "garbage"):
@@ -84,7 +84,7 @@ class Bounded:
 
     @property
     def peak(self) -> int:
-        """Most bytes of memory that it had at a time, since it started."""
+        """The peak of its memory since it started, in bytes."""
         return self._status("VmHWM")
 
     @property
@@ -109,7 +109,7 @@ class Bounded:
 
 
 def requests(made: Made, folder: Path, testee: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What is asked of an output: a name, the operation and its fields."""
+    """The requests about an output: a name, the operation and its fields."""
     files = {role: str(path) for role, path in made.files.items()}
     common = {**files, "limits": made.limits}
     for level in ("structure", "checksums", "decode"):
@@ -118,7 +118,7 @@ def requests(made: Made, folder: Path, testee: str) -> Iterator[tuple[str, str, 
         yield f"read {number}", "read", {**common, "partitions": [partition]}
     yield "read without verifying", "read", {**common, "partitions": [made.partitions[0]], "verify": False}
     for number, (begin, end) in enumerate(made.ranges, 1):
-        # Not named by its ends, which differ between the two sizes of a kind.
+        # Its ends are not in the name, as they differ between the two sizes of a kind.
         yield f"range {number}", "read", {**common, "range": [begin, end]}
     yield "follow open", "follow", {"action": "open", "handle": "h", **common}
     growing = made.files.get("index") or made.files["single"]

@@ -14,7 +14,7 @@ from .kind import LARGER, Made, kind
 
 
 def _with_shared(folder: Path, part: Part, check: str, minor: int = 0) -> Made:
-    """A region message with this vector of shared extents, which no block belongs to."""
+    """A region message with this vector of shared extents, without blocks for them."""
     out = Output(Header(partition_count=4, framing=OPAQUE, version_minor=minor))
     out.region(block(out.header, b"x"), parts={3: u32s([0, 4, 4, 4, 4]), 6: part})
     out.finish()
@@ -22,7 +22,7 @@ def _with_shared(folder: Path, part: Part, check: str, minor: int = 0) -> Made:
 
 
 def _one_table(count: int, members: int) -> Part:
-    """A vector of *count* tables that are all the same one; its members have so many bytes."""
+    """A vector of *count* references to one table, whose members have *size* bytes."""
 
     def make(position: int) -> bytes:
         at_vtable = 4 + 4 * count
@@ -43,7 +43,7 @@ def table_shared(folder: Path, size: int) -> Made:
 
 @kind(100_000, 400_000)
 def table_shared_large(folder: Path, size: int) -> Made:
-    """The same with a large set of members, so that work would be their product."""
+    """The same with a large set of members, so that naive work would be the product."""
     return _with_shared(folder, _one_table(size, 4 * size), "malformed-message")
 
 
@@ -71,7 +71,7 @@ def tables_overlap(folder: Path, size: int) -> Made:
 
 @kind(50_000, 200_000)
 def vtables_own(folder: Path, size: int) -> Made:
-    """A table each with a vtable of its own, as large as may be."""
+    """Tables, each with its own vtable of the largest size."""
 
     def make(position: int) -> bytes:
         each = 12 + 8
@@ -112,7 +112,7 @@ def properties_many(folder: Path, size: int) -> Made:
 
 @kind(20_000, 80_000)
 def strings_overlap(folder: Path, size: int) -> Made:
-    """Properties whose values lie inside one another."""
+    """Properties whose values are inside one another."""
 
     def make(position: int) -> bytes:
         base = 4 + 4 * size + 8
@@ -123,7 +123,7 @@ def strings_overlap(folder: Path, size: int) -> Made:
         rows[:, 0] = 8 + 12 * np.arange(size)
         rows[:, 1] = strings + 8 * np.arange(size) - (tables + 4)
         rows[:, 2] = strings + 8 * np.arange(size) + 4 - (tables + 8)
-        # Each claims 64 bytes, and so reaches over the sixteen behind it; all bytes are text.
+        # Each claims 64 bytes, and so covers the sixteen after it; all bytes are text.
         texts = b"\x40\0\0\0" * (2 * size + 40)
         vtable = struct.pack("<HHHH", 8, 12, 4, 8)
         return struct.pack("<I", size) + offsets.tobytes() + vtable + rows.tobytes() + texts
@@ -143,7 +143,7 @@ def text_long(folder: Path, size: int) -> Made:
 
 @kind(1 << 20, 4 << 20)
 def text_broken(folder: Path, size: int) -> Made:
-    """A created_by of megabytes whose last character is broken."""
+    """A created_by of megabytes whose last character is not valid UTF-8."""
     out = Output(Header(partition_count=4))
     out.finish({4: text("é".encode() * (size // 2) + b"\xc3")})
     return Made(out.save(folder), "malformed-message", limits=LARGER)

@@ -1,1 +1,1 @@
-"""What damage is detected, measured: files damaged in every likely way, and what each reader says of them."""
+"""Measures which damage is detected: files damaged in every likely way, and the answer of each reader."""

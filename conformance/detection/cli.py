@@ -1,4 +1,4 @@
-"""`conformance/run detection`: what damage is detected, measured."""
+"""`conformance/run detection`: measures which damage is detected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .run import QUICK, Run, digests
 SEED = 20261121
 
 _EPILOG = """\
-Whatever is delivered without an error and is not what was written, and whatever committed regions a follower or a
-repair loses without an error, has to have one of the reasons that spec/integrity.md gives; else the command fails.
+If wrong content is delivered without an error, or a follower or a repair loses committed regions without an error,
+there must be one of the reasons that spec/integrity.md gives; else the command fails.
 
-exit codes: as of conformance/run; 1 also when its detection.json was measured on other files than are made now
+exit codes: as of conformance/run; 1 also if detection.json was measured on other files than those made now
 """
 
 
@@ -30,21 +30,25 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     """Run the command; its exit code."""
     parser = argparse.ArgumentParser(
         prog="conformance/run detection",
-        description="Damage files in every likely way, and see what readers say of it.",
+        description="Damage files in every likely way, and record what readers answer.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_common(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="some damages of four small outputs, and whether --json is stale"
+        "--quick",
+        action="store_true",
+        help="make some damages of four small outputs, and check whether --json is stale",
     )
-    parser.add_argument("--places", type=int, metavar="N", help="draw so many places of each output, small ones too")
-    parser.add_argument("--by", default="rust", help="the testee that all damages are put before; default rust")
+    parser.add_argument(
+        "--places", type=int, metavar="N", help="draw this number of places in each output, also in small ones"
+    )
+    parser.add_argument("--by", default="rust", help="the testee that gets all damages; default rust")
     parser.add_argument(
         "--json",
         type=Path,
         metavar="FILE",
-        help="where the figures are; written unless --quick, and with --places only when named",
+        help="the file of the figures; not written with --quick; with --places only if it is named",
     )
     options = parser.parse_args(arguments)
     seed = SEED if options.seed is None else options.seed
@@ -79,7 +83,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
 
 
 def stale(figures: Path) -> bool:
-    """Whether the committed figures are of other files."""
+    """Whether the committed figures were measured on other files."""
     try:
         measured = json.loads(figures.read_text(encoding="utf-8"))["outputs"]
     except (OSError, ValueError, KeyError) as error:

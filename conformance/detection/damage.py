@@ -1,4 +1,4 @@
-"""Ways in which files get damaged on their way through disks, caches, networks and people's hands."""
+"""Ways in which disks, caches, networks and people damage files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .outputs import PAGE, Files, Subject
 
 @dataclass(frozen=True)
 class Damage:
-    """The files after they were damaged: those that changed."""
+    """The files that changed, after the damage."""
 
     kind: str
     what: str
@@ -26,7 +26,7 @@ class Damage:
 
 
 def flipped(data: bytes, *bits: int) -> bytes:
-    """The bytes with some bits turned over, counted from the first byte's lowest."""
+    """The bytes with some bits flipped, counted from the lowest bit of the first byte."""
     out = bytearray(data)
     for bit in bits:
         out[bit // 8] ^= 1 << bit % 8
@@ -34,7 +34,7 @@ def flipped(data: bytes, *bits: int) -> bytes:
 
 
 def one_bit(subject: Subject, rng: random.Random, count: int | None) -> Iterator[Damage]:
-    """Every bit, or *count* of them, of each file as many."""
+    """Every bit, or *count* of them, the same number in each file."""
     for role, data in subject.files.items():
         bits = range(8 * len(data))
         share = None if count is None else count // len(subject.files)
@@ -62,7 +62,7 @@ def _block_places(subject: Subject) -> Iterator[tuple[str, int]]:
 
 
 def both_sizes(subject: Subject, rng: random.Random, count: int | None) -> Iterator[Damage]:
-    """The same bit in stored_size and plain_size of a block: the two bits of a header that agree on being wrong."""
+    """The same bit in stored_size and plain_size of a block: a damage after which both sizes still agree."""
     places = [(role, at, bit) for role, at in _block_places(subject) for bit in range(32)]
     for role, at, bit in places if count is None or count >= len(places) else rng.sample(places, count):
         yield Damage("bit n of both sizes of a header", f"{role} block at {at} bit {bit}",
@@ -92,7 +92,7 @@ def zeroed_pages(subject: Subject, rng: random.Random) -> Iterator[Damage]:
 
 
 def swapped_pages(subject: Subject, rng: random.Random) -> Iterator[Damage]:
-    """Each two whole pages of a file, and one page on another's place."""
+    """Every two whole pages of a file swapped, and one page in the place of another."""
     for role, data in subject.files.items():
         whole = [begin for begin, end in _pages(data) if end - begin == PAGE]
         for one, two in itertools.combinations(whole, 2):
@@ -122,7 +122,7 @@ def strange_pages(subject: Subject, rng: random.Random) -> Iterator[Damage]:
 
 
 def stale_pages(subject: Subject, rng: random.Random) -> Iterator[Damage]:
-    """Each page as it was after an earlier append: zeros behind the end that the file had."""
+    """Each page as it was after an earlier append: zeros after the end that the file had then."""
     for role, data in subject.files.items():
         for size in sorted({end for _, end in _appends(subject)[role]} - {len(data)}):
             begin = size // PAGE * PAGE
@@ -133,7 +133,7 @@ def stale_pages(subject: Subject, rng: random.Random) -> Iterator[Damage]:
 
 
 def _appends(subject: Subject) -> dict[str, list[tuple[int, int]]]:
-    """The appends that each file was written by: a region's blocks, its message, footer, tail."""
+    """The appends by which each file was written: a region's blocks, its message, footer, tail."""
     built = subject.built
     if subject.layout == "single":
         marks = {64, len(built.files["single"]), *itertools.chain(*subject.extents)}
@@ -146,7 +146,7 @@ def _appends(subject: Subject) -> dict[str, list[tuple[int, int]]]:
 
 
 def appends(subject: Subject, rng: random.Random) -> Iterator[Damage]:
-    """The last append of each file, and of both, lost or made twice; one in the middle lost, made twice, or a hole."""
+    """The last append of each file, or of both, lost or made twice; one in the middle lost, made twice, or a hole."""
     made = _appends(subject)
     last: dict[str, tuple[int, int]] = {role: spans[-1] for role, spans in made.items()}
     sets = [[role] for role in last] + ([list(last)] if len(last) > 1 else [])
@@ -186,7 +186,7 @@ def other_outputs(subject: Subject, rng: random.Random) -> Iterator[Damage]:
 
 
 def _extents(subject: Subject) -> dict[tuple[int, int], tuple[int, int]]:
-    """Begin and end of each extent, by region and extent."""
+    """The begin and the end of each extent, by region and extent."""
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for region, extent, offset, end, _ in subject.built.blocks:
         begin, _ = found.get((region, extent), (offset, end))
@@ -205,7 +205,7 @@ def swapped_extents(subject: Subject, rng: random.Random) -> Iterator[Damage]:
 
 
 def as_before_blk_9(subject: Subject, rng: random.Random) -> Iterator[Damage]:
-    """Pages of the other producer's file, whose blocks get the checksums that they would have had without BLK-9."""
+    """Pages of the other producer's file, with the checksums that their blocks would have without BLK-9."""
     for damage in strange_pages(subject, rng):
         if damage.kind != "page of another producer's file":
             continue
@@ -218,14 +218,14 @@ def as_before_blk_9(subject: Subject, rng: random.Random) -> Iterator[Damage]:
                     size = struct.unpack_from("<I", data, at)[0]
                     checksum = block_crc(data[40:56], data[at : at + 20], data[at + 24 : at + 24 + size])
                     out = patch(out, at + 20, u32(checksum))
-            # Without the file's own header nothing else is asked for.
+            # Without its own header, the file is refused before anything else is read.
             after[role] = out
         if not damage.what.endswith(" page 0"):
             yield Damage("page of another producer's file, without BLK-9", damage.what, after)
 
 
 def as_before_reg_11(subject: Subject, rng: random.Random) -> Iterator[Damage]:
-    """Shared extents without a common member that changed places, with the sequences that a reader then asked for."""
+    """Shared extents without a common member that changed places, with the sequences that a reader expects there."""
     role = subject.built.data
     data, file_id = subject.files[role], subject.output.header.file_id
     spans = _extents(subject)
@@ -237,7 +237,7 @@ def as_before_reg_11(subject: Subject, rng: random.Random) -> Iterator[Damage]:
                 continue
             out = patch(patch(data, a, data[c:d]), c, data[a:b])
             for new, old in ((a, a), (c, c)):
-                # One block each: what changes places is the payload, seen with the sequence of the place.
+                # One block each: the payloads change places, the sequences do not.
                 head = out[new : new + 12] + data[old + 12 : old + 16] + out[new + 16 : new + 20]
                 size = struct.unpack_from("<I", head)[0]
                 checksum = block_crc(file_id, head, out[new + 24 : new + 24 + size])

@@ -1,7 +1,7 @@
-"""What an answer about damaged files amounts to, and why damage that is not detected is not.
+"""Judges an answer about damaged files, and finds the reason why damage was not detected.
 
-Nothing here asks an implementation: the contents are those of the generator, and every reason is looked for in the
-damaged bytes. A reason that does not hold of these bytes is none.
+It uses no implementation: the contents are those of the generator, and every reason is looked for in the damaged
+bytes. A reason that these bytes do not confirm does not count.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CONTENT = ("header", "properties", "created_by", "statistics")
 
 @dataclass(frozen=True)
 class Seen:
-    """What one way of reading made of damaged files.
+    """The result of one way of reading damaged files.
 
     `verdict`: "detected" with an error's `code`; "unchanged": all as before the damage; "lost": the first `regions`
-    regions as they were, and without an error no more; "different": something delivered without an error that is not
-    what was written; "passed": `check` found nothing.
+    regions as they were, and no others, without an error; "different": wrong content delivered
+    without an error; "passed": `check` found nothing.
     """
 
     verdict: str
@@ -37,7 +37,7 @@ class Seen:
 
 
 def contents(answer: Json, truth: Answer) -> Seen:
-    """A `read` answer held against what was written."""
+    """A `read` answer, compared with what was written."""
     code = None
     parts = answer["partitions"]
     for number in truth["partitions"].keys() | parts.keys():
@@ -47,7 +47,7 @@ def contents(answer: Json, truth: Answer) -> Seen:
         elif part != truth["partitions"].get(number):
             return Seen("different", answer=answer)
     if code is not None:
-        # What was delivered is right, and whoever misses something was told.
+        # The delivered content is right, and every missing part was reported.
         return Seen("detected", code)
     same = all(answer[name] == truth[name] for name in (*CONTENT, "regions"))
     return Seen("unchanged") if same else Seen("different", answer=answer)
@@ -67,12 +67,12 @@ def of_read(outcome: Outcome, subject: Subject) -> Seen:
 
 
 def of_check(outcome: Outcome) -> Seen:
-    """`check` of a finished file whose bytes are not what they were."""
+    """`check` of a finished file whose bytes changed."""
     return _error(outcome) or Seen("passed")
 
 
 def of_follow(opened: Outcome, polled: Outcome, read: Outcome, subject: Subject) -> Seen:
-    """A follower that opens, polls once and reads what it has."""
+    """A follower that opens, polls once and reads all committed regions."""
     failed = _error(opened)
     if failed:
         return failed
@@ -88,7 +88,7 @@ def of_follow(opened: Outcome, polled: Outcome, read: Outcome, subject: Subject)
 
 
 def of_repair(mended: Outcome, read: Outcome, before: Files, after: Files, subject: Subject) -> Seen:
-    """A repair to the last commit, and what is read then. A repair that refuses leaves the files as they are."""
+    """A repair to the last commit, and the reading after it. A repair that refuses leaves the files as they are."""
     failed = _error(mended)
     if failed:
         return failed if before == after else Seen("different")
@@ -106,7 +106,7 @@ def _prefix(answer: Json, subject: Subject, truth: Callable[[int], Answer]) -> S
 
 
 def explain(damage: Damage, asked: str, seen: Seen, subject: Subject) -> str | None:
-    """The reason why damage was not detected, by its name in spec/integrity.md, or None; *subject* by `whose`."""
+    """The reason (its name in spec/integrity.md) why damage was not detected, or None. *subject* is from `whose`."""
     if seen.verdict == "other":
         return "other-output"
     if asked == "read without checksums" and seen.verdict == "different":
@@ -119,14 +119,14 @@ def explain(damage: Damage, asked: str, seen: Seen, subject: Subject) -> str | N
 
 
 def whose(damage: Damage, subject: Subject) -> Subject:
-    """Whose output the damaged files say that they are: that of the header that is read first."""
+    """The output that the damaged files claim to be, by the header that is read first."""
     role = subject.built.index
     after = damage.after.get(role, subject.files[role])
     return subject.twin if after[:64] == subject.twin.files[role][:64] else subject
 
 
 def _in_blocks(damage: Damage, subject: Subject) -> bool:
-    """Whether everything that changed is inside of partition blocks, and nothing moved."""
+    """Whether all changes are inside partition blocks, and nothing moved."""
     for role, after in damage.after.items():
         before = subject.files[role]
         if after == before:
@@ -147,7 +147,7 @@ def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | N
     after = damage.after.get(role, before)
     at = _stop(before, after, regions, subject)
     if at > subject.built.messages[regions]:
-        # A message that is as it was should have made its region readable.
+        # The region of an unchanged message should be readable.
         return None
     left = after[at:]
     if len(after) < len(before) and before.startswith(after):
@@ -158,7 +158,7 @@ def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | N
     end = at + 24 + pad8(int.from_bytes(before[at : at + 4], "little"))
     if end == len(before):
         return "last-message"
-    # A repair takes a block that does not verify for a torn one also when no more than a tail's bytes follow it.
+    # A repair treats a block that does not verify as torn also if no more bytes than a tail follow it.
     if at + 24 + pad8(stored) < len(after) - (24 if asked == "repair" else 0):
         return None
     old_stored, old_plain = struct.unpack_from("<II", before, at)
@@ -173,7 +173,7 @@ def _lost(damage: Damage, asked: str, regions: int, subject: Subject) -> str | N
 
 
 def _stop(before: bytes, after: bytes, regions: int, subject: Subject) -> int:
-    """Where the walk came to stand: the first block behind the regions that were kept which is not as it was."""
+    """Where the walk stopped: the first changed block after the regions that were kept."""
     at = 64 if regions == 0 else _end(before, subject.built.messages[regions - 1])
     while at + 24 <= len(before) and before[at : _end(before, at)] == after[at : _end(before, at)]:
         at = _end(before, at)

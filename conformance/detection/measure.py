@@ -1,4 +1,4 @@
-"""Damages of one output put before a testee, many at a time."""
+"""Gives damages of one output to a testee, many at a time."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LEVELS = ("structure", "checksums", "decode")
 GOOD = {"detected", "unchanged"}
 _EXAMPLES = 5
 Request = tuple[str, dict[str, Json]]
-Answers = list[list[list[Outcome]]]  # of each testee, about each damage, to each request
+Answers = list[list[list[Outcome]]]  # by testee, by damage, by request
 
 
 class Quick(Protocol):
-    """The protocol without the schema: hundreds of thousands of answers differ in an offset, and all are judged."""
+    """The protocol without the schema, as all of the hundreds of thousands of answers are judged here."""
 
     def _cached_fault(self, key: str, answer: dict[str, Json]) -> str | None:
         return None if "ok" in answer or "error" in answer else "no answer"
 
 
 class Place:
-    """One copy of an output's files, on which one damage after another is put."""
+    """One copy of an output's files, which gets one damage after another."""
 
     def __init__(self, subject: Subject, folder: Path, number: int) -> None:
         self.subject = subject
@@ -44,7 +44,7 @@ class Place:
         self._dirty = set(self.paths)
 
     def put(self, damage: Damage) -> None:
-        """Makes the files those of the damage."""
+        """Writes the damaged files."""
         for role in self._dirty | damage.after.keys():
             data = damage.after.get(role, self.subject.files[role])
             os.pwrite(self._handles[role], data, 0)
@@ -53,17 +53,17 @@ class Place:
         self._dirty = set(self.paths) if not self.subject.finished else set(damage.after)
 
     def content(self) -> Files:
-        """What the files hold now."""
+        """The current content of the files."""
         return {role: path.read_bytes() for role, path in self.paths.items()}
 
     def close(self) -> None:
-        """Let go of the files, and take them away."""
+        """Close and remove the files."""
         for role, handle in self._handles.items():
             os.close(handle)
             self.paths[role].unlink()
 
     def requests(self, unverified: bool) -> list[Request]:
-        """All that is asked about one damage. The repair comes last: it changes the files."""
+        """All requests about one damage. The repair comes last: it changes the files."""
         files: dict[str, Json] = {role: str(path) for role, path in self.paths.items()}
         if self.subject.finished:
             asked: list[Request] = [("read", files)] + [("check", {**files, "level": level}) for level in LEVELS]
@@ -76,7 +76,7 @@ class Place:
 
 @dataclass
 class Tally:
-    """What came of the damages of one kind to one output."""
+    """The results of one kind of damage to one output."""
 
     damages: int = 0
     equal: int = 0  # the damaged bytes were the same bytes
@@ -101,7 +101,7 @@ class Tally:
 
 
 def judge(damage: Damage, subject: Subject, place: Place, outcomes: list[Outcome]) -> Iterator[tuple[str, Seen]]:
-    """What each way of reading made of the damage; *subject* is whose output the files say that they are."""
+    """The result of each way of reading; *subject* is the output that the files claim to be."""
     if subject.finished:
         yield "read", of_read(outcomes[0], subject)
         for level, outcome in zip(LEVELS, outcomes[1:4], strict=True):
@@ -140,7 +140,7 @@ def measure(
     subject: Subject, damages: Iterable[Damage], children: list[Child], folder: Path, tallies: dict[str, Tally],
     differ: list[str], unverified: bool = False,
 ) -> None:  # fmt: skip
-    """Put the damages before the first of *children* and judge it; the others have to answer alike."""
+    """Give the damages to the first of *children* and judge its answers. The others must answer the same."""
     folder.mkdir(exist_ok=True)
     places = [Place(subject, folder, number) for number in range(SLOTS)]
     source = iter(damages)
@@ -174,7 +174,7 @@ def measure(
 
 
 def _whole(subject: Subject, place: Place, child: Child, unverified: bool) -> None:
-    """Damage of a file that is refused anyway would all be detected."""
+    """Make sure that the undamaged files are accepted; otherwise all damage would be detected."""
     for owner in (subject, subject.twin):
         none = Damage("none", "none", dict(owner.files))
         place.put(none)
@@ -188,7 +188,7 @@ def _compare(subject: Subject, work: list[Damage], children: list[Child], answer
         opened = answers[0][number][0].kind == "ok"
         for place in range(len(answers[0][number])):
             if not subject.finished and not opened and 0 < place < 4:
-                # What is said of a follower that could not be opened, the protocol leaves open.
+                # The protocol does not define the answers about a follower that could not be opened.
                 continue
             said: dict[str, list[str]] = {}
             for child, by_damage in zip(children, answers, strict=True):

@@ -1,4 +1,4 @@
-"""The outputs that are damaged: by the cases' generator, so that their contents are known from no implementation."""
+"""The outputs that are damaged. They come from the generator of the cases, not from an implementation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Files = dict[str, bytes]
 
 
 def block(codec: str, seed: int, size: int, kind: int = 0) -> Block:
-    """A block whose sizes do not depend on its content, so that two producers' files have the same places."""
+    """A block whose size does not depend on its content: two producers' files have blocks at the same offsets."""
     if codec == "none" or kind:
         return Block(random_bytes(seed, size), kind=kind)
     unit = random_bytes(seed, 32)
@@ -49,7 +49,7 @@ def _small(codec: str, seed: int, header: Header) -> list[Region]:
 
 def _large(codec: str, seed: int, header: Header) -> list[Region]:
     numbers = iter(range(seed, seed + 10_000, 2))
-    # Sizes come again and again, as those of full blocks do: so extents can change places.
+    # Sizes repeat, as those of full blocks do, so that extents can change places.
     sizes = (240, 200, 200, 264, 120)
     count = header.partition_count
     regions = []
@@ -65,7 +65,7 @@ def _large(codec: str, seed: int, header: Header) -> list[Region]:
 
 @dataclass(frozen=True)
 class Subject:
-    """One output: what it is, its bytes, and what readers have to say of it."""
+    """One output: its description, its bytes, and the answers that readers must give."""
 
     size: str
     layout: str
@@ -75,7 +75,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """How it is called in reports."""
+        """Its name in reports."""
         return f"{self.size}-{self.layout}-{self.codec}-{self.state}"
 
     @property
@@ -107,7 +107,7 @@ class Subject:
 
     @cached_property
     def twin(self) -> Subject:
-        """The output of another producer of the same shuffle, which happens to have everything at the same places."""
+        """The output of another producer of the same shuffle, which happens to have everything at the same offsets."""
         other = replace(self, producer=self.producer + 1)
         if {role: len(data) for role, data in other.files.items()} != {r: len(d) for r, d in self.files.items()}:
             raise ValueError("twins of other sizes")
@@ -139,7 +139,7 @@ class Subject:
 
     @cached_property
     def extents(self) -> list[tuple[int, int]]:
-        """Where partition blocks stand in the file that holds them: begin and end of each region's."""
+        """The begin and the end of each region's partition blocks in their file."""
         spans = []
         for number in range(len(self.output.regions)):
             blocks = self.built.region_blocks(number)
@@ -147,7 +147,7 @@ class Subject:
         return spans
 
     def regions_in(self, size: int) -> int:
-        """How many region messages stand whole in the first *size* bytes of the index or single file."""
+        """How many region messages are complete in the first *size* bytes of the index or single file."""
         whole = self.files[self.built.index]
         ends = [at + 24 + -(-int.from_bytes(whole[at : at + 4], "little") // 8) * 8 for at in self.built.messages]
         return sum(end <= size for end in ends)

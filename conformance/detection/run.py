@@ -20,15 +20,16 @@ from .damage import Damage
 from .measure import Tally, measure
 from .outputs import CODECS, LAYOUTS, STATES, Subject
 
-# Drawn places of the larger outputs of a layout and state, by codecs in equal parts; small ones are damaged everywhere.
+# The places drawn in the larger outputs of each layout and state, in equal parts by codec. Small outputs are damaged
+# everywhere.
 PLACES = 10_000
 QUICK = 120
-# Of each kind the first few, and then one in so many, are put before the other testees too.
+# The other testees get the first damages of each kind, and then one of this many.
 FIRST, STEP = 6, 199
 
 
 def damages(subject: Subject, rng: random.Random, places: int | None) -> Iterator[Damage]:
-    """All that is done to an output, at so many *places* of what is drawn."""
+    """All damages of an output; *places* of each kind that is drawn."""
     count = -(-PLACES // len(CODECS)) if places is None else places
     small = None if subject.size == "small" and places is None else count
     yield from d.one_bit(subject, rng, small)
@@ -64,14 +65,14 @@ def subjects(quick: bool) -> list[Subject]:
 
 
 def digests() -> dict[str, str]:
-    """What tells whether figures are of the files that are made now."""
+    """A digest of the files that are made now; figures of other files are stale."""
     return {
         subject.name: hashlib.sha256(b"".join(subject.files.values())).hexdigest()[:16] for subject in subjects(False)
     }
 
 
 class Run:
-    """One run, and what was found."""
+    """One run, and its results."""
 
     def __init__(self, children: list[Child], seed: int, quick: bool, places: int | None) -> None:
         self.children, self.seed, self.quick, self.places = children, seed, quick, places
@@ -114,7 +115,7 @@ class Run:
         return damages(subject, rng, self.places)
 
     def failed(self) -> bool:
-        """Whether something was not detected that has no reason, or testees answered differently."""
+        """Whether damage was not detected without a reason, or testees gave different answers."""
         return bool(self.differ) or any(t.undetected for t in self._tallies())
 
     def _tallies(self) -> list[Tally]:
@@ -146,7 +147,7 @@ class Run:
             print(f"    TESTEES DIFFER {text}")
 
     def text(self) -> str:
-        """The figures as JSON: an entry a line, so that a change is seen."""
+        """The figures as JSON, one entry on each line, so that a diff shows what changed."""
         entries = []
         for (layout, codec, state), tallies in self.found.items():
             for kind, tally in tallies.items():

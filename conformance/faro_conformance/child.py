@@ -1,8 +1,8 @@
-"""A testee's process: started, asked, timed, and started anew after it died.
+"""A testee's process: start it, send requests, limit their time, and restart it after it died.
 
-One thread serves a child: both pipes are non-blocking, so that many requests can be under way (a testee that answers
-while we still write would otherwise block us, and we it). Each request has its own deadline, counted from the answer
-before it.
+One thread serves a child: both pipes are non-blocking, so that many requests can be under way. With blocking pipes,
+a testee that answers while we still write would block us, and we would block it. Each request has its own deadline,
+counted from the answer before it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from typing import IO
 from faro_conformance.protocol import Json, Outcome, Protocol, answer_key
 from faro_conformance.testees import Testee
 
-# A JVM on a busy machine takes seconds to begin.
+# A JVM on a busy machine takes seconds to start.
 START_TIMEOUT = 60.0
 STOP_TIMEOUT = 10.0
-# No answer is near this; a testee that writes without a line end must not fill our memory.
+# No valid answer is nearly as long. A testee that never ends its line must not fill our memory.
 LONGEST_LINE = 64 << 20
 _LOG_SHOWN = 600
 
 
 class CannotStartError(Exception):
-    """The command does not become a testee that answers `hello`."""
+    """The command does not start, or does not answer `hello`."""
 
 
 class Child:
-    """A testee's process, of which requests are asked."""
+    """A testee's process, which answers requests."""
 
     def __init__(self, testee: Testee, protocol: Protocol, timeout: float, folder: Path) -> None:
         self.testee = testee
@@ -56,7 +56,7 @@ class Child:
         self._log = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (lives as long as the process)
         command = list(self.testee.command)
         if self.testee.memory_limit is not None:
-            # By a shell, as code between fork and exec is not safe in a process with threads.
+            # A shell sets it: running code between fork and exec is not safe in a process with threads.
             limit = str(self.testee.memory_limit // 1024)
             command = ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', limit, *command]
         try:
@@ -87,11 +87,11 @@ class Child:
         self.hello = outcome.value
 
     def ask(self, op: str, fields: dict[str, Json], timeout: float | None = None) -> Outcome:
-        """Ask one request."""
+        """Send one request."""
         return self.ask_all([(op, fields)], timeout)[0]
 
     def ask_all(self, requests: Sequence[tuple[str, dict[str, Json]]], timeout: float | None = None) -> list[Outcome]:
-        """Ask several requests at once. What one request does to the process does not touch the others."""
+        """Send several requests at once. If one kills the process, the others are not affected."""
         numbers = [next(self._ids) for _ in requests]
         lines = [
             json.dumps({"id": number, "op": op, **fields}).encode() + b"\n"
@@ -103,7 +103,7 @@ class Child:
     def ask_lines(
         self, lines: Sequence[bytes], numbers: Sequence[int], keys: Sequence[str], timeout: float | None = None
     ) -> list[Outcome]:
-        """As `ask_all`, of requests that are lines already."""
+        """As `ask_all`, for requests that are encoded already."""
         outcomes: list[Outcome] = []
         while len(outcomes) < len(lines):
             begin = len(outcomes)
@@ -122,14 +122,14 @@ class Child:
                 outcome = self._protocol.parse(answer, numbers[index], keys[index])
                 outcomes.append(outcome)
                 if outcome.kind == "garbage":
-                    # Which answer belongs to which request is not known any more.
+                    # From here on it is unknown which answer belongs to which request.
                     self.kill()
                     break
         return outcomes
 
     @property
     def pid(self) -> int:
-        """The number of the running process."""
+        """The process id."""
         if self._process is None:
             raise ValueError("no process runs")
         return self._process.pid
@@ -139,7 +139,7 @@ class Child:
         return next(self._ids)
 
     def stop(self) -> str | None:
-        """Ask the process to stop. What was wrong with how it did, or None."""
+        """Ask the process to stop. Returns what went wrong, or None."""
         if self._process is None:
             return None
         outcome = self.ask("stop", {})
@@ -149,7 +149,7 @@ class Child:
         return self._wait("after stop")
 
     def end_input(self) -> str | None:
-        """Close the process's input, which means stop too."""
+        """Close the process's input, which also means stop."""
         if self._process is None:
             return None
         assert self._process.stdin is not None
@@ -170,7 +170,7 @@ class Child:
         """End the process and what it started, if it runs."""
         process, self._process = self._process, None
         if process is not None:
-            # The process is not reaped yet, so the group's number is still its own.
+            # The process is not reaped yet, so the id of its group is still valid.
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
@@ -184,7 +184,7 @@ class Child:
             self._log = None
 
     def _exchange(self, lines: Sequence[bytes], timeout: float) -> list[bytes | Outcome]:
-        """Send the lines and take a line for each; ends early, with a crash or time-out as the last."""
+        """Send the lines and receive a line for each. Ends early after a crash or time-out, its last outcome."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -218,7 +218,7 @@ class Child:
                         answers.append(Outcome("garbage", f"a line of more than {LONGEST_LINE} bytes"))
                         return answers
         if len(answers) > len(lines):
-            # More lines than requests: the last request is the first that this is certain of.
+            # More lines than requests. Which answer was doubled is unknown; the last request gets the blame.
             answers[len(lines) - 1] = Outcome("garbage", "more lines than requests")
             del answers[len(lines) :]
         return answers
@@ -230,7 +230,7 @@ class Child:
         except BlockingIOError:
             return unsent
         except OSError:
-            # It reads no more. If it died, the end of its output tells; if not, the deadline.
+            # It no longer reads. If it died, its output ends; if not, the deadline passes.
             return unsent[len(unsent) :]
 
     def _death(self, process: subprocess.Popen[bytes]) -> Outcome:

@@ -1,4 +1,4 @@
-"""`conformance/run`: the cases, and with `sweep` as first argument the sweeps."""
+"""`conformance/run`: runs the cases or, if the first argument names one, another suite."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from faro_conformance.testees import find_testees
 OK, FAILURES, USAGE, NOT_STARTED = 0, 1, 2, 3
 
 _EPILOG = """\
-`run sweep --help` tells of the sweeps: every change of one byte and every truncation of small outputs.
-`run bounds --help` tells of hostile files, read under a limit on address space.
-`run detection --help` tells of damaged files, and what of the damage readers detect.
-`run faults --help` tells of kills, refused system calls, real limits, and files that change while they are read.
-`run partitioning --help` tells of `faro pack`, beside DuckDB and a model of the key hash.
-`run races --help` tells of writers and readers of all implementations that race for one name.
+`run sweep --help`: every change of one byte and every truncation of small outputs.
+`run bounds --help`: hostile files, read under a limit on address space.
+`run detection --help`: damaged files, and how much of the damage readers detect.
+`run faults --help`: kills, refused system calls, real limits, and files that change while they are read.
+`run partitioning --help`: `faro pack`, compared with DuckDB and a model of the key hash.
+`run races --help`: writers and readers of all implementations that race for one name.
 
 exit codes: 0 nothing failed; 1 something failed, or a list of expected failures is wrong; 2 wrong usage, or the suite
 is damaged; 3 a testee could not be started
@@ -40,15 +40,15 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="all|NAME|FILE.toml|COMMAND",
-        help="a testee of testees/, the path of such a file, or any command line; repeatable; default all",
+        help="a testee of testees/, the path of such a file, or any command line; repeatable; default: all",
     )
     parser.add_argument("--suite", type=Path, default=Path(__file__).parents[1], help="the folder conformance/")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each answer; default 60")
-    parser.add_argument("--seed", type=int, help="of what is random; printed, so that a run can be repeated")
+    parser.add_argument("--seed", type=int, help="the seed of all that is random; printed, to repeat a run")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the cases' command line."""
+    """The parser of the command line for the cases."""
     parser = argparse.ArgumentParser(
         prog="conformance/run",
         description="Run the Faro conformance cases against implementations.",
@@ -62,16 +62,16 @@ def build_parser() -> argparse.ArgumentParser:
         default=[],
         dest="words",
         metavar="WORD[,WORD]",
-        help="only cases of this op, clause (HDR-1), chapter (HDR) or with this in the id; repeated: all must hold",
+        help="only cases with this op, clause (HDR-1), prefix (HDR) or part of an id; commas: any; repeated: all",
     )
-    parser.add_argument("--list", action="store_true", help="show the cases and run none")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    parser.add_argument("--shuffle", action="store_true", help="run the cases in an order drawn with --seed")
+    parser.add_argument("--list", action="store_true", help="list the cases, run nothing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="cases that run at a time")
+    parser.add_argument("--shuffle", action="store_true", help="run the cases in random order, drawn with --seed")
     parser.add_argument("--no-pairs", action="store_true", help="leave out the writer x reader matrix")
     parser.add_argument("--verbose", "-v", action="store_true", help="one line for each result")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page of HTML")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page")
     return parser
 
 
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments and arguments[0] == "sweep":
             return sweep_cli.main(arguments[1:], add_common)
         if arguments and arguments[0] == "bounds":
-            # Beside the cases' generator, and needed only here.
+            # Outside the package, and needed only here.
             from bounds import cli as bounds_cli
 
             return bounds_cli.main(arguments[1:], add_common)

@@ -1,4 +1,4 @@
-"""Comparing what a testee said and wrote with what has to be."""
+"""Compares a testee's answers and files with the expected ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from faro_conformance.protocol import Json, Outcome, describe_error
 from faro_conformance.results import Failure
 
-# Objects of which each member counts; of others only the expected members are looked at.
+# Objects whose members must all be expected. In other objects, unexpected members are ignored.
 _EXACT = {"partitions", "kinds", "properties"}
-# ERR-4. Of all other errors these texts are free.
+# ERR-4. For all other errors these texts are free.
 _CHECKSUM_WORDS = {"expected": re.compile("stored [0-9a-f]{8}"), "found": re.compile("computed [0-9a-f]{8}")}
 
 
@@ -20,7 +20,7 @@ def differences(expected: Json, got: Json, where: str = "") -> Iterator[tuple[st
     """Where `got` does not match `expected`, by the rules of cases/README.md: place, expected, got."""
     if isinstance(expected, dict) and isinstance(got, dict):
         if where and ("error" in expected) != ("error" in got):
-            # Of one that was refused and one that was read, no single member is the difference.
+            # One was refused and the other one was read: they differ as a whole.
             yield where, expected, got
             return
         if where.rsplit(".", 1)[-1] in _EXACT:
@@ -39,12 +39,12 @@ def differences(expected: Json, got: Json, where: str = "") -> Iterator[tuple[st
         for index, (wanted, found) in enumerate(zip(expected, got, strict=True)):
             yield from differences(wanted, found, f"{where}[{index}]")
     elif type(expected) is not type(got) or expected != got:
-        # The types too: for Python, true equals 1.
+        # Types are compared too: in Python, true equals 1.
         yield where, expected, got
 
 
 def compare_outcome(what: str, expected: dict[str, Json], outcome: Outcome) -> Failure | None:
-    """Hold an outcome against `{"ok": ...}` or `{"error": ...}`."""
+    """Compare an outcome with `{"ok": ...}` or `{"error": ...}`."""
     wanted = describe_error(expected["error"]) if "error" in expected else "ok"
     if outcome.kind not in expected:
         return Failure(what, wanted, str(outcome), outcome.detail if outcome.kind != "error" else _free_text(outcome))
@@ -60,7 +60,7 @@ def compare_outcome(what: str, expected: dict[str, Json], outcome: Outcome) -> F
 
 
 def _misworded(value: Json) -> Iterator[str]:
-    """The texts of checksum faults in an answer that are not written as ERR-4 says. A testee may leave texts out."""
+    """The texts of checksum faults that do not have the form of ERR-4. A testee may omit them."""
     if isinstance(value, dict):
         if value.get("code") == "checksum":
             for name, pattern in _CHECKSUM_WORDS.items():
@@ -72,7 +72,7 @@ def _misworded(value: Json) -> Iterator[str]:
 
 
 def compare_files(what: str, expected: Path | None, got: Path) -> Failure | None:
-    """Hold a file against the one that it must equal byte for byte; None: that it must not be."""
+    """Compare a file byte for byte with the expected one. None: the file must not exist."""
     if expected is None:
         return Failure(what, "no file", "a file", got.name) if got.exists() else None
     if not got.exists():

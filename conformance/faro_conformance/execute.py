@@ -1,4 +1,4 @@
-"""Running one case with one testee, operation by operation as cases/README.md says."""
+"""Runs one case with one testee, operation by operation, as cases/README.md describes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Execution:
         return outcome
 
     def add(self, failure: Failure | None) -> None:
-        """Note a failure, if it is one."""
+        """Record a failure, if there is one."""
         if failure is not None:
             self.failures.append(failure)
 
@@ -63,7 +63,7 @@ class Execution:
 
 
 def run_case(case: Case, child: Child, folder: Path) -> Result:
-    """Run the case in `folder`, which is its own; what a `write` case wrote stays there."""
+    """Run the case in `folder`, which no other case uses. The files of a `write` case stay there."""
     begin = time.monotonic()
 
     def result(status: str, failures: list[Failure], reason: str = "") -> Result:
@@ -94,7 +94,7 @@ def run_case(case: Case, child: Child, folder: Path) -> Result:
 
 
 def why_skipped(case: Case, hello: dict[str, Json]) -> str | None:
-    """Why the testee cannot run the case, by its own announcement."""
+    """Why the testee cannot run the case, according to its `hello`."""
     if case.op not in hello["operations"]:
         return f"no operation {case.op}"
     missing = [feature for feature in case.features if feature not in hello["features"]]
@@ -118,7 +118,7 @@ def _check(execution: Execution) -> None:
 
 
 def written_files(case: Case, folder: Path) -> dict[str, Path]:
-    """Where the output of a `write` case stands, by role."""
+    """The paths of the output of a `write` case, by role."""
     options = case.fields.get("request", {}).get("options", {})
     if options.get("layout") == "single":
         return {"single": folder / f"{NAME}.faro"}
@@ -198,7 +198,7 @@ def _follow(execution: Execution) -> None:
             failure = compare_outcome(f"step {number} {action}", step["expect"], outcome) if "expect" in step else None
             execution.add(failure)
             if outcome.kind in ("crash", "timeout", "garbage"):
-                # The process that had the handle is gone.
+                # The process that held the handle ended.
                 opened = False
                 return
     finally:
@@ -207,7 +207,7 @@ def _follow(execution: Execution) -> None:
 
 
 def _put(path: Path, data: bytes) -> None:
-    """Make the file hold `data`, in place, so that who has it open sees it grow."""
+    """Set the content of the file in place, so that a process that has it open sees it grow."""
     with open(path, "r+b" if path.exists() else "x+b", buffering=0) as file:
         have = file.read()
         if data[: len(have)] == have:

@@ -1,7 +1,7 @@
-"""Expected failures: what is known to be wrong with a testee, with the reason and the exact wrong outcome.
+"""Expected failures: known faults of a testee, with the reason and the exact wrong outcome.
 
-An entry is a promise that the case fails so and not otherwise. A pass, another outcome, and an entry that matches no
-case are errors, so the lists can only be right.
+An entry says that the case fails with exactly this outcome. A pass, another outcome, and an entry that matches no
+case are errors, so a list cannot become outdated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load(path: Path | None) -> dict[str, ExpectedFailure]:
         if set(table) != {"id", "reason", "outcome"} or not all(
             isinstance(text, str) and text for text in table.values()
         ):
-            raise SuiteError(f"{path}: each [[failure]] has id, reason and outcome, texts that are not empty")
+            raise SuiteError(f"{path}: each [[failure]] needs id, reason and outcome, as texts that are not empty")
         entry = ExpectedFailure(**table)
         if entry.id in entries:
             raise SuiteError(f"{path}: {entry.id} occurs twice")
@@ -56,7 +56,7 @@ def unmatched(entries: dict[str, ExpectedFailure], case_ids: Collection[str]) ->
 
 
 def apply(result: Result, entries: dict[str, ExpectedFailure]) -> Result:
-    """The result in the light of what was expected."""
+    """The result, after it was compared with the expected failures."""
     entry = entries.get(result.case)
     if entry is None or result.status == "skipped":
         return result

@@ -1,4 +1,4 @@
-"""The protocol itself: what every testee does whatever it implements."""
+"""The protocol itself: requirements on every testee, whatever it implements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDS = (UNKNOWN_OPERATION, STOP, END_OF_INPUT)
 
 
 def check_handshake(testee: Testee, protocol: Protocol, timeout: float, folder: Path) -> list[Result]:
-    """`hello` was answered, or the testee would not have started. The rest."""
+    """The results. `hello` is not checked here: a testee that does not answer it cannot be started."""
     results: list[Result] = []
 
     def note(case: str, title: str, begin: float, failure: Failure | None) -> None:
@@ -34,7 +34,7 @@ def check_handshake(testee: Testee, protocol: Protocol, timeout: float, folder: 
         child.start()
         number = child.next_id()
         line = b'{"id":%d,"op":"no-such-operation"}\n' % number
-        # `check` has the plainest answers; any op's schema has `unsupported`.
+        # `check` has the simplest answers; the schema of every op includes `unsupported`.
         outcome = child.ask_lines([line], [number], ["answer_check"])[0]
         failure = None
         if outcome.kind != "unsupported":

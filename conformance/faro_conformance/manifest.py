@@ -18,7 +18,7 @@ _REQUIRED = ("id", "clause", "level", "features", "title", "op", "expect")
 
 @dataclass(frozen=True)
 class Case:
-    """One case. `fields` is its entry in the manifest, `folder` what its paths are relative to."""
+    """One case. `fields` is its entry in the manifest; its paths are relative to `folder`."""
 
     id: str
     clauses: tuple[str, ...]
@@ -31,7 +31,7 @@ class Case:
     fields: dict[str, Json]
 
     def path(self, name: str | None) -> Path | None:
-        """A path of the case; None stays None."""
+        """A path of the case. None stays None."""
         return None if name is None else self.folder / name
 
     def files(self) -> dict[str, Path]:
@@ -42,13 +42,30 @@ class Case:
         }
 
     def matches(self, word: str) -> bool:
-        """Whether `-k WORD` selects it: the operation, a clause or its chapter, or part of the id."""
+        """Whether `-k WORD` selects it: by the operation, a clause or its prefix, or part of the id."""
         if word == self.op:
             return True
         upper = word.upper()
         if any(clause == upper or clause.split("-")[0] == upper for clause in self.clauses):
             return True
         return word in self.id
+
+
+def entries(cases: Path) -> list[dict[str, Json]]:
+    """The entries of all manifests in the folder of the cases, chapter by chapter."""
+    manifests = sorted((cases / "manifest").glob("*.json"))
+    if not manifests:
+        raise SuiteError(f"no manifest in {cases / 'manifest'}")
+    found: list[dict[str, Json]] = []
+    for manifest in manifests:
+        try:
+            table = json.loads(manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SuiteError(f"{manifest}: {error}") from error
+        if table.get("version") != 1:
+            raise SuiteError(f"{manifest}: version {table.get('version')!r}; this runner knows version 1")
+        found += table["cases"]
+    return found
 
 
 class Suite:
@@ -62,19 +79,12 @@ class Suite:
         self.cases_folder = self.folder / "cases"
 
     def cases(self, generated: Path) -> list[Case]:
-        """All cases of the manifest; those with big files have them in `generated`."""
-        manifest = self.cases_folder / "manifest.json"
-        try:
-            table = json.loads(manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise SuiteError(f"{manifest}: {error}") from error
-        if table.get("version") != 1:
-            raise SuiteError(f"{manifest}: version {table.get('version')!r}; this runner knows version 1")
-        cases = [self._case(entry, generated) for entry in table["cases"]]
+        """All cases of the manifests; those with big files have them in `generated`."""
+        cases = [self._case(entry, generated) for entry in entries(self.cases_folder)]
         seen: set[str] = set()
         for case in cases:
             if case.id in seen:
-                raise SuiteError(f"{manifest}: {case.id} occurs twice")
+                raise SuiteError(f"manifest: {case.id} occurs twice")
             seen.add(case.id)
         return cases
 
@@ -105,7 +115,7 @@ class Suite:
 
     @staticmethod
     def verify(cases: Iterable[Case]) -> None:
-        """Fail if a file of the cases is not the one that they were made for."""
+        """Fail if a file of the cases is damaged or missing."""
         known: dict[Path, str] = {}
         for case in cases:
             for name, digest in case.fields.get("sha256", {}).items():
@@ -116,11 +126,11 @@ class Suite:
                     except OSError as error:
                         raise SuiteError(f"{case.id}: {error}") from error
                 if known[path] != digest:
-                    raise SuiteError(f"{case.id}: {path} is damaged: its SHA-256 is not the manifest's")
+                    raise SuiteError(f"{case.id}: {path} is damaged: its SHA-256 is not the one in the manifest")
 
 
 def select(cases: list[Case], words: list[str], seed: int | None) -> list[Case]:
-    """The cases that each of the words selects, in the manifest's order or shuffled by the seed."""
+    """The cases that each of the words selects, in the order of the manifests or shuffled by the seed."""
     chosen = [case for case in cases if all(any(case.matches(part) for part in word.split(",")) for word in words)]
     if seed is not None:
         random.Random(seed).shuffle(chosen)

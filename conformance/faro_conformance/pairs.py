@@ -1,4 +1,4 @@
-"""What each testee wrote, read by each; and whether they wrote the same bytes."""
+"""Each testee's outputs, read by each testee; and whether all wrote the same bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from faro_conformance.results import Failure, Result, Status
 
 
 class ChildSource(Shape):
-    """Where a child of one testee is had."""
+    """A source of children of one testee."""
 
     hello: dict[str, Json]
 
@@ -27,13 +27,13 @@ class ChildSource(Shape):
 def run_pairs(case: Case, pools: Mapping[str, ChildSource], folder: Path) -> list[Result]:
     """The matrix of one write case, from the files that its runs left in `folder`/TESTEE/CASE."""
     if not case.fields["expect"].get("ok", {}).get("finished"):
-        # It has to leave nothing, which the case itself looks at.
+        # It must leave no file, which the case itself checks.
         return []
     written = {name: written_files(case, folder / name / case.id) for name in pools}
     written = {name: files for name, files in written.items() if all(file.exists() for file in files.values())}
     results = []
     if is_canonical(case):
-        # All against the first: what equals it is equal to each other.
+        # All are compared with the first one.
         results = [_bytes_result(case, name, next(iter(written)), written) for name in list(written)[1:]]
     for writer, files in written.items():
         with pools[writer].child() as child:
@@ -44,9 +44,9 @@ def run_pairs(case: Case, pools: Mapping[str, ChildSource], folder: Path) -> lis
 
 
 def is_canonical(case: Case) -> bool:
-    """Whether the case's bytes are the same whoever writes (CAN-1)."""
+    """Whether every writer must write the same bytes for the case (CAN-1)."""
     options = case.fields.get("request", {}).get("options", {})
-    # A stored block that the caller compressed is taken as it is, so it is canonical too.
+    # A block that the caller compressed is stored as it is, so it is canonical too.
     return options.get("codec", "none") == "none" and "file_id" in options
 
 

@@ -1,4 +1,4 @@
-"""What a testee can answer, and whether it is an answer: every line is held against protocol.schema.json."""
+"""Outcomes of requests. Every line of a testee is validated against protocol.schema.json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPERATIONS = ("hello", "read", "write", "check", "repair", "recover", "clean", "
 _PARTITION_MEMBERS = {"blocks", "kinds", "plain_bytes", "records", "stored_bytes", "sha256"}
 _NUMBER = re.compile("[0-9]{1,10}")
 _SHA256 = re.compile("[0-9a-f]{64}")
-# Of everything that the schema allows only this is free text, differs between implementations and is not compared.
+# The only free text that the schema allows. It differs between implementations and is not compared.
 FREE_TEXT = ("expected", "found")
 
 
@@ -28,7 +28,7 @@ class SuiteError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one request. A crash, a time-out and garbage are kinds of their own: never a refusal."""
+    """The outcome of one request. A crash, a time-out and garbage are separate kinds: they never count as a refusal."""
 
     kind: Kind
     value: Json
@@ -40,20 +40,20 @@ class Outcome:
         if self.kind == "error":
             return describe_error(self.value)
         if self.kind == "crash":
-            # The exit status alone: what a testee logs may differ from run to run.
+            # Only the exit status: the log may differ from run to run.
             return "crash"
         return self.kind
 
     @property
     def detail(self) -> str:
-        """With everything that is known, for a human."""
+        """The outcome with all details, for people."""
         if self.kind in ("ok", "error"):
             return f"{self.kind} {json.dumps(self.value, ensure_ascii=False)}"
         return f"{self.kind}: {self.value}"
 
 
 def describe_error(error: dict[str, Json]) -> str:
-    """An error object as `error CODE FILE@OFFSET`; members that are not there are left out."""
+    """An error object as `error CODE FILE@OFFSET`; absent members are omitted."""
     text = f"error {error.get('code', '?')}"
     if "file" in error or "offset" in error:
         text += f" {error.get('file', '*')}@{error.get('offset', '*')}".replace("None", "null")
@@ -66,7 +66,7 @@ def answer_key(op: str, action: str | None = None) -> str:
 
 
 class Protocol:
-    """The schema, compiled. Answers that differ only in id and free text are validated once."""
+    """The schema, compiled. Of answers that differ only in id and free text, one is validated."""
 
     def __init__(self, schema_file: Path) -> None:
         try:
@@ -92,7 +92,7 @@ class Protocol:
         return f"{error.json_path}: {error.message}"[:500]
 
     def parse(self, line: bytes, expected_id: int, key: str) -> Outcome:
-        """One line of a testee as the outcome of the request with this id."""
+        """The outcome of the request with this id, from one line of a testee."""
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ class Protocol:
         for error in errors_in(answer):
             for name in FREE_TEXT:
                 if not isinstance(error.get(name, ""), str | None):
-                    return f"{name} of an error is no text"
+                    return f"{name} of an error is not a text"
         normal = (key, normalise({name: value for name, value in answer.items() if name != "id"}))
         if normal not in self._verdicts:
             self._verdicts[normal] = self.fault(key, _without_plain_partitions(answer))
@@ -122,7 +122,7 @@ class Protocol:
 
 
 def errors_in(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """The error objects of an answer, wherever the protocol has them."""
+    """The error objects of an answer, at all places where the protocol has them."""
     error = answer.get("error")
     if isinstance(error, dict):
         yield error
@@ -159,9 +159,9 @@ def _without_free_text(value: Json) -> Json:
 
 
 def _without_plain_partitions(answer: dict[str, Json]) -> dict[str, Json]:
-    """The answer without the partitions that are certainly right.
+    """The answer without the partitions that are certainly valid.
 
-    There may be thousands, and the schema takes a millisecond for each.
+    There may be thousands, and validating each by the schema takes a millisecond.
     """
     ok = answer.get("ok")
     if not isinstance(ok, dict) or not isinstance(ok.get("partitions"), dict):
@@ -171,7 +171,7 @@ def _without_plain_partitions(answer: dict[str, Json]) -> dict[str, Json]:
 
 
 def is_plain_partition(number: str, part: Json) -> bool:
-    """Whether a partition of an answer is one without an error, by the schema; False if in doubt."""
+    """Whether a partition of an answer is valid by the schema and has no error; False if in doubt."""
     if not _NUMBER.fullmatch(number) or not isinstance(part, dict) or part.keys() != _PARTITION_MEMBERS:
         return False
     kinds, sha256 = part["kinds"], part["sha256"]

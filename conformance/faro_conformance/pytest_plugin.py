@@ -1,7 +1,7 @@
-"""A pytest plugin: `pytest --faro-testee "COMMAND"` runs every case as a test of its own, named by its id.
+"""A pytest plugin: `pytest --faro-testee "COMMAND"` runs every case as a test with its id as name.
 
 Without that option it does nothing. The writer x reader matrix needs several testees at a time:
-`conformance/run` has it.
+`conformance/run` runs it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class _Cases:
-    """What the items share: the children, and the folder of what the cases write."""
+    """State shared by the items: the children, and the folder for files that the cases write."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="faro-")
@@ -68,7 +68,7 @@ class _Cases:
 
 
 class CaseFailedError(Exception):
-    """The case's failures, one a line."""
+    """The case's failures, one on each line."""
 
 
 class CaseItem(pytest.Item):
@@ -93,13 +93,13 @@ class CaseItem(pytest.Item):
             raise CaseFailedError(text)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
-        """Without a traceback into the runner, which would say nothing."""
+        """The failure without a traceback into the runner, which would not help."""
         if isinstance(excinfo.value, CaseFailedError | CannotStartError | SuiteError):
             return f"{self.case.title} [{', '.join(self.case.clauses)}]\n{excinfo.value}"
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where it is from, for the headings of failures."""
+        """The location of the case, for the headings of failures."""
         return self.config.rootpath, None, self.name
 
 

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else."""
+"""The report as one self-contained page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from faro_conformance import __version__
 from faro_conformance.results import Result, Run, chapter_order
 
-# Mark, CSS class and word of each status: never colour alone.
+# The mark, CSS class and word of each status, so that colour is never the only sign.
 _STATUS = {
     "passed": ("✓", "pass", "passed"),
     "failed": ("✗", "fail", "failed"),
@@ -39,7 +39,7 @@ def page(run: Run) -> str:
         _problems(run),
         *_matrices(run),
         "<h2>Cases</h2>",
-        '<p class="controls"><label><input type="checkbox" id="only-failures"> only what did not pass</label> ',
+        '<p class="controls"><label><input type="checkbox" id="only-failures"> only results that did not pass</label> ',
         '<label>find <input type="search" id="find" placeholder="id, clause or title"></label> ',
         '<span id="shown"></span></p>',
         '<p class="legend">' + ", ".join(f'<b class="{css}">{mark}</b> {word}' for mark, css, word in _STATUS.values()),
@@ -83,7 +83,7 @@ def _problems(run: Run) -> str:
 
 def _matrices(run: Run) -> Iterable[str]:
     titles = {
-        "pairs": ("What one writes, each reads", "writer ↓ reader →"),
+        "pairs": ("Files of each writer, read by each reader", "writer ↓ reader →"),
         "canonical": ("The same bytes (codec none)", "compared with ↓ writer →"),
     }
     for op, (title, corner) in titles.items():

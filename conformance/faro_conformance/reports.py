@@ -1,4 +1,4 @@
-"""Reports of a run: a terminal, JUnit XML and JSON. The page is in report_html."""
+"""Reports of a run: on a terminal, as JUnit XML and as JSON. report_html makes the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = 100
 
 
 class Terminal:
-    """One character a result, then the failures, then one line of totals a testee."""
+    """One character for each result, then the failures, then one line of totals for each testee."""
 
     def __init__(self, out: TextIO | None = None, verbose: bool = False) -> None:
         self._out = sys.stdout if out is None else out
@@ -26,7 +26,7 @@ class Terminal:
         self._column = 0
 
     def result(self, result: Result) -> None:
-        """Show that a result is there."""
+        """Show a result."""
         if self._verbose:
             reason = f" ({result.reason})" if result.reason else ""
             print(f"{result.testee}: {result.case}: {result.status}{reason}", file=self._out)
@@ -36,7 +36,7 @@ class Terminal:
         print(mark, end="\n" if self._column % _LINE == 0 else "", file=self._out, flush=True)
 
     def summary(self, run: Run) -> None:
-        """What failed, and the totals."""
+        """Show the failures and the totals."""
         if self._column % _LINE and not self._verbose:
             print(file=self._out)
         for result in run.results:
@@ -117,5 +117,5 @@ def write_json(run: Run, path: Path) -> None:
 
 
 def _printable(text: str) -> str:
-    """Without control characters: a testee's words must not steer a terminal, nor break XML."""
+    """The text without control characters, which could control a terminal or break XML."""
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)

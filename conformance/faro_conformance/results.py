@@ -1,4 +1,4 @@
-"""What came of the cases: one `Result` for each case and testee, and their sums."""
+"""Results: one `Result` for each case and testee, and their sums."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ PROTOCOL_CHAPTER = "Protocol"
 
 @dataclass(frozen=True)
 class Failure:
-    """One thing that was not as it has to be."""
+    """One difference from the expected outcome."""
 
     what: str
     expected: str
     got: str
-    # Further words for a human; not part of what an expected failure is compared with.
+    # Further details for people. Expected failures are not compared with them.
     detail: str = ""
 
     @property
     def outcome(self) -> str:
-        """The wrong outcome as expected-failure files name it."""
+        """The wrong outcome, in the form of the lists of expected failures."""
         return f"{self.what}: {self.got}"
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one case with one testee; `writer` is set in the writer x reader matrix."""
+    """The result of one case with one testee. `writer` is set in the writer x reader matrix."""
 
     case: str
     testee: str
@@ -78,7 +78,7 @@ class Result:
 
     @property
     def chapter(self) -> str:
-        """The chapter of the specification that the case's first clause is of."""
+        """The chapter of the case's first clause in the specification."""
         if not self.clauses:
             return PROTOCOL_CHAPTER
         return CHAPTERS.get(self.clauses[0].split("-")[0], self.clauses[0].split("-")[0])
@@ -86,7 +86,7 @@ class Result:
 
 @dataclass
 class Totals:
-    """Sums of one testee. Failures of SHOULD cases are counted by themselves: they do not make it fail."""
+    """The sums of one testee. Failures of SHOULD cases are counted separately: they do not make the run fail."""
 
     passed: int = 0
     failed: int = 0
@@ -105,9 +105,9 @@ class Totals:
 
 @dataclass
 class Run:
-    """Everything that one run of the suite found."""
+    """All results of one run of the suite."""
 
-    # Name of the testee to its answer to `hello`.
+    # By the name of the testee: its answer to `hello`.
     testees: dict[str, dict[str, object]] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
     # Testees that could not be started, and the errors of expected-failure files.
@@ -123,7 +123,7 @@ class Run:
 
     @property
     def failed(self) -> bool:
-        """Whether anything is not as it has to be."""
+        """Whether anything failed."""
         return bool(self.errors) or any(totals.failed for totals in self.totals().values())
 
 

@@ -30,7 +30,7 @@ class Settings:
 
 
 class Pool:
-    """Children of one testee, handed out to one worker at a time."""
+    """Children of one testee. Each is given to one worker at a time."""
 
     def __init__(self, testee: Testee, protocol: Protocol, settings: Settings, folder: Path) -> None:
         self.testee = testee
@@ -42,7 +42,7 @@ class Pool:
         self.hello: dict[str, Json] = {}
 
     def start(self) -> None:
-        """Start the first child, so that a testee that does not start is known at once."""
+        """Start the first child, so that a testee that cannot start is noticed at once."""
         with self.child() as child:
             self.hello = child.hello
 
@@ -55,7 +55,7 @@ class Pool:
             child = Child(self.testee, self._protocol, self._settings.timeout, self._folder)
             self._all.append(child)
             if self.hello:
-                # It starts when it is asked, and if it does not, that is a crash of the case and not of the run.
+                # It starts at its first request. If it cannot, that is a crash of the case and not of the run.
                 child.hello = self.hello
             else:
                 child.start()
@@ -74,7 +74,7 @@ class Pool:
 def start_pools(
     testees: list[Testee], protocol: Protocol, settings: Settings, folder: Path, run: Run
 ) -> dict[str, Pool]:
-    """The pools of the testees that start; those that do not are noted in the run."""
+    """The pools of the testees that start; those that do not are recorded in the run."""
     pools = {testee.name: Pool(testee, protocol, settings, folder) for testee in testees}
 
     def start(pool: Pool) -> str | None:
@@ -102,7 +102,7 @@ def run_cases(
     all_ids: set[str],
     progress: Callable[[Result], None],
 ) -> Run:
-    """Run the cases with each testee. `all_ids`: also of the cases that were not selected."""
+    """Run the cases with each testee. `all_ids` includes the cases that were not selected."""
     run = Run()
     entries = {testee.name: expected.load(testee.expected_failures) for testee in testees}
     for name, known in entries.items():

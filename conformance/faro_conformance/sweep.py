@@ -1,8 +1,8 @@
-"""Every change of one byte, and every truncation, of a small output: nothing may pass, nothing may crash, all agree.
+"""Every change of one byte, and every truncation, of a small output: each is refused, and all testees agree.
 
-The mutated files lie in a memory file system where there is one. A change is one byte written into one of several
-copies (slots) and taken back after all testees have answered, and the requests of a whole batch of slots are under way
-at once: so a mutation costs the runner some microseconds.
+The mutated files are in a memory file system if there is one. A change is one byte, written into one of several
+copies (slots) and restored after all testees have answered. The requests of a whole batch of slots are under way at
+once, so a mutation costs the runner some microseconds.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ class Mutation:
 
 @dataclass
 class SweepReport:
-    """What a sweep of one output found."""
+    """The result of a sweep of one output."""
 
     name: str
     mutations: int = 0
     requests: int = 0
     seconds: float = 0.0
-    # Kind of fault to how often, and the first of them in words.
+    # By the kind of fault: how often it occurred. And the first of them in words.
     faults: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
     codes: Counter[str] = field(default_factory=Counter)
 
     def fault(self, kind: str, text: str) -> None:
-        """Note a fault."""
+        """Record a fault."""
         self.faults[kind] += 1
-        # Some of each kind: a fault that occurs everywhere must not hide another.
+        # Some of each kind, so that a fault that occurs everywhere does not hide another.
         if self.faults[kind] <= _EXAMPLES:
             self.examples.append(f"{kind}: {text}")
 
@@ -96,7 +96,7 @@ class Slot:
             os.pwrite(self._handles[mutation.role], bytes([mutation.value]), mutation.offset)
 
     def restore(self, mutation: Mutation) -> None:
-        """Take the change back."""
+        """Restore the byte or the size."""
         handle, whole = self._handles[mutation.role], self._whole[mutation.role]
         if mutation.value is None:
             os.pwrite(handle, whole, 0)
@@ -105,12 +105,12 @@ class Slot:
             os.pwrite(handle, whole[mutation.offset : mutation.offset + 1], mutation.offset)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for handle in self._handles.values():
             os.close(handle)
 
     def request(self, operation: str) -> bytes:
-        """The request on this copy, without the id that stands before it."""
+        """The request on this copy, without the id at its beginning."""
         fields: dict[str, str] = {role: str(path) for role, path in self.paths.items()}
         if operation == "check":
             fields["level"] = "decode"
@@ -152,7 +152,7 @@ def sweep(
 
 
 def _check_whole(slot: Slot, children: list[Child]) -> None:
-    """A sweep of a file that is not valid to begin with would find nothing."""
+    """Make sure that the testees accept the files before they are changed, or the sweep would find nothing."""
     for child in children:
         outcomes = child.ask_all(
             [

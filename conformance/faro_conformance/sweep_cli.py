@@ -14,7 +14,7 @@ from faro_conformance.protocol import Protocol, SuiteError
 from faro_conformance.sweep import OPERATIONS, SweepReport, sweep
 from faro_conformance.testees import find_testees
 
-# Small, and yet with everything that bytes can be for: see their titles in the manifest.
+# Small outputs that together contain every kind of byte: see their titles in the manifests.
 DEFAULT_CASES = ("sweep-paired", "sweep-single")
 DEFAULT_VALUES = 12
 
@@ -37,7 +37,10 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     add_common(parser)
     parser.add_argument("--all", action="store_true", help="all 255 other values of each byte")
     parser.add_argument(
-        "--values", type=int, default=DEFAULT_VALUES, help=f"else so many of them, drawn with --seed; {DEFAULT_VALUES}"
+        "--values",
+        type=int,
+        default=DEFAULT_VALUES,
+        help=f"else this many, drawn with --seed; {DEFAULT_VALUES}",
     )
     parser.add_argument("--case", action="append", metavar="ID", help="the read case whose files are swept; repeatable")
     options = parser.parse_args(arguments)
@@ -77,7 +80,7 @@ def _outputs(suite: Suite, ids: list[str]) -> dict[str, dict[str, Path]]:
     for case_id in ids:
         case = cases.get(case_id)
         if case is None or case.generated or case.op != "read" or "ok" not in case.fields["expect"]:
-            raise SuiteError(f"{case_id} is no read case of a committed, valid output")
+            raise SuiteError(f"{case_id} is not a read case of a committed, valid output")
         suite.verify([case])
         outputs[case_id] = case.files()
     return outputs

@@ -1,4 +1,4 @@
-"""Testees: how an implementation is started. `testees/NAME.toml` beside the cases, or any command line."""
+"""Testees: how an implementation is started, by `testees/NAME.toml` or by any command line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FIELDS = {"name", "command", "environment", "memory_limit", "build"}
 
 @dataclass(frozen=True)
 class Testee:
-    """One implementation behind the protocol."""
+    """One implementation that speaks the protocol."""
 
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    # Bytes of address space (RLIMIT_AS); None for runtimes that reserve far more than they use, as JVMs do.
+    # Bytes of address space (RLIMIT_AS); None for runtimes that reserve far more than they use, such as JVMs.
     memory_limit: int | None = None
-    # What makes the command, told when it is not there.
+    # The command that builds it, shown if it does not exist.
     build: str | None = None
     expected_failures: Path | None = None
 
@@ -49,7 +49,7 @@ def load_testee(path: Path, repo: Path) -> Testee:
 
     def fill(text: Any) -> str:
         if not isinstance(text, str):
-            raise SuiteError(f"{path}: {text!r} is no text")
+            raise SuiteError(f"{path}: {text!r} is not a text")
         filled = text.replace("{repo}", str(repo)).replace("{here}", str(path.parent.resolve()))
         return filled.replace("{python}", sys.executable)
 

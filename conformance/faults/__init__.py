@@ -1,1 +1,1 @@
-"""Faults under all implementations: kills, refused and short system calls, limits, files that change under readers."""
+"""Faults for all implementations: kills, failing system calls, limits, files that change while they are read."""

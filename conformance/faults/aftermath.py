@@ -1,4 +1,4 @@
-"""What an ended writer left in its folder: which files are whose, and whether that is allowed."""
+"""Judges the files that a writer left when it ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Scene:
-    """A folder, the script that ran in it, and the files of the final names that were there before."""
+    """A folder, the script that ran in it, and the files that were at the final names before."""
 
     reference: Reference
     folder: Path
@@ -39,14 +39,14 @@ class Scene:
 
 
 def place_old(folder: Path, old: Files) -> None:
-    """Put an older output under the final names."""
+    """Write an older output at the final names."""
     suffixes = {"data": ".data", "index": ".index", "single": ".faro"}
     for role, raw in old.items():
         (folder / f"out{suffixes[role]}").write_bytes(raw)
 
 
 def states(scene: Scene) -> dict[str, str]:
-    """Of each final name: `none`, `old`, `new` (whole) or `part`."""
+    """The state of each final name: `none`, `old`, `new` (complete) or `part`."""
     found = {}
     for role, name in scene.final.items():
         path = Path(name)
@@ -62,7 +62,7 @@ def states(scene: Scene) -> dict[str, str]:
 
 
 def judge_ended(judge: Judge, scene: Scene) -> str:
-    """Judge what a writer left that ended anywhere, without a chance to remove anything; how far it came."""
+    """Judge the files of a writer that was stopped at any point and removed nothing. Returns how far it got."""
     findings, script, what = judge.findings, scene.reference.script, scene.what
     found = states(scene)
     roles = script.roles
@@ -70,8 +70,8 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
     strange = [name for name in left_in(scene.folder) if name not in allowed]
     findings.expect(not strange, f"{what}: other names in the folder: {strange}")
     if not script.followed:
-        # WRT-4, PUB-2: a file of the final name is whole, and the index file comes last.
-        findings.expect("part" not in found.values(), f"{what}: a final name, and not whole: {found}")
+        # WRT-4, PUB-2: a file at a final name is complete, and the index file gets its name last.
+        findings.expect("part" not in found.values(), f"{what}: at a final name, and not complete: {found}")
         order = found[roles[0]] == "new" or found[roles[-1]] != "new"
         findings.expect(order, f"{what}: the index has its name before the data: {found}")
         recover(judge, scene.reference, scene.folder, _recoverable(scene, found), what)
@@ -90,7 +90,7 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
         return _progress(judge, scene, scene.final)
     names = {role: scene.final[role] if state == "new" else scene.temporary[role] for role, state in found.items()}
     for member in judge.crew:
-        # Nothing looks finished: what its name says is not there is not there.
+        # No output looks finished: reading reports the missing file.
         outcome = member.ask("read", scene.final)
         missing = f"error io {roles[-1]}@null"
         findings.expect(error_text(outcome) == missing, f"{what}: {member.name} reads: {outcome.detail}")
@@ -98,14 +98,14 @@ def judge_ended(judge: Judge, scene: Scene) -> str:
 
 
 def _recoverable(scene: Scene, found: dict[str, str]) -> dict[str, str] | None:
-    """The files that `recover` has to go by, under whatever names they have; None: an output is there and opens."""
+    """The files that `recover` has to use, at their current names. None: an output is there and opens."""
     if set(found.values()) in ({"old"}, {"new"}):
         return None
     return {role: scene.final[role] if state == "new" else scene.temporary[role] for role, state in found.items()}
 
 
 def _judge_old(judge: Judge, scene: Scene, found: dict[str, str]) -> None:
-    """Older files under final names: they are read whole or refused, in the same way by all."""
+    """Older files at final names: every reader reads them completely or refuses them, in the same way."""
     whole = all(state == "old" for state in found.values())
     verdicts = set()
     for member in judge.crew:

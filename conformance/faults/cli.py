@@ -25,13 +25,14 @@ from faults.reference import NoReferenceError
 from faults.writing import WritingSweep, variants
 
 PARTS = ("kills", "writing", "repair", "limits", "reading", "places")
-# What a run of all parts takes of them by default: a sample, as every call of every script takes minutes.
+# The default share of the trials in a run of all parts: all of them take minutes.
 DEFAULT_SHARE = 0.03
 DEFAULT_KILLS = 15
 
 _EPILOG = """\
-Parts: kills (SIGKILL of a writer at random moments); writing, repair, reading (every system call of them goes wrong,
-and files shrink and change under readers); limits (RLIMIT_FSIZE, a full tmpfs); places (no files in place of files).
+Parts: kills (SIGKILL of a writer at random moments); writing, repair, reading (each of their system calls fails, and
+files shrink and change while they are read); limits (RLIMIT_FSIZE, a full tmpfs); places (something else in place of a
+file).
 
 exit codes: as of conformance/run
 """
@@ -41,15 +42,17 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     """Run the faults; the exit code."""
     parser = argparse.ArgumentParser(
         prog="conformance/run faults",
-        description="Let go wrong what can go wrong under writers, readers and repair, and judge what comes of it.",
+        description="Make system calls of writers, readers and repairs fail, and judge the results.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_common(parser)
     parser.add_argument("part", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all")
-    parser.add_argument("--victim", action="append", metavar="NAME", help="only these go wrong; all testees judge")
-    parser.add_argument("--share", type=float, default=DEFAULT_SHARE, help="of the trials; 1 is all of them")
-    parser.add_argument("--kills", type=int, default=DEFAULT_KILLS, metavar="N", help="of each testee")
+    parser.add_argument(
+        "--victim", action="append", metavar="NAME", help="the testees that get faults; all testees judge"
+    )
+    parser.add_argument("--share", type=float, default=DEFAULT_SHARE, help="the share of the trials; 1 is all")
+    parser.add_argument("--kills", type=int, default=DEFAULT_KILLS, metavar="N", help="kills of each testee")
     parser.add_argument("--only", help="scripts with this in their name")
     parser.add_argument("--shim", type=Path, metavar="FILE", help="default out/faults/shim.so, which make builds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts as JSON")
@@ -68,7 +71,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     findings = Findings()
 
     def one(name: str) -> None:
-        """All parts for one victim, with a crew of its own to judge."""
+        """All parts for one victim, with a separate crew to judge."""
         rng = random.Random(f"{seed} {name}")
         with (
             tempfile.TemporaryDirectory(prefix="faro-faults-") as temporary,
@@ -91,7 +94,7 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     except NoReferenceError as error:
         findings.fault(str(error))
     finally:
-        # What was counted until then counts, whatever ended the run.
+        # The counts so far are kept, whatever ended the run.
         findings.show()
         if options.json is not None:
             findings.save(options.json, seed=seed, share=options.share)

@@ -1,4 +1,4 @@
-"""What the shim under a testee is told, and what it saw: a mapped file with the fields of shim.c."""
+"""The orders to the shim of a testee, and its counts: a mapped file with the fields of shim.c."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Fields(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong: the `number`-th call of a kind, or with a period that one and every so many after it."""
+    """A fault: the `number`-th call of a kind fails or, with a period, that one and every period-th after it."""
 
     action: str = "nothing"
     kind: str = ANY
@@ -46,13 +46,13 @@ class Fault:
     error: int = 0
     # Bytes of a short call (HALF of them); the file's new size; the offset of the byte that changes.
     amount: int = 0
-    # Nothing can be unlinked, as if the folder were read-only by then.
+    # Nothing can be unlinked, as if the folder were read-only from then on.
     keep: bool = False
     # Folders, for `vanish`.
     move: tuple[Path, Path] | None = None
 
     def __str__(self) -> str:
-        """As reports name it."""
+        """Its name in reports."""
         extra = f" every {self.period}" if self.period else ""
         value = f" errno {self.error}" if self.error else ""
         amount = f" amount {self.amount}" if self.amount else ""
@@ -69,7 +69,7 @@ class Control:
         self._fields = _Fields.from_buffer(self._map)
 
     def arm(self, fault: Fault) -> None:
-        """Begin to count, and let this go wrong."""
+        """Start counting, with this fault."""
         fields = self._fields
         fields.armed = 0
         fields.kind = len(KINDS) if fault.kind == ANY else KINDS.index(fault.kind)
@@ -84,20 +84,20 @@ class Control:
         fields.armed = 1
 
     def disarm(self) -> None:
-        """Count nothing, and let everything go right."""
+        """Stop counting, without faults."""
         self._fields.armed = 0
 
     @property
     def fired(self) -> int:
-        """How many calls went wrong since it was armed."""
+        """How many calls failed since it was armed."""
         return int(self._fields.fired)
 
     @property
     def fired_path(self) -> str:
-        """The file of the last call that went wrong."""
+        """The file of the last call that failed."""
         return bytes(self._fields.fired_path).decode(errors="replace")
 
     @property
     def counts(self) -> dict[str, int]:
-        """The calls of each kind, and of any."""
+        """The number of calls of each kind, and of all kinds."""
         return dict(zip((*KINDS, ANY), self._fields.counts, strict=True))

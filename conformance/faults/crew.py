@@ -1,4 +1,4 @@
-"""The testees of a run: each with the shim under it, and a control of its own."""
+"""The testees of a run, each with the shim and its own control."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from faro_conformance.testees import Testee
 from faults.control import Control, Fault
 
 Json = dict[str, Any]
-# What starts sooner: the testees of faults end often and live shortly.
+# For a quick start: these testees live shortly.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 _NUMBERS = itertools.count()
 
 
 class Member:
-    """One testee, of which requests are asked while something goes wrong."""
+    """One testee, which answers requests while system calls fail."""
 
     def __init__(self, testee: Testee, protocol: Protocol, shim: Path, root: Path, timeout: float) -> None:
         self.name = testee.name
@@ -42,12 +42,12 @@ class Member:
             "FARO_FAULT_FOLDER": str(self.folder),
             "JDK_JAVA_OPTIONS": _JAVA,
         }
-        # A file that reaches RLIMIT_FSIZE raises this signal; ignored, the call fails with EFBIG, as a server wants it.
+        # A file that reaches RLIMIT_FSIZE raises this signal. Ignored, as in servers, the call fails with EFBIG.
         command = ("/bin/sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh", *testee.command)
         self.child = Child(replace(testee, command=command, environment=environment), protocol, timeout, root)
 
     def ask(self, op: str, fields: Json, fault: Fault | None = None) -> Outcome:
-        """Ask one request, under a fault if one is given."""
+        """Send one request, with a fault if one is given."""
         if fault is None:
             return self.child.ask(op, fields)
         self.control.arm(fault)
@@ -57,14 +57,14 @@ class Member:
             self.control.disarm()
 
     def start(self) -> None:
-        """Start the process anew."""
+        """Restart the process."""
         self.control.disarm()
         self.child.start()
 
     def ask_and_kill(self, op: str, fields: Json, when: Callable[[threading.Event], None]) -> tuple[Outcome, float]:
-        """Ask a request and kill the process once `when` returns (its event: the answer came before).
+        """Send a request and kill the process when `when` returns (its event: the answer came before).
 
-        Also how long it took, in seconds, until the process died or answered.
+        Also returns the seconds until the process died or answered.
         """
         pid, answered = self.child.pid, threading.Event()
 
@@ -86,7 +86,7 @@ class Member:
 
 
 class Crew:
-    """Several testees over one folder."""
+    """Several testees that share a folder."""
 
     def __init__(
         self, testees: list[Testee], protocol: Protocol, shim: Path, root: Path, timeout: float = 60.0
@@ -118,11 +118,11 @@ class Crew:
         return iter(self.members)
 
     def victim(self, member: Member) -> Member:
-        """A process more of a testee, not started, over the same folder."""
+        """Another process of a testee in the same folder, not started."""
         return Member(member.testee, self._protocol, self._shim, self.root, self._timeout)
 
     def new_folder(self) -> Path:
-        """A folder that did not exist before."""
+        """A new folder."""
         folder = self.folder / str(next(self._numbers))
         folder.mkdir()
         return folder

@@ -1,4 +1,4 @@
-"""What a run counts, and what it finds."""
+"""The counts and the findings of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 40
 
 
 class Findings:
-    """Counts by language, kind of fault and outcome; and what must not be. Shared by threads."""
+    """Counts by language, kind of fault and outcome; and violations. Shared by threads."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str, str]] = Counter()
@@ -25,14 +25,14 @@ class Findings:
             self.counts[language, what, outcome] += number
 
     def fault(self, text: str) -> None:
-        """Note what must not be."""
+        """Record a violation."""
         with self._lock:
             self.faults.append(text)
             if len(self.faults) <= _SHOWN:
                 print(f"FAULT {text}", flush=True)
 
     def expect(self, holds: bool, text: str) -> bool:
-        """Note it unless it holds; whether it does."""
+        """Record a violation unless the condition holds. Returns whether it holds."""
         if not holds:
             self.fault(text)
         return holds

@@ -1,4 +1,4 @@
-"""What must hold of the files that an interrupted writer left, as every implementation sees them."""
+"""Judges the files that an interrupted writer left, by the answers of every implementation."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from faults.reference import HEADER, Reference, content, expected
 from faults.scripts import output_names
 
 _HANDLES = itertools.count()
-# Every so many of the outputs are rebuilt from their data file, too.
+# One of this many outputs is also rebuilt from its data file.
 _REBUILT = 4
 
 
 def error_text(outcome: Outcome) -> str:
-    """What is compared of an error: code, file, offset; else what else it is."""
+    """An error as code, file and offset; any other outcome as its kind."""
     return str(outcome)
 
 
 class Judge:
-    """Judges what is left, with all testees of a crew."""
+    """Judges files with all testees of a crew."""
 
     def __init__(self, crew: Crew, findings: Findings) -> None:
         self.crew = crew
         self.findings = findings
-        # Repaired outputs that were read already: who, of which reference, how many regions. Bytes are compared always.
+        # Repaired outputs that were read already: testee, reference, number of regions. Bytes are always compared.
         self._read: set[tuple[str, int, int]] = set()
         self._judged = 0
 
@@ -40,7 +40,7 @@ class Judge:
             raw = path.read_bytes() if path.exists() else None
             sizes[role] = -1 if raw is None else len(raw)
             if raw is not None and raw != reference.files[role][: len(raw)]:
-                self.findings.fault(f"{what}: the {role} file is no prefix of the undisturbed one, {len(raw)} bytes")
+                self.findings.fault(f"{what}: the {role} file is not a prefix of the undisturbed one, {len(raw)} bytes")
                 return None
         if reference.script.paired:
             count = reference.committed(sizes["index"])
@@ -108,7 +108,7 @@ class Judge:
         self.findings.expect(same, f"{what}: {outcome.detail[:500]}, expected {str(wanted)[:500]}")
 
     def _open(self, member: Member, reference: Reference, names: dict[str, str], what: str) -> None:
-        """A reader of finished outputs: the whole one, or `unfinished`."""
+        """A reader of finished outputs: it reads the complete output, or answers `unfinished`."""
         log_role = reference.script.roles[-1]
         size = Path(names[log_role]).stat().st_size
         outcome = member.ask("read", dict(names))
@@ -148,7 +148,7 @@ class Judge:
         return files
 
     def _rebuild(self, reference: Reference, names: dict[str, str], sizes: dict[str, int], what: str) -> None:
-        """From the data file alone: all implementations make the same index of it, and it holds."""
+        """Rebuild from the data file alone: all implementations make the same index, and it passes `check`."""
         if not reference.script.paired or sizes["data"] < HEADER or "schema" in reference.script.options:
             return
         first: dict[str, bytes] | None = None
@@ -165,13 +165,13 @@ class Judge:
             kept = len(files["data"])
             self.findings.expect(
                 files["data"] == reference.files["data"][:kept],
-                f"{what}: {member.name} rebuilds, and the data is no prefix",
+                f"{what}: {member.name} rebuilds, and the data is not a prefix",
             )
             first = files if first is None else first
             self.findings.expect(files == first, f"{what}: {member.name} rebuilds to other bytes than the first")
 
     def whole(self, reference: Reference, names: dict[str, str], what: str) -> None:
-        """Files of final names that look finished: the reference's, to the byte, and read by all."""
+        """Files at final names that look finished: they equal the reference's, and all testees read them."""
         raw = read_files(names)
         if not self.findings.expect(raw == reference.files, f"{what}: finished files that differ"):
             return
@@ -181,7 +181,7 @@ class Judge:
 
 
 def _refusal(reference: Reference, sizes: dict[str, int]) -> str | None:
-    """How an output that cannot be opened yet is refused, when followed or repaired (OPN-1, HDR-1, SCH-1)."""
+    """The error when an output that cannot be opened yet is followed or repaired (OPN-1, HDR-1, SCH-1)."""
     log_role = reference.script.roles[-1]
     for role in (log_role, "data"):
         size = sizes.get(role, HEADER)
@@ -195,7 +195,7 @@ def _refusal(reference: Reference, sizes: dict[str, int]) -> str | None:
 
 
 def copy_files(names: dict[str, str], folder: str, reference: Reference) -> dict[str, str]:
-    """Copies of the files that are there, under the final names in another folder."""
+    """Copies of the existing files, at the final names in another folder."""
     copies = output_names(folder, reference.script)
     for role, name in names.items():
         if Path(name).exists():
@@ -204,10 +204,10 @@ def copy_files(names: dict[str, str], folder: str, reference: Reference) -> dict
 
 
 def read_files(names: dict[str, str]) -> dict[str, bytes]:
-    """The files that are there."""
+    """The existing files."""
     return {role: Path(name).read_bytes() for role, name in names.items() if Path(name).exists()}
 
 
 def left_in(folder: Path) -> list[str]:
-    """The names in a folder; none if it is not there."""
+    """The names in a folder; none if it does not exist."""
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []

@@ -20,15 +20,15 @@ from faults.judge import Judge
 from faults.reference import Reference, make_reference, written
 from faults.scripts import OLD_FILE_ID, Script
 
-# Each shortens what comes after it, so that the distribution shows how many regions were there.
+# Each shortens the following text, so that the distribution shows how many regions there were.
 _PARTS = 4
-# A writer that was done before the kill is tried again, so many times in the mean.
+# A writer that was done before the kill is tried again, this many times on average.
 _PATIENCE = 4
 
 
 @dataclass
 class Target:
-    """A script to be killed in, with what is known of how long it takes."""
+    """A script during which the writer is killed, and how long it takes."""
 
     reference: Reference
     old: Files = field(default_factory=dict)
@@ -62,12 +62,12 @@ class Kills:
         self.judge = Judge(crew, findings)
 
     def run(self, number: int, rng: random.Random) -> None:
-        """Kill so many times."""
+        """Kill this many times."""
         chosen = kill_scripts()
         if number < len(chosen):
             chosen = rng.sample(chosen, number)
         targets = [self._target(script) for script in chosen]
-        # The next one starts while is judged what this one left.
+        # The next one starts while the files of this one are judged.
         victims = [self.crew.victim(self.member), self.crew.victim(self.member)]
         with concurrent.futures.ThreadPoolExecutor(1) as starter:
             victims[0].start()
@@ -90,7 +90,7 @@ class Kills:
         target = Target(make_reference(self.member, self.crew, script))
         if script.options.get("overwrite"):
             target.old = written(self.member, self.crew.new_folder(), script.variant(file_id=OLD_FILE_ID))
-        # A process that has just begun is slow, as the one that is killed is.
+        # A new process is slow, as is the one that is killed.
         victim = self.crew.victim(self.member)
         victim.start()
         folder = self.crew.new_folder()
@@ -146,7 +146,7 @@ def _after(seconds: float) -> Callable[[threading.Event], None]:
 
 
 def _grown(scene: Scene, rng: random.Random) -> Callable[[threading.Event], None]:
-    """Once a file of the output has a size that is drawn."""
+    """Return when a file of the output has a size that was drawn."""
     role = rng.choice(scene.reference.script.roles)
     size = rng.randrange(len(scene.reference.files[role]) + 1)
     names = scene.final if scene.reference.script.followed else scene.temporary

@@ -21,7 +21,7 @@ from faults.reference import HEADER, Reference, make_reference
 from faults.scripts import Script
 from faults.writing import errors_after
 
-# File systems that hold nothing but a header, a region, all but the end, everything; and that lack room for a name.
+# File systems with room for a header, a region, all but the end, everything; and without room for a name.
 _TMPFS = (
     "size=4k", "size=8k", "size=1000k", "size=2300k", "size=4400k", "size=16m", "size=16m,nr_inodes=1",
     "size=16m,nr_inodes=2",
@@ -29,7 +29,7 @@ _TMPFS = (
 
 
 def variants() -> list[Script]:
-    """The scripts that meet the limits."""
+    """The scripts that reach the limits."""
     small, large = scripts.small(), scripts.large()
     found = [
         script.variant(layout=layout, follow=follow)
@@ -50,7 +50,7 @@ class Limits:
         self.judge = Judge(crew, findings)
 
     def run(self, rng: random.Random, share: float) -> None:
-        """Meet the limits; of the sizes only a share, drawn."""
+        """Reach the limits, with a random share of the sizes."""
         for script in variants():
             reference = make_reference(self.member, self.crew, script)
             for size in sizes(reference):
@@ -71,7 +71,7 @@ class Limits:
 
     @contextlib.contextmanager
     def _file_size(self, size: int | None) -> Iterator[None]:
-        """No file may become longer, as long as this lasts; the judges know no limit."""
+        """Inside this context no file may grow. The judges have no limit."""
         if size is None:
             yield
             return
@@ -134,7 +134,7 @@ class Limits:
 
 
 def sizes(reference: Reference) -> list[int]:
-    """The sizes around everything that ends in a file."""
+    """The sizes around the end of each thing in a file."""
     ends = {0, HEADER, *reference.message_ends, *reference.data_ends, reference.schema_end, reference.footer.end}
     ends |= {len(raw) for raw in reference.files.values()}
     return sorted({size for end in ends for size in (end - 1, end, end + 1, end + 30) if size >= 0})

@@ -1,4 +1,4 @@
-"""Every system call of `repair` goes wrong once; run again, it gives what it would have given."""
+"""Every system call of `repair` fails once. When repair runs again, the result is that of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HARMLESS = ("open", "read", "write", "sync", "cut")
 
 @dataclass(frozen=True)
 class Broken:
-    """An output that its writer did not finish, or lost the index of, and what repairing makes of it."""
+    """An output that is unfinished or lost its index, and the result of repairing it."""
 
     name: str
     mode: str
@@ -33,7 +33,7 @@ class Broken:
 
 
 def broken_outputs(reference: Reference, crew: Crew) -> Iterator[Broken]:
-    """Cut in the middle of a message, of a footer, before the tail; and without index."""
+    """Cut inside a message, inside a footer, and before the tail; and without an index."""
     script, log = reference.script, reference.log
     role = script.roles[-1]
     second = reference.message_ends[1]
@@ -49,7 +49,7 @@ def broken_outputs(reference: Reference, crew: Crew) -> Iterator[Broken]:
 
 
 def _rebuilt(reference: Reference, files: dict[str, bytes], crew: Crew) -> dict[str, bytes]:
-    """What an undisturbed rebuild gives; that all give the same is tried with every kill."""
+    """The result of an undisturbed rebuild. The kills test that it is the same for all."""
     folder = crew.new_folder()
     names = _put(folder, reference, files)
     for member in crew:
@@ -95,7 +95,7 @@ class MendingSweep:
         self.findings = findings
 
     def run(self, rng: random.Random, share: float) -> None:
-        """Sweep; of the trials only a share, drawn."""
+        """Sweep, with a random share of the trials."""
         for layout in ("paired", "single"):
             reference = make_reference(self.member, self.crew, scripts.small().variant(layout=layout))
             for broken in list(broken_outputs(reference, self.crew)):
@@ -148,7 +148,7 @@ class MendingSweep:
         self.findings.count(self.member.name, trial.name, result)
 
     def _again(self, reference: Reference, broken: Broken, names: dict[str, str], what: str) -> None:
-        """REP-10: whoever repairs what an interrupted repair left gets the same, to the byte."""
+        """REP-10: every testee that repairs after an interrupted repair gets the same bytes."""
         left = Path(next(iter(names.values()))).parent
         for member in self.crew:
             folder = self.crew.new_folder()

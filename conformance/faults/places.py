@@ -1,4 +1,4 @@
-"""Files that are missing, unreadable, of another output, or no files at all: the same answer in all implementations."""
+"""Files that are missing, unreadable, of another output, or not files: all implementations give the same answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from faults.judge import error_text
 from faults.reference import Reference, make_reference, written
 from faults.scripts import OLD_FILE_ID, Script, output_names
 
-# A reader that waits for a pipe waits for ever.
+# A reader that waits for a pipe would wait forever.
 _TIMEOUT = 8.0
 
 
@@ -32,7 +32,7 @@ class Place:
 
 
 def _socket(path: Path) -> None:
-    # The name of a socket is at most 108 bytes long, so it is made from inside its folder.
+    # The path of a socket has at most 108 bytes, so it is created from inside its folder.
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         with socket.socket(socket.AF_UNIX) as made:
@@ -59,7 +59,7 @@ PLACES = [
 
 
 def requests(names: dict[str, str]) -> Iterator[tuple[str, str, Json]]:
-    """Name, op and fields of what opens an output."""
+    """The name, op and fields of each request that opens an output."""
     yield "read", "read", dict(names)
     yield "check", "check", {**names, "level": "decode"}
     yield "follow", "follow", {"action": "open", "handle": "places", **names}
@@ -67,7 +67,7 @@ def requests(names: dict[str, str]) -> Iterator[tuple[str, str, Json]]:
 
 
 class Places:
-    """All testees of a crew, together."""
+    """All testees of a crew."""
 
     def __init__(self, crew: Crew, findings: Findings) -> None:
         self.crew = crew
@@ -120,17 +120,17 @@ class Places:
                 self.findings.expect(text == wanted, f"{member.name}: {name}: {what}: {outcome.detail}, not {wanted}")
                 self.findings.count(member.name, f"places: {what.split(' for ')[0]}", text.split("@")[0])
         after = {name: stat.S_IFMT(os.lstat(name).st_mode) for name in names.values() if os.path.lexists(name)}
-        self.findings.expect(before == after, f"{what}: files are others afterwards")
+        self.findings.expect(before == after, f"{what}: files changed")
 
     def _refused(self, reference: Reference, role: str) -> None:
-        """Opening is refused, as to a user without the right to read (root has it always)."""
+        """Opening is refused by the system, as for a user without the right to read (root always has it)."""
         order = ("index", "data") if reference.script.paired else ("single",)
         with self._files(reference) as names:
             for member in self.crew:
                 for name, op, fields in requests(names):
                     fault = Fault("errno", "open", order.index(role), error=errno.EACCES)
                     outcome = member.ask(op, fields, fault)
-                    # Which file is opened first is not fixed: it is the one that was refused that counts.
+                    # The order of opening is not fixed: the refused file is the one that counts.
                     struck = next(r for r, path in names.items() if path == member.control.fired_path)
                     wanted = f"error io {struck}@null"
                     what = f"{member.name}: {name}: {struck} is unreadable: {outcome.detail}"
@@ -138,7 +138,7 @@ class Places:
                     self.findings.count(member.name, "places: unreadable", error_text(outcome).split("@")[0])
 
     def _mixed(self, reference: Reference, script: Script) -> None:
-        """Data and index of two outputs that differ in nothing but their file_id."""
+        """Data and index of two outputs that differ only in their file_id."""
         folder = self.crew.new_folder()
         other = written(self.crew.members[0], folder, script.variant(file_id=OLD_FILE_ID))
         with self._files(reference) as names:

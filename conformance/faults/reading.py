@@ -1,4 +1,4 @@
-"""Every read goes wrong once; and the file shrinks or changes under its reader at every read."""
+"""Every read fails once; and the file shrinks or changes at every read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from faults.scripts import Script, output_names
 
 _HANDLES = itertools.count()
 _IO = {"io"}
-# A file that is shorter when it is opened, or becomes so.
+# A file that is shorter when it is opened, or becomes shorter later.
 _SHRUNK = {"io", "truncated", "unfinished"}
 _CHANGED = {
     "checksum", "inconsistent-index", "limit-exceeded", "malformed-block", "malformed-header", "malformed-message",
@@ -32,12 +32,12 @@ _CHANGED = {
 
 @dataclass(frozen=True)
 class Trial:
-    """A fault, and the codes that may come of it; without codes nothing may."""
+    """A fault, and the codes that may be reported; without codes, the answer must not change."""
 
     fault: Fault
     name: str
     codes: frozenset[str]
-    # Whether it cannot go without an error.
+    # Whether an error must be reported.
     must: bool = False
 
 
@@ -71,7 +71,7 @@ def ways(names: dict[str, str], count: int) -> dict[str, list[tuple[str, Json]]]
 
 
 def trials(counts: dict[str, int], reference: Reference, rng: random.Random) -> Iterator[Trial]:
-    """What can go wrong with so many reads."""
+    """The trials for a run with this many reads."""
     nothing: frozenset[str] = frozenset()
     for number in range(counts["read"]):
         yield Trial(Fault("errno", "read", number, error=errno.EIO), "read EIO", frozenset(_IO), must=True)
@@ -98,7 +98,7 @@ def _sizes(reference: Reference, rng: random.Random) -> list[int]:
 
 
 def _offsets(reference: Reference, rng: random.Random) -> list[int]:
-    """Of bytes in headers, sizes, payloads, and the tail."""
+    """Changes of bytes in headers, sizes, payloads, and the tail."""
     offsets = [12, HEADER, HEADER + 12, HEADER + 26]
     for raw in reference.files.values():
         offsets += [len(raw) - 4, len(raw) - 12, rng.randrange(HEADER, len(raw))]
@@ -115,7 +115,7 @@ class ReadingSweep:
         self.findings = findings
 
     def run(self, rng: random.Random, share: float) -> None:
-        """Sweep; of the trials only a share, drawn."""
+        """Sweep, with a random share of the trials."""
         for script in variants():
             reference = make_reference(self.member, self.crew, script)
             for count in range(len(reference.message_ends) + 1):
@@ -143,7 +143,7 @@ class ReadingSweep:
                 self.findings.count(self.member.name, trial.name, result)
 
     def _ask(self, reference: Reference, names: dict[str, str], way: str, fault: Fault) -> list[Outcome]:
-        """The answers, up to an error; the files are put there anew."""
+        """The answers, up to an error. The files are written again first."""
         for role, name in names.items():
             Path(name).write_bytes(reference.files[role])
         outcomes: list[Outcome] = []
@@ -181,7 +181,7 @@ class ReadingSweep:
         return " and ".join(codes) if codes else "as if nothing were"
 
     def _fewer(self, reference: Reference, clean: Json, now: Json) -> Json:
-        """What a follower may see of a file that ends earlier than it did: the regions before."""
+        """What a follower may see of a file that was cut: the regions before the cut."""
         if "finished" in clean:
             return {"regions": now["regions"], "finished": False}
         known = expected(reference, self.crew, now["regions"])
@@ -200,7 +200,7 @@ def _emptied(part: Json) -> Json:
 
 
 def _difference(wanted: Any, found: Any) -> str | None:
-    """Where an answer is neither what it was nor an error; None if nowhere."""
+    """Where an answer is neither the undisturbed one nor an error; None if nowhere."""
     for name in ("partitions", "range"):
         if name in wanted and name in found:
             both = {"": (wanted[name], found[name])}
@@ -213,7 +213,7 @@ def _difference(wanted: Any, found: Any) -> str | None:
                     return f"{name} {number}: wrong content is delivered as right: {now}, it was {before}"
     rest = [{k: v for k, v in answer.items() if k not in ("partitions", "range")} for answer in (wanted, found)]
     if "finished" in rest[0] and not rest[1].get("finished"):
-        # A follower to whom the end of the file is not there (any more).
+        # A follower for which the end of the file is not there (any more).
         rest[0]["finished"] = False
     if rest[1].get("statistics") is False and "header" in rest[1]:
         rest[0].update(properties={}, created_by=None, statistics=False)

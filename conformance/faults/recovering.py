@@ -1,4 +1,4 @@
-"""What `recover` makes of what a dead writer left (PUB-8): the same in every implementation, and what it must be."""
+"""Checks `recover` on the files of a dead writer (PUB-8): every implementation gives the same, correct result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from faults.scripts import FILE_ID, output_names
 
 
 def recover(judge: Judge, reference: Reference, folder: Path, names: dict[str, str] | None, what: str) -> None:
-    """Let every testee recover a copy of the folder. `names`: the files to go by; None if an output opens there."""
+    """Let every testee recover a copy of the folder. `names`: the files to use; None if an output opens there."""
     made: dict[str, bytes] | None = None
     for member in judge.crew:
         copy = judge.crew.new_folder()
@@ -44,7 +44,7 @@ def recover(judge: Judge, reference: Reference, folder: Path, names: dict[str, s
 
 
 def expected_action(reference: Reference, names: dict[str, str] | None) -> str:
-    """What `recover` has to answer: the action and the file_id, or the error."""
+    """The expected answer of `recover`: the action and the file_id, or the error."""
     if names is None:
         return "nothing None"
     roles = reference.script.roles
@@ -67,7 +67,7 @@ def expected_action(reference: Reference, names: dict[str, str] | None) -> str:
 
 
 def _taken(names: dict[str, str]) -> str | None:
-    """The role of a file whose final name another has; the index's may be taken from it once the data has its own."""
+    """The role of a file whose final name is taken. Once the data file has its final name, the index's may be taken."""
     for role, name in names.items():
         final = Path(name.removesuffix(f".{FILE_ID[:8]}.tmp"))
         if final != Path(name) and final.exists() and (role == "data" or names.get("data", "").endswith(".tmp")):
@@ -76,7 +76,7 @@ def _taken(names: dict[str, str]) -> str | None:
 
 
 def _copy(folder: Path, to: Path) -> None:
-    """Copy a folder's files; two names of one file stay that (PUB-7)."""
+    """Copy the files of a folder. Two names of one file stay two names of one file (PUB-7)."""
     copied: dict[int, Path] = {}
     for name in left_in(folder):
         number = (folder / name).stat().st_ino

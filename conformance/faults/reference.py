@@ -1,4 +1,4 @@
-"""What an undisturbed script gives, and what is left of that when it was cut off anywhere: exact to the byte."""
+"""The files of an undisturbed script, and of the same script cut off at any point, byte for byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAIL = 24
 
 
 class NoReferenceError(Exception):
-    """The undisturbed script does not give what it must: nothing can be judged by it."""
+    """The undisturbed script has a wrong result, so nothing can be judged by it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Metadata:
 
 
 def metadata_of(raw: bytes) -> list[Metadata]:
-    """The metadata blocks of an index or single file that are whole."""
+    """The complete metadata blocks of an index or single file."""
     found, at = [], HEADER
     while at + _BLOCK <= len(raw):
         size, kind = struct.unpack_from("<I", raw, at)[0], raw[at + 16]
@@ -49,14 +49,14 @@ def metadata_of(raw: bytes) -> list[Metadata]:
 
 @dataclass
 class Reference:
-    """The files of a script, and of each shorter script with fewer regions what a partition reads."""
+    """The files of a script, and what partitions read after each shorter script."""
 
     script: Script
     writer: Member
     files: dict[str, bytes]
-    # Where the message of each region ends, in the index or single file.
+    # The end of each region's message, in the index or single file.
     message_ends: list[int]
-    # Where each region's blocks end, in the data file; of a single file where its message begins.
+    # The end of each region's blocks, in the data file; in a single file, the begin of its message.
     data_ends: list[int]
     schema_end: int
     footer: Metadata
@@ -68,11 +68,11 @@ class Reference:
         return self.files[self.script.roles[-1]]
 
     def committed(self, size: int) -> int:
-        """How many regions an index or single file has whose first `size` bytes are there."""
+        """How many regions the first `size` bytes of an index or single file contain."""
         return sum(end <= size for end in self.message_ends)
 
     def repaired(self, sizes: dict[str, int]) -> dict[str, bytes]:
-        """What `repair` has to make of the files cut to these sizes (REP-3, REP-4)."""
+        """The expected result of `repair` on the files cut to these sizes (REP-3, REP-4)."""
         size = sizes[self.script.roles[-1]]
         if size >= self.footer.end:
             return self.files
@@ -101,7 +101,7 @@ class Reference:
 
 
 def written(member: Member, folder: Path, script: Script, regions: int | None = None) -> dict[str, bytes]:
-    """The files that an undisturbed writer makes of so many steps."""
+    """The files that an undisturbed writer makes with this many steps."""
     options = {**script.options, "overwrite": True}
     outcome = member.ask("write", {"path": str(folder / "out"), "options": options, "calls": script.calls(regions)})
     if outcome.kind != "ok" or outcome.value != {"errors": [], "finished": True}:
@@ -149,12 +149,12 @@ def _data_end(message: bytes) -> int:
 
 
 def content(outcome_value: Json) -> Json:
-    """What of a `read` answer depends on the regions alone."""
+    """The part of a `read` answer that depends on the regions alone."""
     return {name: outcome_value[name] for name in ("header", "regions", "partitions")}
 
 
 def expected(reference: Reference, crew: Crew, count: int) -> Json:
-    """What `read` answers of the first `count` regions: a script that ended there, as all testees read it."""
+    """The answer of `read` for the first `count` regions: that of a script that ends there, by all testees."""
     known = reference.answers[count]
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""The scripts of calls that faults strike: small ones for every single call, longer ones for kills."""
+"""The scripts during which faults occur: small ones for faults of single calls, longer ones for kills."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Call = dict[str, Any]
 FILE_ID = "0badcafe112233445566778899aabbcc"
 OLD_FILE_ID = "01d01d01112233445566778899aabbcc"
-# Calls after `finish`, and what is wrong with them then; in a writer that failed they give the first error again.
+# Calls after `finish`, and their errors then. In a writer that failed, they give its first error again.
 _AFTER: list[Call] = [
     {"call": "write", "partition": 1, "payload": {"text": "late"}},
     {"call": "flush"},
@@ -17,7 +17,7 @@ _AFTER: list[Call] = [
     {"call": "finish"},
 ]
 _ABORTS: list[Call] = [{"call": "abort"}, {"call": "abort"}]
-# After an abort, of whatever writer.
+# After an abort, for every writer.
 _ENDED: list[Call] = [{"call": "flush"}, {"call": "write", "partition": 1, "payload": {"text": "late"}}]
 _ARROW = "ffffffff08000000" + "00" * 8
 
@@ -37,12 +37,12 @@ class Script:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Of its files."""
+        """The roles of its files."""
         return ("data", "index") if self.paired else ("single",)
 
     @property
     def canonical(self) -> bool:
-        """Whether all writers make the same bytes of it (CAN-1)."""
+        """Whether all writers make the same bytes from it (CAN-1)."""
         return bool(self.options.get("codec", "none") == "none")
 
     @property
@@ -51,7 +51,7 @@ class Script:
         return bool(self.options.get("follow"))
 
     def calls(self, regions: int | None = None) -> list[Call]:
-        """The calls of so many steps, or of all, and `finish`."""
+        """The calls of this many steps, or of all, and `finish`."""
         steps = self.steps if regions is None else self.steps[:regions]
         return [call for step in steps for call in step] + [
             {"call": "property", "key": "k", "value": "v"},
@@ -59,7 +59,7 @@ class Script:
         ]
 
     def calls_and_more(self) -> list[Call]:
-        """All calls, and then what a caller does who has not noticed that the writer failed or finished."""
+        """All calls, and then those of a caller that did not notice that the writer failed or finished."""
         return self.calls() + _AFTER + _ABORTS + _ENDED
 
     def variant(self, **options: Any) -> Script:
@@ -88,7 +88,7 @@ def _options(**more: Any) -> dict[str, Any]:
 
 
 def small() -> Script:
-    """A bit of everything, in a few kilobytes."""
+    """Some of every kind of call, in a few kilobytes."""
     many = {"call": "many", "count": 12, "seed": 5, "partitions": [0, 5], "length": [0, 90], "content": "words"}
     return Script(
         "small",
@@ -149,7 +149,7 @@ def large() -> Script:
 
 
 def long(regions: int, records: int, length: int) -> Script:
-    """Many regions, to be killed in."""
+    """Many regions, for kills."""
     steps: list[list[Call]] = []
     for number in range(regions):
         many = {

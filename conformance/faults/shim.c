@@ -92,7 +92,7 @@ static void note(int descriptor, const char *path) {
 }
 
 
-/* The file of the descriptor or path loses its end, or one of its bytes is another. */
+/* Cuts the file of the descriptor or path, or changes one of its bytes. */
 static void damage(int descriptor, const char *path) {
     char link[64];
     if (path == NULL) {
@@ -117,7 +117,7 @@ static void damage(int descriptor, const char *path) {
 
 enum verdict { PASS, FAIL, LESS, LESS_AND_DIE, PASS_AND_DIE };
 
-/* Counts a call and says what becomes of it; errno is set when it fails. */
+/* Counts a call and decides its outcome. Sets errno if it fails. */
 static enum verdict judge(enum kind kind, int descriptor, const char *path) {
     if (!control->armed)
         return PASS;
@@ -161,14 +161,14 @@ static enum verdict judge(enum kind kind, int descriptor, const char *path) {
     }
 }
 
-/* Half of one byte is that byte: nothing at all would be the end of the file. */
+/* Half of one byte is one byte: zero bytes would mean the end of the file. */
 static size_t less(size_t count) {
     if (control->amount < 0)
         return count - count / 2;
     return (size_t)control->amount < count ? (size_t)control->amount : count;
 }
 
-/* A call without bytes: what fails, fails; of the rest there is no less. */
+/* A call without bytes: it fails or not; it cannot be short. */
 #define PLAIN(kind, watch, descriptor, path, call)                                                                     \
     do {                                                                                                               \
         enum verdict verdict = (watch) ? judge(kind, descriptor, path) : PASS;                                         \
@@ -259,7 +259,7 @@ static size_t size_of(const struct iovec *parts, int count) {
     return size;
 }
 
-/* As many of the parts as hold `wanted` bytes. */
+/* A vectored call, its parts cut to `wanted` bytes. */
 static ssize_t vectored(long number, int d, const struct iovec *parts, int count, size_t wanted, off_t at) {
     struct iovec some[IOV_MAX];
     int used = 0;
@@ -299,8 +299,8 @@ int truncate(const char *path, off_t size) {
     PLAIN(CUT, is_watched_path(path), -1, path, syscall(SYS_truncate, path, size));
 }
 int truncate64(const char *path, off64_t size) { return truncate(path, size); }
-/* Room that is asked for ahead is a hint: whoever is refused it goes on without, so a fault there would be nobody's. It is
- * refused while faults are counted; the rest is the same with and without it. */
+/* Reserving room ahead is a hint. A caller that is refused continues without it, so a fault there would have no effect.
+ * While faults are counted, it is always refused; the result is the same with and without it. */
 int fallocate(int d, int mode, off_t at, off_t size) {
     if (is_watched(d) && control->armed) {
         errno = EOPNOTSUPP;
@@ -324,7 +324,7 @@ int link(const char *from, const char *to) {
 int linkat(int a, const char *from, int b, const char *to, int flags) {
     PLAIN(LINK, is_watched_path(to), -1, to, syscall(SYS_linkat, a, from, b, to, flags));
 }
-/* Only record locks are counted. What follows the command is a number or a pointer, of the same size here. */
+/* Only record locks are counted. The argument after the command is a number or a pointer, of the same size here. */
 int fcntl64(int d, int command, ...) {
     va_list more;
     va_start(more, command);
@@ -354,7 +354,7 @@ off_t lseek(int d, off_t at, int from) {
 }
 off64_t lseek64(int d, off64_t at, int from) { return lseek(d, at, from); }
 
-/* The kernel's struct may differ from the C library's, so that is asked. */
+/* The kernel's struct may differ from the one of the C library, so the C library's function is called. */
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 typedef int (*stat_call)(int, void *);
 int fstat(int d, struct stat *to) { PLAIN(SIZE, is_watched(d), d, NULL, NEXT("fstat", stat_call)(d, to)); }

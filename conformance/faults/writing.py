@@ -1,4 +1,4 @@
-"""Every system call of a writer goes wrong once, in every way that it can."""
+"""Every system call of a writer fails once, in every way that it can."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from faults.judge import Judge, left_in
 from faults.reference import Reference, make_reference, written
 from faults.scripts import OLD_FILE_ID, Script
 
-# What is tried again, or gone on with, by whoever makes the call: no error, and the same bytes.
+# The writer repeats or continues such a call: no error, and the same bytes.
 _HARMLESS_KINDS = ("open", "write", "sync", "cut")
 _CODES = {errno.EIO: "EIO", errno.ENOSPC: "ENOSPC", errno.EINTR: "EINTR"}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A fault, and what has to come of it."""
+    """A fault, and the expected outcome."""
 
     fault: Fault
     name: str
-    # `same`: no error and the same bytes; `io`: the call fails; `either`: as the implementation needs the call.
+    # `same`: no error and the same bytes; `io`: the call fails; `either`: one of them, by implementation.
     outcome: str
 
 
@@ -51,8 +51,8 @@ def variants() -> list[Script]:
 
 
 def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
-    """Everything that can go wrong in a run with so many calls of each kind."""
-    # Such a script begins with unlinking, so that nothing would come of it where that is refused.
+    """All trials for a run with this many calls of each kind."""
+    # Such a script begins with unlinking. If that were refused, nothing else would run.
     replaces = script.followed and script.options.get("overwrite", False)
     for kind in ("open", "write", "sync", "cut", "rename", "link", "unlink", "size", "seek"):
         needed = "either" if kind in ("size", "seek") else "io"
@@ -82,7 +82,7 @@ def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
         yield Trial(Fault("short", "write", 0, 1, amount=4096), "every write 4096 bytes", "same")
     else:
         yield Trial(Fault("short", "write", 0, 1, amount=1), "every write 1 byte", "same")
-    # A system that takes nothing and says that nothing is wrong: no endless loop.
+    # A system that writes nothing and reports no error must not cause an endless loop.
     yield Trial(Fault("short", "write", 0, 1, amount=0), "every write 0 bytes", "io")
     for kind in _HARMLESS_KINDS:
         if counts[kind]:
@@ -109,7 +109,7 @@ class WritingSweep:
         self.judge = Judge(crew, findings)
 
     def run(self, chosen: list[Script], rng: random.Random, share: float, with_kills: bool) -> None:
-        """Sweep the scripts; of the trials only a share, drawn."""
+        """Sweep the scripts, with a random share of the trials."""
         for script in chosen:
             reference = make_reference(self.member, self.crew, script)
             old: Files = {}
@@ -131,7 +131,7 @@ class WritingSweep:
         return {"path": str(folder / "out"), "options": script.options, "calls": script.calls_and_more()}
 
     def _undisturbed(self, reference: Reference, old: Files) -> dict[str, int]:
-        """The calls of a run in which nothing goes wrong; the shim must have seen them."""
+        """The calls of an undisturbed run. The shim must have seen them."""
         folder = self.crew.new_folder()
         place_old(folder, old)
         outcome = self.member.ask("write", self._request(folder, reference.script, Fault()), Fault())
@@ -171,7 +171,7 @@ class WritingSweep:
         self.findings.count(self.member.name, trial.name, result)
 
     def _same(self, scene: Scene, outcome: Outcome) -> None:
-        """Nothing failed but the calls after `finish`, and the files are what they are."""
+        """Only the calls after `finish` failed, and the files are right."""
         wanted = {"errors": errors_after(scene.reference.script.calls_and_more(), None), "finished": True}
         self.findings.expect(outcome.value == wanted, f"{scene.what}: {outcome.detail}, expected {wanted}")
         self.findings.expect(set(states(scene).values()) == {"new"}, f"{scene.what}: files differ: {states(scene)}")
@@ -184,7 +184,7 @@ class WritingSweep:
     def _failed(self, scene: Scene, outcome: Outcome, trial: Trial) -> str:
         script = scene.reference.script
         if outcome.kind == "ok" and outcome.value["finished"]:
-            # Nothing was needed of what was refused: then all is there.
+            # The writer did not need the refused call, so the output is complete.
             allowed = trial.outcome == "either" or trial.fault.kind == "unlink"
             self.findings.expect(allowed, f"{scene.what}: it finished: {outcome.detail}")
             wanted = {"errors": errors_after(script.calls_and_more(), None), "finished": True}
@@ -206,8 +206,8 @@ class WritingSweep:
         moved = trial.fault.action == "vanish" and scene.folder.name.endswith("-moved")
         if trial.fault.keep or moved:
             left = judge_ended(self.judge, scene)
-            # WRT-6: the tail is cut off again. Files that were renamed are whole, only the folder is not synced; and so
-            # are those in a folder that went away, where no name leads to them any more.
+            # WRT-6: the tail is cut off again. Renamed files are complete, only the folder is not synced. So are files
+            # in a folder that was moved away, to which no name leads any more.
             looks = script.followed and not moved and left == "finished"
             self.findings.expect(not looks, f"{scene.what}: it failed, and the output looks finished")
         else:
@@ -215,7 +215,7 @@ class WritingSweep:
         return result
 
     def _removed(self, scene: Scene) -> None:
-        """After `abort`: no temporary files, and of final names only what was there before."""
+        """After `abort`: no temporary files, and at the final names only the files of before."""
         found = states(scene)
         if not scene.reference.script.followed or "old" not in found.values():
             self.findings.expect(not {"new", "part"} & set(found.values()), f"{scene.what}: left behind: {found}")

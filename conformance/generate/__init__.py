@@ -1,1 +1,1 @@
-"""Makes the conformance cases: a reading of the specification that shares no code with any implementation."""
+"""Makes the conformance cases. It is written from the specification and shares no code with any implementation."""

@@ -1,4 +1,4 @@
-"""Makes the committed cases and gold files, or with `--check` says where they differ from what is committed."""
+"""Makes the committed cases and gold files. With `--check` it only reports which committed files differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def same(path: Path, content: bytes) -> bool:
-    """Whether a file has just this content."""
+    """Whether a file has exactly this content."""
     return path.exists() and path.read_bytes() == content
 
 
@@ -23,7 +23,12 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail when committed files differ")
-    parser.add_argument("--generated", metavar="FOLDER", type=Path, help="put the files of generated cases here")
+    parser.add_argument(
+        "--generated",
+        metavar="FOLDER",
+        type=Path,
+        help="write the files that are too big to be committed into this folder",
+    )
     arguments = parser.parse_args()
     catalog = everything.cases()
     frozen = ROOT / "gold" / gold.FOLDER

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .output import Built, Output, Region, Shared, build, framed
+from .output import Built, Output, Region, Shared, arrow_message, build, framed
 from .raw import KIND_EVENT, OPAQUE, Block, Header
 
-# Where things are in the bytes that `small` makes is asked of `Built`, never counted by hand.
+# Offsets in the bytes that `small` makes come from `Built`; they are never counted by hand.
+
+SCHEMA = arrow_message(b"an Arrow schema would stand here")  # prose: allow
+"""A schema message: its text is in committed files."""
 
 
 def text(*records: str) -> Block:

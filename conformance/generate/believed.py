@@ -1,4 +1,4 @@
-"""Cases of headers whose size must not be believed alone: FOL-2, and what repair takes for not yet there: REP-1."""
+"""Sizes in headers that a reader must not trust alone (FOL-2), and bytes that repair treats as not yet written (REP-1)."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Place:
 
     @property
     def whole(self) -> bytes:
-        """The file in which the block stands."""
+        """The role of the file that contains the block."""
         return self.built.files[self.built.index]
 
     @property
     def end(self) -> int:
-        """Where the block ends."""
+        """The offset of the end of the block."""
         return self.at + 24 + pad8(int.from_bytes(self.whole[self.at : self.at + 4], "little"))
 
     def files(self, content: bytes) -> dict[str, bytes]:
-        """All files, the damaged one with this content."""
+        """All files; the damaged one has this content."""
         return {**self.built.files, self.built.index: content}
 
     def sizes(self, size: int | None = None) -> dict[str, int | None]:
@@ -54,7 +54,7 @@ class Place:
 
 def both(cat: Catalog, place: Place, name: str, title: str, content: bytes, bad: Step | None,
          clause: str = "FOL-2 BLK-7", mends: bool | None = None) -> None:  # fmt: skip
-    """A follower and a repair meet the same bytes. `bad` None: not yet there; *mends*: repair does otherwise."""
+    """A follower and a repair meet the same bytes. `bad` None: the block is not yet there. *mends*: what repair does, where it differs."""
     role = place.built.index
     expect: Step | tuple[int, bool] = (place.regions, False) if bad is None else bad
     files, id = place.files(content), f"{name}-{place.name}"
@@ -101,17 +101,17 @@ def flips(cat: Catalog) -> None:
                 bad,
             )
         exact = len(place.whole) - place.at - 24
-        both(cat, place, "size-to-end", "a message's size leads just to the end of the file", patch(place.whole, place.at, u32(exact)),
+        both(cat, place, "size-to-end", "a message's size leads exactly to the end of the file", patch(place.whole, place.at, u32(exact)),
              fault("malformed-block", built.index, place.at + 4))  # fmt: skip
         for behind in (8, 24):
             both(cat, place, f"size-{behind}-before-end", f"a message's size leads to {behind} bytes before the end of the file",
                  patch(place.whole, place.at, u32(exact - behind)), fault("checksum", built.index, place.at))  # fmt: skip
         twice = patch(place.whole, place.at, u32(4096) + u32(4096))
-        both(cat, place, "both-sizes", "both sizes of a message say the same that is wrong: nothing tells that it is not being written",
+        both(cat, place, "both-sizes", "both sizes of a message have the same wrong value, so it looks like one that is being written",
              twice, None)  # fmt: skip
 
 
-# Check of BLK-7, offset and bytes in the block's header, code and offset of the fault: of a message, 40 bytes and more.
+# The check of BLK-7, the offset and the bytes in the block's header, the code and the offset of the fault; for a message of 40 bytes or more.
 MESSAGE = [
     ("03", 0, u32(LIMIT + 8), "limit-exceeded", 0), ("05", 18, u16(1), "malformed-block", 18),
     ("06a", 16, b"\x83", "unsupported-feature", 16), ("06b", 16, b"\x02", "malformed-block", 16),
@@ -163,7 +163,7 @@ def headers(cat: Catalog) -> None:
             cat,
             place,
             "last-payload",
-            "the last block does not verify, and its header could stand there",
+            "the last block does not verify, and its header is valid there",
             damaged[: place.end],
             None,
         )
@@ -177,14 +177,14 @@ def headers(cat: Catalog) -> None:
         fault("malformed-block", "single", block + 4),
     )
     order = patch(pair.files["index"], pair.messages[1] + 4, u32(9) + u32(0) + u32(6) + b"\x83\x07\x01\x00")
-    both(cat, places[0][0], "order", "all that can be wrong in the header of a torn message: the first check is reported",
+    both(cat, places[0][0], "order", "everything is wrong in the header of a torn message: the first check is reported",
          order[: pair.messages[1] + 40], fault("malformed-block", "index", pair.messages[1] + 18))  # fmt: skip
     compressed(cat)
     schema(cat)
 
 
 def compressed(cat: Catalog) -> None:
-    """A compressed block says its size once: nothing tells a grown one from one that is being written."""
+    """A compressed block has its size once, so a block with a wrong, larger size looks like one that is being written."""
     block = lz4_block(b"compress ", 180, b"literals")
     output = replace(three(False), regions=[Region({0: [Block(b"first")]}), Region({1: [block]})])
     built = build(output)
@@ -202,8 +202,8 @@ def compressed(cat: Catalog) -> None:
 
 
 def schema(cat: Catalog) -> None:
-    """FOL-1: the header of a schema block that is not whole."""
-    arrow = build(base.arrow([arrow_message(b"batch")], arrow_message(b"an Arrow schema would stand here")))
+    """FOL-1: the header of a schema block that is only partly written."""
+    arrow = build(base.arrow([arrow_message(b"batch")], base.SCHEMA))
     first = arrow.blocks[0][2]
     rows: list[tuple[str, int, bytes, str, int]] = [
         ("06b", 16, b"\x80", "malformed-block", 16), ("08a", 0, u32(4096), "malformed-block", 4), ("10", 12, u32(1), "inconsistent-index", 12),
@@ -218,7 +218,7 @@ def schema(cat: Catalog) -> None:
 
 
 def zeros(cat: Catalog) -> None:
-    """REP-1: a size without the bytes."""
+    """REP-1: a file was extended, and its bytes were not written."""
     pair, single = build(three(True)), build(three(False))
     message, block = pair.messages[1], single.region_blocks(1)[0][1]
     places = [
@@ -239,7 +239,7 @@ def zeros(cat: Catalog) -> None:
         for name, length in (("8", 8), ("16", 16)):
             torn = place.whole[: place.at] + behind[:length] + bytes(4096)
             bad: dict[str, Any] = fault("checksum", role, place.at)
-            both(cat, place, f"{name}-then-zeros", f"{name} bytes of a block were written, and zeros behind them", torn, bad, "FOL-2",
+            both(cat, place, f"{name}-then-zeros", f"{name} bytes of a block were written, followed by zeros", torn, bad, "FOL-2",
                  mends=True)  # fmt: skip
         torn = place.whole[: place.at] + u32(0xFFFFFFFF) + behind[4:] + bytes(100)
         both(cat, place, "before-limits", "zeros from the 17th byte on come before any other check", torn,
@@ -249,7 +249,7 @@ def zeros(cat: Catalog) -> None:
             cat,
             place,
             "17-then-zeros",
-            "a byte behind the 16th is not zero",
+            "a byte after the 16th is not zero",
             torn,
             fault("checksum", role, place.at),
             "FOL-2",
@@ -260,7 +260,7 @@ def zeros(cat: Catalog) -> None:
             both(cat, place, f"header-then-zeros-{more}", f"the header was written, zeros for the payload and {more} more", kept + bytes(more),
                  fault("checksum", role, place.at), "FOL-2", mends=mends)  # fmt: skip
         reserved = patch(kept, place.at + 18, b"\1")
-        both(cat, place, "header-wrong", "a header that could not stand there, zeros for the payload and 24 more", reserved + bytes(24),
+        both(cat, place, "header-wrong", "a header that is invalid there, zeros for the payload and 24 more", reserved + bytes(24),
              fault("checksum", role, place.at), "FOL-2")  # fmt: skip
 
 

@@ -18,7 +18,7 @@ GOOD = Block(b"seventeen bytes!!")
 
 @dataclass(frozen=True)
 class Broken:
-    """A way to break a block at one check of BLK-7."""
+    """A way to violate one check of BLK-7."""
 
     row: str
     name: str
@@ -29,7 +29,7 @@ class Broken:
     level: str = "checksums"
 
 
-# One for each row whose fault is inside the block; those of bounds stand in `bounds`.
+# One for each row whose fault is inside the block; `bounds` has the faults of bounds.
 ROWS = [
     Broken("02", "stored-size", {"stored_size": 18 + 7}, "malformed-block", 0),
     Broken("03", "limit", {}, "limit-exceeded", 0, {"max_block_size": 16}),
@@ -70,7 +70,7 @@ CLAUSE = {"02": "BLK-7 INT-3", "03": "BLK-7 LIM-1", "05": "BLK-7 INT-5", "06b": 
 
 
 def needs(block: Block) -> list[str]:
-    """Features that a block's codec asks for; a codec that is refused asks for none."""
+    """The features that a block's codec needs; a codec that is refused needs none."""
     return {LZ4: ["lz4"], ZSTD: ["zstd"]}.get(block.codec, [])
 
 
@@ -98,7 +98,7 @@ def rows(cat: Catalog) -> None:
         put(cat, f"blk-7-order-{first.row}-{second.row}", first, {**second.fields, **first.fields},
             f"checks {first.row} and {second.row} of a block fail: the earlier is reported")  # fmt: skip
     for name, fields in (("04", {"checksum_xor": 1}), ("05", {"reserved": 7}), ("06b", {"kind": 2})):
-        put(cat, f"blk-7-order-03-{name}", ROWS[1], fields, "a block above the limit is not looked at further")
+        put(cat, f"blk-7-order-03-{name}", ROWS[1], fields, "nothing else is checked of a block above the limit")
     event = Broken("07b", "event", {}, "malformed-block", 17)
     put(
         cat,
@@ -116,14 +116,14 @@ def rows(cat: Catalog) -> None:
 def limits(cat: Catalog) -> None:
     """Each limit of a block at its bound."""
     for name, bound in (("max_block_size", 17), ("max_plain_size", 17)):
-        cat.valid(f"lim-1-{name.replace('_', '-')}-at", "LIM-1", f"{name} is just enough", base.one(GOOD),
+        cat.valid(f"lim-1-{name.replace('_', '-')}-at", "LIM-1", f"{name} is exactly enough", base.one(GOOD),
                   request={"limits": {name: bound}})  # fmt: skip
     run = zstd_run(b"r", 1000)
     output = base.many_blocks([run])
-    cat.valid("lim-1-plain-at-compressed", "LIM-1 SEC-2", "a compressed block of just max_plain_size", output,
+    cat.valid("lim-1-plain-at-compressed", "LIM-1 SEC-2", "a compressed block of exactly max_plain_size", output,
               request={"limits": {"max_plain_size": 1000}})  # fmt: skip
     built = build(output)
-    cat.bad_block("lim-1-plain-above-compressed", "LIM-1 SEC-2 BLK-7", "a small payload that claims more than may be",
+    cat.bad_block("lim-1-plain-above-compressed", "LIM-1 SEC-2 BLK-7", "a small payload that claims more than the limit",
                   built, run, fault("limit-exceeded", "single", 64 + 4),
                   request={"limits": {"max_plain_size": 999}})  # fmt: skip
     huge = Block(b"small", codec=LZ4, plain_size=0xFFFFFFFF)
@@ -168,7 +168,7 @@ def bounds(cat: Catalog) -> None:
     output = Output(Header(partition_count=3, framing=OPAQUE), [Region(own, change=stretched([0, 0, 4, 0]))])
     built = build(output)
     bad = fault("inconsistent-index", "single", base.where(built, own[2][0]) + 8)
-    cat.add("blk-7-bounds-whole-next", "BLK-7 BLK-4", "an extent takes in the next partition's block", "read",
+    cat.add("blk-7-bounds-whole-next", "BLK-7 BLK-4", "an extent includes the next partition's block", "read",
             folder="invalid", files=built.files, request={"partitions": [0, 1, 2]},
             expect={"ok": _with_others(built, {1: bad}, empty=[2])},
             check={"structure": {"ok": {"regions": 1, "blocks": None}}, "checksums": bad, "decode": bad})  # fmt: skip
@@ -231,11 +231,11 @@ def sequences(cat: Catalog) -> None:
                       "partition can know of", built, bad, level="checksums")  # fmt: skip
     block = Block(b"to all", partition=0)
     built = build(Output(Header(framing=OPAQUE), [Region(shared=[Shared([block])])]))
-    cat.bad_block("blk-4-shared-partition", "BLK-4 BLK-7", "a shared block bears a partition's number", built, block,
+    cat.bad_block("blk-4-shared-partition", "BLK-4 BLK-7", "a shared block has a partition number", built, block,
                   fault("inconsistent-index", "single", 64 + 8))  # fmt: skip
     nobody = Block(b"for nobody", reserved=1)
     built = build(Output(Header(framing=OPAQUE), [Region(shared=[Shared([nobody], [])])]))
-    cat.bad_check("chk-1-block-of-nobody", "CHK-1 BLK-7 REG-7", "the broken block is one that nobody reads", built,
+    cat.bad_check("chk-1-block-of-nobody", "CHK-1 BLK-7 REG-7", "no partition reads the broken block", built,
                   fault("malformed-block", "single", 64 + 18), level="checksums")  # fmt: skip
 
 
@@ -255,7 +255,7 @@ def framing(cat: Catalog) -> None:
         built = build(output)
         cat.bad_block(f"frm-2-{name}", "FRM-2 FRM-5", f"records that do not end with their block: {name}", built, block,
                       fault("malformed-block", "single", base.where(built, block) + 24), level="decode")  # fmt: skip
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     arrows = [
         ("short", b"\xff\xff\xff\xff\x08\x00\x00"), ("no-marker", b"\xff\xff\xff\xfe" + u32(8) + bytes(8)),
         ("old-format", u32(16) + bytes(16)), ("length-0", b"\xff" * 4 + u32(0) + bytes(8)),
@@ -267,7 +267,7 @@ def framing(cat: Catalog) -> None:
         built = build(base.arrow([], schema))
         output = replace(built.output, regions=[Region({0: [Block(arrow_message(b"first"))], 1: [block]})])
         built = build(output)
-        cat.bad_block(f"frm-4-{name}", "FRM-4 FRM-3 FRM-5", f"no encapsulated message: {name}", built, block,
+        cat.bad_block(f"frm-4-{name}", "FRM-4 FRM-3 FRM-5", f"not an encapsulated message: {name}", built, block,
                       fault("malformed-block", "single", base.where(built, block) + 24), level="decode")  # fmt: skip
     late = Block(b"\x09", records=0)
     built = build(Output(Header(partition_count=1), [Region({0: [Block(good), late]})]))
@@ -280,11 +280,11 @@ def unverified(cat: Catalog) -> None:
     block = Block(b"not what was written", checksum_xor=1)
     built = build(base.one(block))
     bad = fault("checksum", "single", base.where(built, block))
-    cat.bad_check("int-7-unverified-block", "INT-7", "a caller who wants no checksums reads a block whose own is wrong",
+    cat.bad_check("int-7-unverified-block", "INT-7", "without checksums, a block with a wrong checksum is read",
                   built, bad, level="checksums", request={"verify": False})  # fmt: skip
     block = Block(b"not what was written", checksum_xor=1, reserved=3)
     built = build(base.one(block))
-    cat.bad_block("int-7-unverified-other-checks", "INT-7 BLK-7", "without checksums all other checks stay", built, block,
+    cat.bad_block("int-7-unverified-other-checks", "INT-7 BLK-7", "without checksums, all other checks are still made", built, block,
                   fault("malformed-block", "single", base.where(built, block) + 18),
                   request={"verify": False},
                   check=cat.checks(built.output, fault("checksum", "single", base.where(built, block)),

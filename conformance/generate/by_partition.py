@@ -93,7 +93,7 @@ def refused(cat: Catalog) -> None:
 
 
 def faults(cat: Catalog) -> None:
-    """The first fault is that of the first partition, wherever others lie."""
+    """The first fault is the one of the first partition, wherever the others are in the file."""
     late, early = base.text("late in the file"), base.text("early in the file")
     regions = [Region({0: [base.text("a")], 1: [base.text("b")], 2: [early]}), Region({0: [base.text("c")], 1: [late]})]
     for paired in (False, True):
@@ -108,7 +108,7 @@ def faults(cat: Catalog) -> None:
         put(
             cat,
             f"fault-first{more}",
-            "of two damaged blocks that of the lower partition is told",
+            "of two damaged blocks, the one of the lower partition is reported",
             damaged,
             0,
             3,
@@ -119,7 +119,7 @@ def faults(cat: Catalog) -> None:
         wrong = [regions[0], replace(regions[1], change=lambda fields: fields.update(sequence=9))]
         bad_message = build(replace(output, regions=wrong))
         told = fault("inconsistent-index", bad_message.index, bad_message.messages[1] + 24)
-        put(cat, f"message{more}", "a region message that is met behind a partition's blocks of the region before",
+        put(cat, f"message{more}", "a bad region message is reached after the partition's blocks in the previous region",
             bad_message, 2, 3, told, "PRT-7 REG-10")  # fmt: skip
         content = bytearray(bad_message.files[bad_message.data])
         content[base.where(bad_message, early) + 30] ^= 1
@@ -128,7 +128,7 @@ def faults(cat: Catalog) -> None:
         put(
             cat,
             f"block-then-message{more}",
-            "a damaged block stands in a region before a bad message",
+            "a damaged block is in the region before a bad message",
             both,
             2,
             3,
@@ -138,7 +138,7 @@ def faults(cat: Catalog) -> None:
     swapped = build(
         Output(Header(partition_count=2), [Region({0: [base.text("0")], 1: [Block(b"\x01\0\0\0x", sequence=4)]})])
     )
-    put(cat, "sequences", "each partition has sequences of its own", swapped, 0, 2,
+    put(cat, "sequences", "each partition has its own sequence numbers", swapped, 0, 2,
         fault("inconsistent-index", "single", swapped.blocks[1][2] + 12), "PRT-7 PRT-4")  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The list of cases, and how each kind of case is written down."""
+"""The list of cases, and a method for each kind of case."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from typing import Any
 from . import output as out
 from .output import Answer, Built, Output
 from .raw import LZ4, ZSTD, Block
+from .specification import chapters
 
 SUFFIX = {"data": "data", "index": "index", "single": "faro"}
 LEVELS = ("structure", "checksums", "decode")
+BY_HAND = ("README.md", "elsewhere.json")
+"""The files in the folder of the cases that the generator does not make."""
 
 
 def fault(code: str, file: str | None = None, offset: int | None = None) -> Answer:
@@ -23,7 +26,7 @@ def fault(code: str, file: str | None = None, offset: int | None = None) -> Answ
 
 
 def features_of(output: Output) -> list[str]:
-    """What a testee must know to take part."""
+    """The features that a testee must have to take part."""
     blocks = [b for r in output.regions for extent in r.own.values() for b in extent]
     blocks += [b for r in output.regions for extent in r.shared for b in extent.blocks]
     codecs = {block.codec for block in blocks}
@@ -33,6 +36,12 @@ def features_of(output: Output) -> list[str]:
     if output.header.reader_features & 2:
         found.append("dictionaries")
     return found + (["arrow"] if output.header.framing == out.ARROW else [])
+
+
+def manifest(cases: list[Answer]) -> bytes:
+    """A manifest: one case a line, so that a diff shows which cases changed."""
+    lines = [json.dumps(case, ensure_ascii=False) for case in cases]
+    return ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
 @dataclass
@@ -77,7 +86,7 @@ class Catalog:
         existing: Mapping[str, bytes] | None = None,
         steps: list[Answer] | None = None,
     ) -> None:
-        """Adds a case. `clause` has clauses with blanks between."""
+        """Adds a case. `clause` is a list of clauses, separated by spaces."""
         if id in self._ids:
             raise ValueError(f"two cases {id}")
         self._ids.add(id)
@@ -117,7 +126,7 @@ class Catalog:
         self.cases.append(case)
 
     def valid(self, id: str, clause: str, title: str, output: Output, **more: Any) -> None:
-        """A file that everybody must read, and check on all levels."""
+        """A file that every reader must read, and that passes `check` at every level."""
         built = more.pop("built", None) or out.build(output)
         request = more.pop("request", {})
         ok = out.read_answer(output, request.get("partitions"))
@@ -130,7 +139,7 @@ class Catalog:
                  check=self.checks(output), features=features_of(output), **more)  # fmt: skip
 
     def checks(self, output: Output, bad: Answer | None = None, level: str = "structure") -> Answer:
-        """What `check` answers on each level: an error from `level` on."""
+        """The answers of `check` at each level: an error from `level` on."""
         answers: Answer = {}
         for name in LEVELS:
             if bad is not None and LEVELS.index(name) >= LEVELS.index(level):
@@ -141,7 +150,7 @@ class Catalog:
         return answers
 
     def refused(self, id: str, clause: str, title: str, files: Answer, bad: Answer, **more: Any) -> None:
-        """A file that cannot be opened, and that no level of `check` takes."""
+        """A file that cannot be opened, and that `check` refuses at every level."""
         more.setdefault("request", {})
         self.add(id, clause, title, "read", folder="invalid", files=files, expect=bad,
                  check=dict.fromkeys(LEVELS, bad), **more)  # fmt: skip
@@ -149,7 +158,7 @@ class Catalog:
     def bad_region(
         self, id: str, clause: str, title: str, built: Built, bad: Answer, files: Answer | None = None, **more: Any
     ) -> None:
-        """A file with a region message that is refused: opening does not see it, every partition meets it."""
+        """A file with an invalid region message: opening does not read it, every partition does."""
         output = built.output
         first, count = output.header.first_partition, output.header.partition_count
         ok = out.read_answer(output, [])
@@ -162,7 +171,7 @@ class Catalog:
         self, id: str, clause: str, title: str, built: Built, block: Block, bad: Answer, *,
         level: str = "checksums", files: Answer | None = None, **more: Any,
     ) -> None:  # fmt: skip
-        """A file with a partition block that is refused by whoever reads it."""
+        """A file with a partition block that every reader of it refuses."""
         output = built.output
         failing = []
         for partition in out.readers(output):
@@ -180,7 +189,7 @@ class Catalog:
         self, id: str, clause: str, title: str, built: Built, bad: Answer, *, level: str = "structure",
         files: Answer | None = None, read: bool = True, **more: Any,
     ) -> None:  # fmt: skip
-        """A file whose fault no reader of partitions meets."""
+        """A file with a fault that reading partitions does not reach."""
         output = built.output
         ok = out.read_answer(output)
         if not read:
@@ -188,17 +197,20 @@ class Catalog:
         self.add(id, clause, title, "read", folder="invalid", files=files or built.files, expect={"ok": ok},
                  check=self.checks(output, bad, level), features=features_of(output), **more)  # fmt: skip
 
-    def manifest(self) -> bytes:
-        """The manifest's bytes: a case a line, so that a change is seen."""
-        lines = [json.dumps(case, ensure_ascii=False, separators=(", ", ": ")) for case in self.cases]
-        return ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
+    def manifests(self) -> dict[str, bytes]:
+        """The manifests by path: a case is in the manifest of the chapter that contains its first clause."""
+        chapter_of = chapters()
+        found: dict[str, list[Answer]] = {}
+        for case in self.cases:
+            found.setdefault(chapter_of[case["clause"][0]], []).append(case)
+        return {f"manifest/{chapter}.json": manifest(cases) for chapter, cases in found.items()}
 
     def tree(self) -> dict[str, bytes]:
-        """All that is committed, by path."""
-        return {**self.files, "manifest.json": self.manifest()}
+        """The content of each committed file, by path."""
+        return {**self.files, **self.manifests()}
 
     def write(self, folder: Path) -> None:
-        """Puts the committed files in place and takes away those that no case has any more."""
+        """Writes the files that are committed, and removes those that no case uses any more."""
         wanted = self.tree()
         for path, content in wanted.items():
             place = folder / path
@@ -216,8 +228,6 @@ class Catalog:
 
 
 def stale(folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Files in the folders of cases that no case has."""
-    found = []
-    for kind in ("valid", "invalid", "write", "repair", "follow"):
-        found += [str(p.relative_to(folder)) for p in sorted((folder / kind).glob("*")) if p.is_file()]
-    return [path for path in found if path not in wanted]
+    """Files in the folder of the cases that the generator does not make."""
+    found = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in found if path not in wanted and path not in BY_HAND]

@@ -1,4 +1,4 @@
-"""Compressed payloads: LZ4 sequences and Zstandard frames put together by hand, so that they never change."""
+"""Compressed payloads: LZ4 sequences and Zstandard frames put together by hand, so that they do not depend on a compressor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .raw import LZ4, ZSTD, Block, u16, u32, u64
 
 
 def _length(n: int) -> bytes:
-    """The bytes that go on with a length whose 4 bits are all set."""
+    """The further bytes of a length whose 4 bits are all set."""
     out = bytearray()
     while n >= 255:
         out.append(255)
@@ -15,7 +15,7 @@ def _length(n: int) -> bytes:
 
 
 def lz4_sequence(literals: bytes, distance: int = 0, match: int = 0) -> bytes:
-    """One LZ4 sequence; without a match it is the last."""
+    """One LZ4 sequence. Without a match it is the last one."""
     high = min(len(literals), 15)
     low = min(match - 4, 15) if match else 0
     out = bytes([high << 4 | low]) + (_length(len(literals) - 15) if high == 15 else b"") + literals
@@ -25,7 +25,7 @@ def lz4_sequence(literals: bytes, distance: int = 0, match: int = 0) -> bytes:
 
 
 def lz4_repeat(unit: bytes, total: int, end: bytes) -> tuple[bytes, bytes]:
-    """Plain bytes and the LZ4 block of: *unit* over and over for *total* bytes, then the literals *end*."""
+    """Plain bytes and their LZ4 block: *unit* repeated for *total* bytes, then the literals *end*."""
     plain = (unit * (total // len(unit) + 1))[:total] + end
     return plain, lz4_sequence(unit, len(unit), total - len(unit)) + lz4_sequence(end)
 
@@ -45,7 +45,7 @@ def zstd_chunk(kind: int, content: bytes, size: int | None = None, last: bool = 
 def zstd_frame(
     chunks: bytes, window: int | None = 0, content_size: int | None = None, width: int = 0, flags: int = 0
 ) -> bytes:
-    """A frame without magic number; *window* is the descriptor byte, None makes it single segment.
+    """A frame without magic number; *window* is the descriptor byte; None makes it a single segment.
 
     *width* chooses the content size field by its code 0 to 3, *flags* are the low five bits of the descriptor.
     """

@@ -10,8 +10,8 @@ from .codecs import lz4_block, lz4_repeat, lz4_sequence, zstd_chunk, zstd_frame,
 from .output import Output, Region, Shared, build
 from .raw import LZ4, OPAQUE, ZSTD, Block, Header
 
-# A frame's compressed block with raw literals and one sequence would be needless: what a decoder does inside is not ours.
-# This one was made by libzstd 1.5.7 (level 1, no content size) of `TEXT`, without its magic number.
+# One compressed block of a frame is enough: what a decoder does inside it is not specified here.
+# It was made by libzstd 1.5.7 (level 1, no content size) of `TEXT`, without its magic number.
 TEXT = b"the of shuffle and partition region block extent to data in writer " * 12
 TEXT_FRAME = bytes.fromhex(
     "000015020032040e159035cd01084caefe86e7dbbe6dbf7177777172871c67d512f0d9542263ef55033521e0093eb4a1f243ab35a9981c5da794c31817bc4c0301008337a30a51"
@@ -24,7 +24,7 @@ def zstd(stored: bytes, plain: bytes, plain_size: int | None = None) -> Block:
 
 
 def valid_lz4(cat: Catalog) -> None:
-    """LZ4 blocks that every decoder takes."""
+    """LZ4 blocks that every decoder accepts."""
     blocks = [
         ("run", lz4_block(b"a", 100, b"tail5")),
         ("repeat", lz4_block(b"words and ", 300, b"the last literals")),
@@ -44,7 +44,7 @@ def valid_lz4(cat: Catalog) -> None:
 
 
 def invalid_lz4(cat: Catalog) -> None:
-    """LZ4 blocks that are damaged under a checksum that matches."""
+    """Damaged LZ4 blocks with a correct checksum."""
     plain, good = lz4_repeat(b"words and ", 300, b"the last literals")
     size = len(plain)
     bads = [
@@ -66,7 +66,7 @@ def invalid_lz4(cat: Catalog) -> None:
 
 
 def valid_zstd(cat: Catalog) -> None:
-    """Frames that every decoder takes."""
+    """Frames that every decoder accepts."""
     run, raw = zstd_chunk(1, b"r", 600), zstd_chunk(0, b"raw bytes", last=False)
     text = len(TEXT)
     frames = [
@@ -93,7 +93,7 @@ def valid_zstd(cat: Catalog) -> None:
               base.one(zstd(sized, TEXT)))  # fmt: skip
     for name, window, descriptor in (("least", 1024, 0), ("mantissa", 1024 + 7 * 128, 7), ("16k", 16384, 4 << 3)):
         block = zstd(zstd_frame(run, descriptor), b"r" * 600)
-        cat.valid(f"lim-1-window-at-{name}", "LIM-1 COD-4", f"max_window_size is just the frame's, {window}",
+        cat.valid(f"lim-1-window-at-{name}", "LIM-1 COD-4", f"max_window_size is exactly the frame's, {window}",
                   base.one(block), request={"limits": {"max_window_size": window}})  # fmt: skip
         built = build(base.one(block))
         cat.bad_block(f"lim-1-window-above-{name}", "LIM-1 COD-4", f"the frame's window is {window}, one too many", built,

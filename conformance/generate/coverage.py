@@ -8,34 +8,19 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from faro_conformance.manifest import entries
+
+from .specification import SPEC, clauses
+
 ROOT = Path(__file__).resolve().parent.parent
-SPEC = ROOT.parent / "spec"
-CLAUSE = re.compile(r'<a id="([A-Z]+-\d+)"></a>\*\*\1\.\*\*')
-HEADING = re.compile(r"^#", re.MULTILINE)
 TESTS = {
     "rust": r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn {name}\(",
     "java": r"@Test\s+(?:@[^\n]*\s+)*void {name}\(",
     "python": r"^def {name}\(",
     "conformance": r"^def {name}\(",
 }
-"""How a test looks, by the language and the folder of its library."""
+"""What a test looks like in each language, and in each folder of a library."""
 LIBRARIES = [language for language in TESTS if language != "conformance"]
-
-
-def clauses(spec: Path = SPEC) -> dict[str, str]:
-    """The text of each clause, up to the next one or the next heading."""
-    found: dict[str, str] = {}
-    for page in sorted(spec.glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        starts = list(CLAUSE.finditer(text))
-        for n, start in enumerate(starts):
-            end = starts[n + 1].start() if n + 1 < len(starts) else len(text)
-            heading = HEADING.search(text, start.end(), end)
-            body = text[start.end() : heading.start() if heading else end]
-            if start.group(1) in found:
-                raise ValueError(f"two clauses {start.group(1)}")
-            found[start.group(1)] = body
-    return found
 
 
 def demanding(texts: dict[str, str]) -> set[str]:
@@ -45,17 +30,11 @@ def demanding(texts: dict[str, str]) -> set[str]:
 
 def with_cases(root: Path = ROOT) -> set[str]:
     """The clauses that cases name."""
-    manifests = [root / "cases" / "manifest.json", *sorted((root / "gold").glob("*/manifest.json"))]
-    return {
-        clause
-        for path in manifests
-        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
-        for clause in case["clause"]
-    }
+    return {clause for case in entries(root / "cases") for clause in case["clause"]}
 
 
 def is_test(language: str, test: str, libraries: Path = SPEC.parent) -> bool:
-    """Whether a test exists that is called ``path/of/its/file::name``, the path seen from its library's folder."""
+    """Whether the test ``path/of/its/file::name`` exists. The path is relative to the folder of its library."""
     path, _, name = test.partition("::")
     file = libraries / language / path
     pattern = TESTS[language].format(name=re.escape(name))
@@ -63,22 +42,22 @@ def is_test(language: str, test: str, libraries: Path = SPEC.parent) -> bool:
 
 
 def problems(root: Path = ROOT, spec: Path = SPEC) -> Iterable[str]:
-    """What is missing, and what is named and does not exist."""
+    """Clauses without a case or test, and names of tests that do not exist."""
     texts, cases = clauses(spec), with_cases(root)
     elsewhere = json.loads((root / "cases" / "elsewhere.json").read_text(encoding="utf-8"))["clauses"]
     for clause in sorted(demanding(texts) - cases - set(elsewhere)):
         yield f"{clause}: says MUST and has no case"
     for clause in sorted((cases | set(elsewhere)) - set(texts)):
-        yield f"{clause}: is no clause of the specification"
+        yield f"{clause}: is not a clause of the specification"
     for clause, entry in elsewhere.items():
-        # What puts every implementation to the test stands beside the cases.
+        # Tests in conformance/ test every implementation.
         together = entry["tests"].get("conformance", [])
         for test in together:
             if not is_test("conformance", test):
                 yield f"{clause}: there is no test {test} in conformance/"
         for language in LIBRARIES if not together else ():
             tests = entry["tests"].get(language)
-            # Where a language has nothing that the clause is about, the entry says why.
+            # If a language has nothing that the clause applies to, the entry says why.
             if not tests and language not in entry.get("without", {}):
                 yield f"{clause}: elsewhere.json names no test for {language}"
             for test in tests or ():

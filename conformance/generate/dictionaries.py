@@ -1,4 +1,4 @@
-"""Cases of files with dictionaries: DIC, and the checks of BLK-7, FTR and CHK-1 that speak of them."""
+"""Cases of files with dictionaries: DIC, and the checks of BLK-7, FTR and CHK-1 about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def head(**more: Any) -> Header:
 
 
 def one(blocks: list[Block], content: bytes = WORDS, *, paired: bool = False, **fields: Any) -> Output:
-    """One dictionary, and one region: partition 0 has a plain block, 1 those given."""
+    """One dictionary, and one region: partition 0 has a plain block, partition 1 has those given."""
     region = Region({0: [Block(b"without one")], 1: blocks}, dictionaries=[Dictionary(content, fields)])
     return Output(head(), [region], paired)
 
@@ -39,8 +39,8 @@ def several(paired: bool = False) -> Output:
 
 
 def valid(cat: Catalog) -> None:
-    """Files that everybody must read."""
-    schema = arrow_message(b"an Arrow schema would stand here")
+    """Files that every reader must read."""
+    schema = base.SCHEMA
     batch = arrow_message(bytes(800))
     chunks = zstd_chunk(0, batch[:8], last=False) + zstd_chunk(1, b"\0", 800)
     packed = Block(batch, codec=ZSTD, stored=zstd_frame(chunks), dictionary=1)
@@ -49,18 +49,18 @@ def valid(cat: Catalog) -> None:
     gaps = [replace(with_dictionary("words", 1), sequence=4), replace(with_dictionary("extents", 1), sequence=9)]
     rows: list[tuple[str, str, str, Output]] = [
         ("one", "DIC-1 DIC-2 DIC-3", "one dictionary, named by two blocks", one([with_dictionary("words", 1), with_dictionary("extents", 1)])),
-        ("several", "DIC-1 DIC-2 DIC-3", "three dictionaries, of which each block names another", several()),
-        ("beside", "DIC-2", "blocks of every kind beside those with a dictionary", one(beside)),
+        ("several", "DIC-1 DIC-2 DIC-3", "three dictionaries, each named by another block", several()),
+        ("beside", "DIC-2", "blocks with a dictionary among blocks of every other kind", one(beside)),
         ("feature-alone", "DIC-1 VER-3", "the feature without a dictionary", Output(head(), [Region({2: [Block(b"plain")]})])),
         ("feature-empty", "DIC-1 VER-3 WRT-7", "the feature without a region", Output(head(), [])),
         ("not-named", "DIC-2", "a dictionary that no block names", one([Block(b"plain")])),
         ("id-ignored", "DIC-1", "a dictionary id of zero", one([with_dictionary("words", 1)], another(WORDS))),
         ("none-needed", "DIC-2 DIC-6", "a frame that needs no dictionary names one", one([run(1)])),
-        ("corrupt-not-named", "DIC-6", "a dictionary that no decoder takes, and no block names", one([Block(b"plain")], CORRUPT)),
+        ("corrupt-not-named", "DIC-6", "a dictionary that no decoder accepts, and no block names", one([Block(b"plain")], CORRUPT)),
         ("head-not-named", "DIC-6 DIC-4", "a dictionary of eight bytes, which no block names", one([Block(b"plain")], HEAD)),
-        ("selective", "DIC-2 PRT-4", "with the feature selective too",
+        ("selective", "DIC-2 PRT-4", "with the feature selective as well",
          Output(head(reader_features=3), [Region({1: gaps}, dictionaries=[Dictionary(WORDS)])])),
-        ("arrow", "DIC-3 SCH-1", "behind the schema of framing arrow",
+        ("arrow", "DIC-3 SCH-1", "after the schema of framing arrow",
          Output(head(framing=ARROW), [Region({1: [packed]}, dictionaries=[Dictionary(WORDS)])], schema=schema)),
         ("footer", "FTR-7 CAN-2", "a footer with everything",
          replace(several(), statistics=True, properties={"k": "v"}, created_by="conformance")),
@@ -71,8 +71,8 @@ def valid(cat: Catalog) -> None:
     mixed = several()
     mixed.regions[0].before = [(192, b"before")]
     mixed.regions[1].before = [(255, b"")]
-    cat.valid("dic-skippable", "DIC-3 FIL-2 BLK-3", "dictionaries behind other metadata that may stand there", mixed)
-    cat.valid("dic-trailing-single", "DIC-3 CHK-1 FTR-7", "a dictionary behind the last region of a single file",
+    cat.valid("dic-skippable", "DIC-3 FIL-2 BLK-3", "dictionaries after other metadata that is allowed there", mixed)
+    cat.valid("dic-trailing-single", "DIC-3 CHK-1 FTR-7", "a dictionary after the last region of a single file",
               replace(several(), trailing=[Dictionary(OTHERS)], behind=[(200, b"and more")]))  # fmt: skip
     for paired, more in LAYOUTS:
         for low, high in ((0, 4), (1, 2), (3, 4)):
@@ -87,19 +87,19 @@ def valid(cat: Catalog) -> None:
         cat.valid(
             f"dic-limits-at{more}",
             "LIM-1 DIC-4 OPN-2",
-            "the limits are just enough",
+            "the limits are exactly enough",
             several(paired),
             request={"limits": limits},
         )
 
 
 def blocks(cat: Catalog) -> None:
-    """What is wrong with a partition block: BLK-7, 5, 7c and 10b."""
+    """Faults in a partition block: BLK-7, checks 5, 7c and 10b."""
     plain = Block(b"seventeen bytes!!")
     lz4 = Block(plain.plain, codec=LZ4, stored=b"\x10a", dictionary=1)
     rows: list[tuple[str, str, Block, str, int]] = [
-        ("07c-none", "a block without codec names a dictionary", replace(plain, dictionary=1), "malformed-block", 18),
-        ("07c-none-absent", "a block without codec names one that is not there", replace(plain, dictionary=9), "malformed-block", 18),
+        ("07c-none", "a block without a codec names a dictionary", replace(plain, dictionary=1), "malformed-block", 18),
+        ("07c-none-absent", "a block without a codec names a dictionary that is not there", replace(plain, dictionary=9), "malformed-block", 18),
         ("07c-lz4", "an LZ4 block names a dictionary", lz4, "malformed-block", 18),
         ("07c-event", "an event names a dictionary", replace(plain, kind=1, dictionary=1), "malformed-block", 18),
         ("06b-07c", "a kind that is not allowed, with a dictionary", replace(plain, kind=2, dictionary=1), "malformed-block", 16),
@@ -113,7 +113,7 @@ def blocks(cat: Catalog) -> None:
         ("10b-high-byte", "the number's high byte counts", run(0x101), "inconsistent-index", 18),
         ("10b-11", "a dictionary that is not there, and padding", replace(run(2), padding=b"\1" * (-len(run(2).payload) % 8)),
          "inconsistent-index", 18),
-        ("06b-dictionary", "a dictionary where a partition's block must stand", Block(WORDS, kind=131, dictionary=2), "malformed-block", 16),
+        ("06b-dictionary", "a dictionary where a partition's block must be", Block(WORDS, kind=131, dictionary=2), "malformed-block", 16),
     ]  # fmt: skip
     for name, title, block, code, at in rows:
         for paired, more in LAYOUTS:
@@ -133,7 +133,7 @@ def blocks(cat: Catalog) -> None:
             paired,
         )
         built = build(output)
-        cat.bad_block(f"dic-10b-behind{more}", "DIC-3 BLK-7", "a block names a dictionary that stands behind it", built, early,
+        cat.bad_block(f"dic-10b-behind{more}", "DIC-3 BLK-7", "a block names a dictionary that is after it", built, early,
                       fault("inconsistent-index", built.data, base.where(built, early) + 18))  # fmt: skip
         none = run(1)
         built = build(Output(head(), [Region({1: [none]})], paired))
@@ -153,7 +153,7 @@ def blocks(cat: Catalog) -> None:
 
 
 def stored(cat: Catalog) -> None:
-    """What is wrong with a dictionary's block: DIC-4, met by who needs it and by `check`."""
+    """Faults in a dictionary's block (DIC-4), which `check` and readers that need the dictionary report."""
     rows: list[tuple[str, str, bytes, dict[str, Any], str, int]] = [
         ("04-checksum", "its checksum", WORDS, {"checksum_xor": 1 << 31}, "checksum", 0),
         ("06a-kind", "a reserved kind of metadata", WORDS, {"kind": 140}, "unsupported-feature", 16),
@@ -162,19 +162,19 @@ def stored(cat: Catalog) -> None:
         ("07b-codec", "it is compressed", WORDS, {"codec": ZSTD, "plain_size": 999}, "malformed-block", 17),
         ("07c-kind-without", "another kind with a number", WORDS, {"kind": 130}, "malformed-block", 16),
         ("08a-size", "plain_size is another", WORDS, {"plain_size": 321}, "malformed-block", 4),
-        ("09-partition", "it bears a partition", WORDS, {"partition": 0}, "inconsistent-index", 8),
+        ("09-partition", "it has a partition number", WORDS, {"partition": 0}, "inconsistent-index", 8),
         ("10a-sequence", "its sequence", WORDS, {"sequence": 1}, "inconsistent-index", 12),
-        ("10b-number-0", "it bears no number", WORDS, {"dictionary": 0}, "inconsistent-index", 18),
-        ("10b-number", "it bears another number", WORDS, {"dictionary": 2}, "inconsistent-index", 18),
+        ("10b-number-0", "it has no number", WORDS, {"dictionary": 0}, "inconsistent-index", 18),
+        ("10b-number", "it has another number", WORDS, {"dictionary": 2}, "inconsistent-index", 18),
         ("10b-padding", "another number, and padding", WORDS[:-3], {"dictionary": 2, "padding": b"\0\1\0"}, "inconsistent-index", 18),
         ("11-padding", "its padding", WORDS[:-3], {"padding": b"\0\1\0"}, "malformed-block", 24 + len(WORDS) - 2),
-        ("begin", "it begins otherwise", b"\x37\xa4\x30\xed" + WORDS[4:], {}, "malformed-block", 24),
+        ("begin", "its first bytes are others", b"\x37\xa4\x30\xed" + WORDS[4:], {}, "malformed-block", 24),
         ("frame", "it is a Zstandard frame", b"\x28\xb5\x2f\xfd" + WORDS[4:], {}, "malformed-block", 24),
     ]  # fmt: skip
     for name, title, content, fields, code, at in rows:
         for paired, more in LAYOUTS:
             if name == "10a-sequence" and not paired:
-                # A dictionary found through the footer of a single file has no sequence to expect.
+                # For a dictionary that is found through the footer of a single file, no sequence is expected.
                 continue
             if not paired and name.startswith("06"):
                 continue
@@ -200,7 +200,7 @@ def stored(cat: Catalog) -> None:
             bad = fault("limit-exceeded", built.data, built.dictionaries[0][1])
             cat.bad_block(f"dic-4-03-{name}{more}", "BLK-7 LIM-1 DIC-4", "a dictionary above the limit", built, needs, bad,
                           level="structure", request={"limits": limits})  # fmt: skip
-        cat.bad_block(f"dic-6-corrupt{more}", "DIC-6 DIC-4", "entropy tables that no decoder takes, in a dictionary that is needed",
+        cat.bad_block(f"dic-6-corrupt{more}", "DIC-6 DIC-4", "entropy tables that no decoder accepts, in a dictionary that is needed",
                       *_used(CORRUPT, paired), level="decode")  # fmt: skip
         cat.bad_block(
             f"dic-6-head{more}",
@@ -217,7 +217,7 @@ def stored(cat: Catalog) -> None:
             level="decode",
         )
         wrong = Block(b"r" * 100, codec=ZSTD, stored=b"\x01\x00" + run(1).payload[2:], dictionary=1)
-        cat.bad_block(f"dic-6-before-frame{more}", "DIC-6 COD-4", "the dictionary is reported before the frame that is wrong too",
+        cat.bad_block(f"dic-6-before-frame{more}", "DIC-6 COD-4", "the dictionary is reported first; the frame is wrong too",
                       *_used(CORRUPT, paired, wrong), level="decode")  # fmt: skip
         padded = replace(run(1), padding=b"\1" * (-len(run(1).payload) % 8))
         built = build(one([padded], CORRUPT, paired=paired))

@@ -1,4 +1,4 @@
-"""Cases of where dictionaries stand: footers (FTR-3, FTR-7, OPN-2) and `check` (CHK-1)."""
+"""Cases of where dictionaries are located: footers (FTR-3, FTR-7, OPN-2) and `check` (CHK-1)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def entry(number: int, **fields: int) -> Callable[[Entries], Entries]:
 def footers(cat: Catalog) -> None:
     """FTR-7 and FTR-3."""
     rows: list[tuple[str, str, str, Callable[[Entries], Entries | None]]] = [
-        ("offset-odd", "FTR-7", "an offset that is no multiple of 8", entry(3, by=4)),
+        ("offset-odd", "FTR-7", "an offset that is not a multiple of 8", entry(3, by=4)),
         ("offset-below", "FTR-7", "an offset inside the header", entry(1, at=56)),
         ("offset-0", "FTR-7", "an offset of zero", entry(1, at=0)),
         ("offset-most", "FTR-7 INT-4", "an offset of FFFFFFFFFFFFFFF8", entry(3, at=(1 << 64) - 8)),
@@ -101,7 +101,7 @@ def footers(cat: Catalog) -> None:
 
 
 def tiles(cat: Catalog) -> None:
-    """FTR-3 of a pair: regions and dictionaries leave no gap."""
+    """FTR-3 in a pair: regions and dictionaries leave no gap."""
 
     def case(name: str, title: str, output: Output) -> None:
         built = build(replace(output, paired=True))
@@ -117,13 +117,13 @@ def tiles(cat: Catalog) -> None:
     for number in (1, 2, 3):
         case(f"missing-{number}", f"dictionary {number} is missing in the footer", unlisted(number))
     case("none", "no dictionary is in the footer", lying(several(), lambda _: None))
-    case("moved", "a dictionary behind its place", lying(several(), entry(3, by=8)))
+    case("moved", "a dictionary after its place", lying(several(), entry(3, by=8)))
     case("in-region", "a dictionary inside a region's blocks", lying(several(), entry(3, by=-SIZE)))
     case(
-        "larger", "a dictionary that reaches into the region behind it", lying(several(), entry(3, size=len(WORDS) + 8))
+        "larger", "a dictionary that reaches into the region after it", lying(several(), entry(3, size=len(WORDS) + 8))
     )
-    case("smaller", "a gap behind a dictionary", lying(several(), entry(3, size=len(WORDS) - 8)))
-    case("trailing", "a dictionary behind the last region", replace(several(), trailing=[Dictionary(OTHERS)]))
+    case("smaller", "a gap after a dictionary", lying(several(), entry(3, size=len(WORDS) - 8)))
+    case("trailing", "a dictionary after the last region", replace(several(), trailing=[Dictionary(OTHERS)]))
     case("alone", "a dictionary without a region", replace(several(), regions=[], trailing=[Dictionary(OTHERS)]))
     case("beyond", "an entry at data_size", lying(several(), lambda e: [*e, (64 + 10_000, 320, 0)]))
 
@@ -141,10 +141,10 @@ def apart(cat: Catalog) -> None:
         ("in-blocks", "a dictionary where a region's blocks are", entry(3, at=first[3] + 8)),
         ("at-blocks", "a dictionary where a region's blocks begin", entry(3, at=first[3])),
         ("into-blocks", "a dictionary that reaches into a region's blocks", entry(2, size=len(OTHERS) + 8)),
-        ("at-message", "a dictionary where a region message stands", entry(3, at=first[0])),
+        ("at-message", "a dictionary where a region message is", entry(3, at=first[0])),
         ("in-message", "a dictionary inside a region message", entry(3, at=first[0] + 8)),
         ("around-message", "a dictionary that reaches over a region message", entry(3, at=second[0] - 8)),
-        ("beyond", "a dictionary behind the footer", entry(3, at=built.footer + 8)),
+        ("beyond", "a dictionary after the footer", entry(3, at=built.footer + 8)),
         ("into-footer", "a dictionary that reaches into the footer", lambda e: [*e, (built.footer - 24, 320, 0)]),
     ]
     for name, title, change in rows:
@@ -154,7 +154,7 @@ def apart(cat: Catalog) -> None:
 
 
 def checks(cat: Catalog) -> None:
-    """CHK-1: what reading does not meet."""
+    """CHK-1: faults that reading does not reach."""
     plain = Output(head(), [Region({0: [Block(b"plain")]})])
 
     def case(
@@ -197,7 +197,7 @@ def checks(cat: Catalog) -> None:
     )
     case(
         "skippable-listed",
-        "the footer has skippable metadata for a dictionary",
+        "the footer lists skippable metadata as a dictionary",
         output,
         "inconsistent-index",
         lambda b: b.footer + 24,
@@ -232,7 +232,7 @@ def checks(cat: Catalog) -> None:
         needs = run(1)
         lies = lying(one([needs], b"wrong beginning".ljust(len(WORDS))), entry(1, size=len(WORDS) - 3))
         built = build(replace(lies, paired=paired))
-        cat.bad_block(f"dic-4-size-before-content{more}", "DIC-4", "its size is compared before it is looked at", built, needs,
+        cat.bad_block(f"dic-4-size-before-content{more}", "DIC-4", "its size is compared before its content is checked", built, needs,
                       fault("inconsistent-index", built.data, 64), level="structure")  # fmt: skip
     pair = replace(plain, paired=True)
     pair.regions[0].before = [(131, WORDS)]
@@ -267,10 +267,10 @@ def checks(cat: Catalog) -> None:
             )
         output = Output(head(), [Region({0: [Block(b"plain")]}, block={"kind": 131, "dictionary": 1})], paired)
         built = build(output)
-        cat.bad_region(f"dic-reg-10-kind{more}", "REG-10 BLK-7", "a dictionary where a region message must stand", built,
+        cat.bad_region(f"dic-reg-10-kind{more}", "REG-10 BLK-7", "a dictionary where a region message must be", built,
                        fault("malformed-block", built.index, built.messages[0] + 16))  # fmt: skip
         built = build(Output(head(), [], paired, footer_block={"kind": 131, "dictionary": 1}))
-        cat.refused(f"dic-opn-2-kind{more}", "OPN-2 BLK-7", "a dictionary where the footer must stand", built.files,
+        cat.refused(f"dic-opn-2-kind{more}", "OPN-2 BLK-7", "a dictionary where the footer must be", built.files,
                     fault("malformed-block", built.index, built.footer + 16), features=["dictionaries"])  # fmt: skip
     stray = Block(another(WORDS), kind=131, dictionary=1)
     output = Output(head(), [Region({0: [Block(b"plain")], 2: [Block(b"before"), stray]}, [Shared([Block(b"all")])])])

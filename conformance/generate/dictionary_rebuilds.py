@@ -1,4 +1,4 @@
-"""Cases of data files with dictionaries that get a new index: REP-5 to REP-7."""
+"""Cases of data files with dictionaries whose index is rebuilt: REP-5 to REP-7."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def add(cat: Catalog) -> None:
     output = several(True)
     built = build(output)
     data = built.files["data"]
-    case("several", "dictionaries come back, and shared blocks without members", data, orphans(output))
+    case("several", "dictionaries are found again, and shared blocks without members", data, orphans(output))
     w, o = Dictionary(WORDS), Dictionary(OTHERS)
     ends = [Region({0: [run(1, b"a")]}, dictionaries=[w]), Region({1: [run(2, b"b")]}, dictionaries=[o])]
     case(
         "ends-region",
-        "a dictionary ends a region that would go on",
+        "a dictionary ends a region that would otherwise continue",
         build(Output(head(), ends, True)).files["data"],
         ends,
         clause="REP-6",
@@ -53,7 +53,7 @@ def add(cat: Catalog) -> None:
     split = build(Output(head(), ends, True))
     case(
         "trailing",
-        "dictionaries behind the last block are cut",
+        "dictionaries after the last block are cut",
         split.files["data"][: split.dictionaries[1][1] + SIZE],
         ends[:1],
         clause="REP-7 DIC-3",
@@ -67,8 +67,8 @@ def add(cat: Catalog) -> None:
     )
     case("torn", "a torn dictionary is cut", split.files["data"][: split.dictionaries[1][1] + 99], ends[:1])
     rows: list[tuple[str, str, dict[str, Any]]] = [
-        ("checksum", "a damaged dictionary", {"checksum_xor": 1}), ("number", "a dictionary that bears another number", {"dictionary": 3}),
-        ("sequence", "a dictionary with another sequence", {"sequence": 4}), ("begin", "a dictionary that begins otherwise", {"stored": bytes(320)}),
+        ("checksum", "a damaged dictionary", {"checksum_xor": 1}), ("number", "a dictionary that has another number", {"dictionary": 3}),
+        ("sequence", "a dictionary with another sequence", {"sequence": 4}), ("begin", "a dictionary whose first bytes are others", {"stored": bytes(320)}),
         ("kind", "skippable metadata", {"kind": 192}),
     ]  # fmt: skip
     for name, title, fields in rows:
@@ -77,12 +77,12 @@ def add(cat: Catalog) -> None:
     late = build(Output(head(), [ends[0], Region({1: [run(2)]})], True))
     case(
         "10b",
-        "the rebuild ends before a block that names a dictionary which is not there",
+        "the rebuild ends before a block that names a dictionary that is not there",
         late.files["data"],
         ends[:1],
         clause="REP-5 DIC-3",
     )
-    case("limits-at", "the limits are just enough", split.files["data"], ends, {"limits": {"max_dictionaries": 2, "max_dictionary_size": 320}},
+    case("limits-at", "the limits are exactly enough", split.files["data"], ends, {"limits": {"max_dictionaries": 2, "max_dictionary_size": 320}},
          "REP-5 LIM-1")  # fmt: skip
     bare = build(
         Output(replace(head(), reader_features=0), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"b")]})], True)
@@ -90,7 +90,7 @@ def add(cat: Catalog) -> None:
     plain = replace(head(), reader_features=0)
     stray = bare.files["data"] + Block(WORDS, kind=131).encode(NOBODY, 0, plain.file_id)
     after = mended(Output(plain, [Region({0: [Block(b"plain")], 1: [Block(b"b")]})], True), mode="rebuild")
-    cat.add("rep-rebuild-dic-feature", "REP-5", "a dictionary in a file without the feature is no block of it", "repair", folder="repair",
+    cat.add("rep-rebuild-dic-feature", "REP-5", "a dictionary in a file without the feature does not count as a block", "repair", folder="repair",
             files={"data": stray, "index": None}, request={"mode": "rebuild"}, expect=answer("rebuilt", 1, 24 + len(WORDS), 0, 0),
             expect_files=after.files, features=["dictionaries"])  # fmt: skip
     second = split.dictionaries[1][1]
@@ -99,7 +99,7 @@ def add(cat: Catalog) -> None:
         ("size", {"max_dictionary_size": 319}, 64),
         ("none", {"max_dictionaries": 0}, 64),
     ):
-        cat.add(f"rep-rebuild-dic-limit-{name}", "REP-5 DIC-5 LIM-1", "nobody with these limits could read the index", "repair", folder="repair",
+        cat.add(f"rep-rebuild-dic-limit-{name}", "REP-5 DIC-5 LIM-1", "a reader with these limits could not read the index", "repair", folder="repair",
                 files={"data": split.files["data"], "index": None}, request={"mode": "rebuild", "limits": limits}, features=FEATURES,
                 expect=fault("limit-exceeded", "data", at), expect_files={"data": split.files["data"]})  # fmt: skip
     for name, most, at in (("before", 1, second), ("after", 2, split.blocks[0][2])):

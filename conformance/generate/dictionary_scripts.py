@@ -48,24 +48,24 @@ def scripts(cat: Catalog) -> None:
         ("together", "DIC-8", "three dictionaries before one region", {}, [words, others, third, region(packed(0, "extents", 3), packed(1, "deposits", 2))]),
         ("shared", "DIC-8 WRT-8", "shared blocks that name dictionaries", {},
          [words, others, region(block(1, "own"), shared, packed(None, "words", 1), {"shared": [0, 2]}, packed(None, "requests", 2))]),
-        ("equal", "DIC-8", "the same dictionary again, before it was written and behind", {},
+        ("equal", "DIC-8", "the same dictionary again, before and after it was written", {},
          [words, words, one, words, others, words, region(packed(2, "words", 1), packed(3, "deposits", 2))]),
         ("closes", "DIC-8 SRT-3", "the sort buffer's region is closed before a dictionary", {}, [write(1, "before"), words, write(1, "behind")]),
         ("equal-closes", "DIC-8 SRT-3", "a dictionary that the file has closes the region too", {}, [words, write(1, "a"), words, write(1, "b")]),
         ("never-written", "DIC-8", "no region follows the dictionary", {}, [write(0, "x"), words]),
         ("alone", "DIC-8 WRT-7", "nothing but dictionaries", {}, [words, others]),
-        ("waits", "DIC-8", "regions that leave nothing do not write it", {}, [words, FLUSH, write(1, ""), region(), region(shared), write(2, "now")]),
-        ("given-up", "DIC-8 WRT-8", "a region that is given up does not write it", {}, [words, region(packed(0, "words", 1), packed(0, "words", 9)), one]),
+        ("waits", "DIC-8", "regions without blocks do not write it", {}, [words, FLUSH, write(1, ""), region(), region(shared), write(2, "now")]),
+        ("given-up", "DIC-8 WRT-8", "an abandoned region does not write it", {}, [words, region(packed(0, "words", 1), packed(0, "words", 9)), one]),
         ("unused", "DIC-8", "a dictionary that no block names", {}, [words, write(3, "plain")]),
-        ("unlooked-at", "DIC-8", "what no decoder takes is stored all the same", {}, [give(CORRUPT), give(HEAD), write(0, "plain")]),
-        ("refused", "DIC-8", "bytes that are no dictionary", {},
+        ("unlooked-at", "DIC-8", "a dictionary that no decoder accepts is stored all the same", {}, [give(CORRUPT), give(HEAD), write(0, "plain")]),
+        ("refused", "DIC-8", "bytes that are not a dictionary", {},
          [write(1, "a"), give(b""), give(WORDS[:7]), give(b"\x28\xb5\x2f\xfd" + WORDS[4:]), give(bytes(300)), write(1, "b")]),
         ("without-option", "DIC-8 DIC-7", "a dictionary without the option", {"dictionaries": False}, [write(1, "a"), words, write(1, "b")]),
         ("block-without-option", "WRT-9 DIC-7", "a block that names a dictionary, without the option", {"dictionaries": False}, [one, region(block(1, "x"))]),
         ("block-refused", "WRT-9", "blocks that a reader would refuse", {}, [words, others, *refusals, region(packed(0, "deposits", 2))]),
         ("block-none", "WRT-9", "a block that names a dictionary before there is one", {}, [one, words, one]),
-        ("codec-lz4", "DIC-7 DIC-8", "dictionaries beside another codec", {"codec": "lz4"}, [words, to_all("all of it " * 30), others, write(2, "more of it " * 30)]),
-        ("copied", "DIC-9 DIC-8", "blocks of two files which number the same two dictionaries the other way round", {},
+        ("codec-lz4", "DIC-7 DIC-8", "dictionaries with another codec", {"codec": "lz4"}, [words, to_all("all of it " * 30), others, write(2, "more of it " * 30)]),
+        ("copied", "DIC-9 DIC-8", "blocks of two files that number the same two dictionaries in opposite order", {},
          [words, others, region(packed(0, "words", 1), packed(1, "deposits", 2)), others, words, region(packed(0, "requests", 2), packed(2, "extents", 1))]),
         ("everything", "DIC-8 SRT-9 FTR-7", "with statistics, properties and rotation", {"rotation": 2, "created_by": "a writer"},
          [words, write(3, "x"), to_some([1, 2], "some"), others, region(packed(2, "extents", 1), packed(0, "words", 1)), {"call": "property", "key": "k", "value": "v"}]),
@@ -77,7 +77,7 @@ def scripts(cat: Catalog) -> None:
         cat,
         "dic-write-after-finish",
         "DIC-8 WRT-1",
-        "a dictionary behind the end",
+        "a dictionary after finish",
         BASE,
         [write(0, "x"), FINISH, words],
     )
@@ -92,7 +92,7 @@ def scripts(cat: Catalog) -> None:
 
 
 def trained(cat: Catalog) -> None:
-    """DIC-7: whatever a writer trains, the records come back."""
+    """DIC-7: whichever dictionary a writer trains, the records can be read back."""
     many = {"call": "many", "count": 3000, "seed": 8, "partitions": [0, 100], "length": [20, 90], "content": "words"}
     noise = {"call": "many", "count": 2500, "seed": 9, "partitions": [0, 100], "length": [20, 60], "content": "random"}
     for layout in ("paired", "single"):
@@ -105,7 +105,7 @@ def trained(cat: Catalog) -> None:
             ("large", "one block that is large", {"framing": "opaque"}, [write(7, {"words": 3, "length": 90_000})]),
             ("opaque", "framing opaque", {"framing": "opaque", "block_size": 700}, [many]),
         ):
-            put(cat, f"dic-7-{name}-{layout}", "DIC-7 COD-6", f"records written with the option dictionaries come back: {title}",
+            put(cat, f"dic-7-{name}-{layout}", "DIC-7 COD-6", f"records written with the option dictionaries are read back: {title}",
                 {**base, **more}, [*calls, FINISH])  # fmt: skip
 
 

@@ -64,19 +64,21 @@ def grow(cat: Catalog) -> None:
     )
     story.poll((2, True), single=None).read(2, True)
     story.end(
-        cat, "dic-single-trailing", "DIC-3 FOL-5", "a dictionary behind the last region of a single file", FEATURES
+        cat, "dic-single-trailing", "DIC-3 FOL-5", "a dictionary after the last region of a single file", FEATURES
     )
     for paired, name, where in ((True, "paired", built), (False, "single", single)):
         story = Story(where).open(**({"data": None, "index": None} if paired else {"single": None}))
         story.steps[-1]["request"] = {"limits": {"max_dictionaries": 3, "max_dictionary_size": len(WORDS)}}
-        story.poll((2, True)).end(cat, f"dic-limits-at-{name}", "DIC-5 LIM-1", "the limits are just enough", FEATURES)
+        story.poll((2, True)).end(
+            cat, f"dic-limits-at-{name}", "DIC-5 LIM-1", "the limits are exactly enough", FEATURES
+        )
 
 
 def bad_walk(
     cat: Catalog, name: str, clause: str, title: str, built: Built, bad: dict[str, Any], regions: int = 0,
     limits: dict[str, int] | None = None, files: dict[str, bytes] | None = None, met: int | None = None,
 ) -> None:  # fmt: skip
-    """A follower and a repair meet the same fault, with *regions* committed before it."""
+    """A follower and a repair report the same fault, with *regions* committed before it."""
     content = files or built.files
     single = "single" in content
     story = Story(built).open(None, content, **({"single": 64} if single else {"data": None, "index": 64}))
@@ -93,7 +95,7 @@ def bad_walk(
 
 
 def faults(cat: Catalog) -> None:
-    """What is wrong between two regions of a data file, and with dictionaries of a single file."""
+    """Faults between two regions of a data file, and in dictionaries of a single file."""
     gap: Callable[[dict[str, Any]], Built] = lambda fields: build(_second(fields, paired=True))  # noqa: E731
     rows: list[tuple[str, str, dict[str, Any], str, int]] = [
         ("04-checksum", "its checksum", {"checksum_xor": 1}, "checksum", 0),
@@ -120,12 +122,12 @@ def faults(cat: Catalog) -> None:
     built = gap({})
     where, region = built.dictionaries[1][1], built.region_blocks(1)[0][1]
     for name, by in (("more", 8), ("more-32", 32), ("less", -8), ("less-all", -SIZE + 8)):
-        # The region's offset in its message is another; its length stays, and its blocks are there.
+        # The offset in the region's message is changed; its length stays the same, and its blocks are there.
         moved = _second({}, paired=True)
         moved.regions[1].change = lambda fields, by=by: fields.update(data_offset=fields["data_offset"] + by)
         other = build(moved)
         at = region if by > 0 else where
-        # With bytes behind the end of its blocks a region fails only between the two.
+        # Bytes after the end of its blocks: the fault is between the two regions.
         files = {**other.files, "data": other.files["data"] + bytes(64)}
         bad_walk(cat, f"gap-{name}", "DIC-5 REG-3", "the bytes between two regions are not whole dictionaries", other,
                  fault("malformed-block", "data", at) if name != "more-32" else fault("malformed-block", "data", at + 16), 1, files=files)  # fmt: skip
@@ -140,7 +142,7 @@ def faults(cat: Catalog) -> None:
         moved = _second({}, paired=True)
         moved.regions[1].change = lambda fields, far=far: fields.update(data_offset=far)
         other = build(moved)
-        bad_walk(cat, f"gap-{name}", "DIC-5 FOL-3 INT-4", "a region that begins far behind the data file's end", other,
+        bad_walk(cat, f"gap-{name}", "DIC-5 FOL-3 INT-4", "a region that begins far after the end of the data file", other,
                  fault("truncated", "data", len(other.files["data"])), 1)  # fmt: skip
     bare = Output(
         replace(head(), reader_features=0), [Region({0: [Block(b"plain")]}), Region({1: [Block(b"more")]})], True
@@ -154,7 +156,7 @@ def faults(cat: Catalog) -> None:
 
 
 def _second(fields: dict[str, Any], paired: bool) -> Output:
-    """Two regions, a dictionary before each; the second one has other fields."""
+    """Two regions, a dictionary before each; the message of the second one has some fields changed."""
     first = Region({0: [with_dictionary("words", 1)]}, dictionaries=[Dictionary(WORDS)])
     second = Region(
         {1: [Block(b"plain")]},
@@ -164,7 +166,7 @@ def _second(fields: dict[str, Any], paired: bool) -> Output:
 
 
 def limited(cat: Catalog) -> None:
-    """DIC-5: one too many is refused before its block is looked at."""
+    """DIC-5: one dictionary too many is refused before its block is checked."""
     for paired, more in ((True, "paired"), (False, "single")):
         for name, fields in (("", {}), ("-damaged", {"checksum_xor": 1, "sequence": 9, "partition": 3})):
             built = build(_second(fields, paired))
@@ -190,12 +192,12 @@ def limited(cat: Catalog) -> None:
             story = Story(built).open(**({"data": None, "index": None} if paired else {"single": None}))
             story.steps[-1]["request"] = {"limits": limits}
             story.poll((2, True)).end(
-                cat, f"dic-limit-{name}-{more}", "LIM-1 BLK-7", "another limit does not concern dictionaries", FEATURES
+                cat, f"dic-limit-{name}-{more}", "LIM-1 BLK-7", "another limit does not apply to dictionaries", FEATURES
             )
 
 
 def singles(cat: Catalog) -> None:
-    """FOL-4, and FOL-2 of a dictionary that is not whole."""
+    """FOL-4, and FOL-2 for a dictionary that is only partly written."""
     built = build(_second({}, False))
     whole, at = built.files["single"], built.dictionaries[1][1]
     rows: list[tuple[str, str, bytes, str, int]] = [
@@ -228,7 +230,7 @@ def singles(cat: Catalog) -> None:
             cat,
             f"dic-torn-{name}",
             "FOL-2 DIC-4",
-            f"a dictionary that is not whole, and its header could not stand there: {title}",
+            f"a dictionary that is only partly written, and its header is invalid there: {title}",
             FEATURES,
         )
     story = Story(built).open(None, {"single": patch(whole, at + 30, b"?")}, single=64)
@@ -236,7 +238,7 @@ def singles(cat: Catalog) -> None:
         (2, True), {"single": whole}, single=None
     )
     story.end(
-        cat, "dic-torn-last", "FOL-2", "the last dictionary does not verify, and its header could stand there", FEATURES
+        cat, "dic-torn-last", "FOL-2", "the last dictionary does not verify, and its header is valid there", FEATURES
     )
     behind = built.region_blocks(1)[0][1]
     moved = Block(WORDS, kind=131, dictionary=3)
@@ -247,7 +249,7 @@ def singles(cat: Catalog) -> None:
         )
     )
     stray = next(offset for _, _, offset, _, block in inside.blocks if block is moved)
-    bad_walk(cat, "single-behind-block", "DIC-3 FOL-4", "a dictionary behind a partition block", inside,
+    bad_walk(cat, "single-behind-block", "DIC-3 FOL-4", "a dictionary after a partition block", inside,
              fault("malformed-block", "single", stray + 16), 1, met=2)  # fmt: skip
     for number in (3, 0xFFFF):
         wrong = build(
@@ -270,7 +272,7 @@ def singles(cat: Catalog) -> None:
                 cat,
                 f"dic-footer-{name}-{more}",
                 "FOL-5 FTR-7",
-                "the footer has not the dictionaries that were seen",
+                "the footer does not list the dictionaries that were seen",
                 FEATURES,
             )
 

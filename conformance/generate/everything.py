@@ -1,4 +1,4 @@
-"""All cases, in the order of the manifest."""
+"""All cases, in the order in which they are made."""
 
 from __future__ import annotations
 

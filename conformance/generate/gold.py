@@ -1,12 +1,13 @@
-"""The gold files: a few files of this version that every later reader must read, and never change."""
+"""The gold files: a few files of this version. They never change, and every later reader must read them."""
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 from . import base
-from .catalog import Catalog
+from .catalog import Catalog, manifest
 from .codecs import lz4_block, zstd_run
 from .output import Output, Region, Shared, arrow_message
 from .raw import OPAQUE, Block, Header
@@ -16,7 +17,7 @@ FOLDER = "1.0-draft"
 
 def outputs() -> list[tuple[str, str, Output]]:
     """Name, title and content of each."""
-    schema = arrow_message(b"a schema message of Arrow would stand here")
+    schema = arrow_message(b"a schema message of Arrow would stand here")  # prose: allow
     batches = [arrow_message(b"a record batch", b"its body of bytes"), arrow_message(b"another")]
     mixed = Region({0: [lz4_block(b"compress ", 180, b"literals")], 2: [zstd_run(b"z", 900), Block(b"stored")]})
     wide = {17: [base.text("seventeen")], 4000: [base.text("four", "thousand"), base.event(b"barrier")]}
@@ -44,7 +45,7 @@ def outputs() -> list[tuple[str, str, Output]]:
 
 
 def catalog() -> Catalog:
-    """The gold files as cases; their manifest has the format of the cases'."""
+    """The gold files as cases; their manifest has the same format."""
     made = Catalog()
     for name, title, output in outputs():
         made.valid(f"gold-{name}", "VER-6", title, output)
@@ -52,19 +53,18 @@ def catalog() -> Catalog:
 
 
 def tree() -> dict[str, bytes]:
-    """All that stands in the folder, by path."""
+    """The content of each file in the folder, by path."""
     made = catalog()
-    moved: list[dict[str, Any]] = json.loads(made.manifest())["cases"]
+    moved: list[dict[str, Any]] = copy.deepcopy(made.cases)
     for case in moved:
         case["files"] = {role: path.removeprefix("valid/") for role, path in case["files"].items()}
         case["sha256"] = {path.removeprefix("valid/"): digest for path, digest in case["sha256"].items()}
-    lines = [json.dumps(case, ensure_ascii=False) for case in moved]
-    manifest = ('{"version": 1, "cases": [\n' + ",\n".join(lines) + "\n]}\n").encode()
-    return {path.removeprefix("valid/"): content for path, content in made.files.items()} | {"manifest.json": manifest}
+    files = {path.removeprefix("valid/"): content for path, content in made.files.items()}
+    return files | {"manifest.json": manifest(moved)}
 
 
 def add(cat: Catalog) -> None:
-    """The gold files among the cases: their files stand beside the cases' folder."""
+    """Adds the gold files to the cases: their files are in the folder beside the one of the cases."""
     for case in json.loads(tree()["manifest.json"])["cases"]:
         beside = f"../gold/{FOLDER}/"
         case["files"] = {role: beside + path for role, path in case["files"].items()}

@@ -14,7 +14,7 @@ Step = dict[str, Any]
 
 
 class Story:
-    """The steps of one case, written down while they are told."""
+    """The steps of one case, in the order in which its methods are called."""
 
     def __init__(self, built: Built) -> None:
         self.built = built
@@ -25,14 +25,14 @@ class Story:
         return {role: (source[role], size) for role, size in sizes.items()}
 
     def open(self, expect: Step | None = None, files: dict[str, bytes] | None = None, **sizes: int | None) -> Story:
-        """Puts prefixes in place and opens."""
+        """Writes the first bytes of each file, and opens."""
         self.steps.append({"files": self._places(sizes, files), "action": "open", "expect": expect or {"ok": {}}})
         return self
 
     def poll(
         self, expect: Step | tuple[int, bool], files: dict[str, bytes] | None = None, **sizes: int | None
     ) -> Story:
-        """Lets files grow and polls: regions and whether finished, or an error."""
+        """Lets the files grow and polls: the number of regions and whether the output is finished, or an error."""
         if isinstance(expect, tuple):
             expect = {"ok": {"regions": expect[0], "finished": expect[1]}}
         self.steps.append({"files": self._places(sizes, files), "action": "poll", "expect": expect})
@@ -41,7 +41,7 @@ class Story:
     def read(
         self, regions: int, finished: bool = False, partitions: list[int] | None = None, met: int | None = None
     ) -> Story:
-        """Reads what is committed; of a single file, *met* dictionaries, if not just those before the regions."""
+        """Reads what is committed; in a single file, *met* dictionaries were seen, if not just those before the regions."""
         output = self.built.output
         seen = replace(output, regions=output.regions[:regions], finished=finished)
         asked = partitions or list(
@@ -49,7 +49,7 @@ class Story:
         )
         answer = read_answer(seen, asked)
         if output.header.reader_features & 2:
-            # Behind the last region of a single file one may stand alone.
+            # After the last region of a single file there may be another dictionary.
             found = dictionaries_answer(self.built, regions if regions < len(output.regions) else None)
             answer["dictionaries"] = found if met is None else dictionaries_answer(self.built)[:met]
         self.steps.append({"action": "read", "request": {"partitions": asked}, "expect": {"ok": answer}})
@@ -79,7 +79,7 @@ def stories(cat: Catalog) -> None:
     Story(built).open(data=None, index=None).poll((2, True)).read(2, True).end(
         cat, "paired-finished", "FOL-1 FOL-5", "a finished pair is followed")  # fmt: skip
     Story(built).open(data=64, index=64).poll((0, False)).poll((0, False), data=100).poll((0, False), data=None).poll((2, True), index=None).end(
-        cat, "data-first", "FOL-3 FIL-5", "data that is not committed does not exist")  # fmt: skip
+        cat, "data-first", "FOL-3 FIL-5", "data that is not committed is not seen")  # fmt: skip
     single = build(replace(output, paired=False))
     size = len(single.files["single"])
     begin = single.region_blocks(1)[0][1]
@@ -106,7 +106,7 @@ def stories(cat: Catalog) -> None:
     skipping.regions[1].before = [(255, b"two")]
     grown = build(skipping)
     Story(grown).open(data=None, index=grown.metadata[1]).poll((0, False)).poll((1, False), index=grown.metadata[3]).poll((2, True), index=None).end(
-        cat, "skippable", "FOL-3", "metadata that may be skipped is passed over")  # fmt: skip
+        cat, "skippable", "FOL-3", "metadata that may be skipped is skipped")  # fmt: skip
     mixed = replace(skipping, paired=False)
     alone = build(mixed)
     Story(alone).open(single=64).poll((0, False), single=alone.messages[0]).poll((2, True), single=None).read(2, True).end(
@@ -114,7 +114,7 @@ def stories(cat: Catalog) -> None:
     empty = build(Output(Header(), []))
     Story(empty).open(single=64).poll((0, False)).poll((0, True), single=None).read(0, True).end(
         cat, "empty", "FOL-5 WRT-7", "an output without regions")  # fmt: skip
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     arrow = build(base.arrow([arrow_message(b"batch")], schema))
     first_block = arrow.blocks[0][2]
     for at in (64, 80, first_block - 1):
@@ -123,7 +123,7 @@ def stories(cat: Catalog) -> None:
 
 
 def faults(cat: Catalog) -> None:
-    """What a follower must not take for a file that still grows."""
+    """Faults that a follower must not mistake for a file that still grows."""
     output = base.small(paired=True)
     built = build(output)
     index, data = built.files["index"], built.files["data"]
@@ -139,7 +139,7 @@ def faults(cat: Catalog) -> None:
 
     both = {"data": data, "index": index}
     damaged = patch(index, first + 30, bytes([index[first + 30] ^ 1]))
-    case("damaged-inside", "FOL-2", "a message that does not verify, with more behind it", fault("checksum", "index", first),
+    case("damaged-inside", "FOL-2", "a message that does not verify, with more bytes after it", fault("checksum", "index", first),
          {**both, "index": damaged})  # fmt: skip
     case("zeros", "FOL-2", "zeros where a message must be, more than a block's header", fault("checksum", "index", first),
          {**both, "index": index[:64] + bytes(64)})  # fmt: skip
@@ -198,7 +198,7 @@ def faults(cat: Catalog) -> None:
     case(
         "footer-directory",
         "FOL-5",
-        "the directory has not the regions that were seen",
+        "the directory does not list the regions that were seen",
         fault("inconsistent-index", "index", shorter.footer + 24),
         shorter.files,
     )
@@ -211,7 +211,7 @@ def faults(cat: Catalog) -> None:
         case(
             f"tail-{name}",
             "FOL-5",
-            f"a tail that is not right: {name}",
+            f"a wrong tail: {name}",
             fault(code, "index", built.tail),
             {**both, "index": wrong},
         )
@@ -224,10 +224,10 @@ def faults(cat: Catalog) -> None:
     bare = build(uncovered)
     case("single-not-covered", "FOL-4 REG-3", "a region message that does not cover the blocks before it",
          fault("inconsistent-index", "single", bare.messages[1] + 24), bare.files)  # fmt: skip
-    case("single-footer-behind-blocks", "FOL-4", "a footer directly behind partition blocks",
+    case("single-footer-behind-blocks", "FOL-4", "a footer directly after partition blocks",
          fault("malformed-block", "single", single.messages[1] + 16),
          {"single": seal_block(patch(whole, single.messages[1] + 16, b"\x81"), single.messages[1])})  # fmt: skip
-    case("single-region-without-blocks", "FOL-4", "a region message behind a header",
+    case("single-region-without-blocks", "FOL-4", "a region message directly after the header",
          fault("malformed-block", "single", 64 + 16), {"single": whole[:64] + whole[single.messages[0] :]})  # fmt: skip
     case("single-block-reserved", "FOL-4 BLK-7", "a partition block breaks a rule", fault("malformed-block", "single", 64 + 18),
          {"single": seal_block(patch(whole, 64 + 18, b"\1"), 64)})  # fmt: skip

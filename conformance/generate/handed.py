@@ -16,8 +16,8 @@ def given(cat: Catalog) -> None:
         ("sparse", "one partition of many", {"partition_count": 10}, [region(block(7, "a", records=1)), region(block(0, "b"))]),
         ("shared", "own blocks, then shared extents", {}, [region(block(1, "a"), shared, block(None, "b", records=1), {"shared": [3, 0]}, block(None, "c"), shared, block(None, "d"))]),
         ("only-shared", "only shared extents", {}, [region({"shared": [0, 1, 2, 3]}, block(None, "all"))]),
-        ("shared-empty", "a shared extent without blocks leaves nothing", {}, [region(block(1, "a"), {"shared": [1]}, shared, block(None, "b"))]),
-        ("empty", "a region without blocks leaves nothing", {}, [region(), region(shared), region(block(0, "a"))]),
+        ("shared-empty", "a shared extent without blocks is not written", {}, [region(block(1, "a"), {"shared": [1]}, shared, block(None, "b"))]),
+        ("empty", "a region without blocks is not written", {}, [region(), region(shared), region(block(0, "a"))]),
         ("after-records", "the sort buffer's region is closed first", {}, [write(1, "x"), region(block(1, "y")), write(1, "z")]),
         ("wrapped", "blocks that wrap around at the rotation make a dense region", {"rotation": 3, "partition_count": 9}, [region(block(8, "a"), block(0, "b"))]),
         ("not-wrapped", "blocks that do not wrap are sparse in spite of the rotation", {"rotation": 3, "partition_count": 9}, [region(block(3, "a"), block(8, "b")), region(block(1, "c"))]),
@@ -26,7 +26,7 @@ def given(cat: Catalog) -> None:
         ("given-up", "a region with a refused block leaves no byte and no sequence number", {},
          [region(block(0, "a")), region(block(0, "b"), block(3, "c"), block(2, "out of order")), region(block(0, "d"))]),
         ("stored-none", "a block that is stored as it is", {}, [region({"partition": 1, "codec": 0, "plain_size": 3, "stored": {"text": "abc"}, "records": 3})]),
-        ("large-block", "a block above block_size is taken", {"block_size": 4}, [region(block(0, "longer than four"))]),
+        ("large-block", "a block above block_size is accepted", {"block_size": 4}, [region(block(0, "longer than four"))]),
         ("refused", "blocks that a reader would refuse", {"max_plain_size": 50}, [
             region(block(4, "outside")), region(block(0, "")), region(block(0, "k", kind=2)), region(block(0, "k", kind=128)),
             region(block(1, "a"), block(0, "descends")), region({"shared": []}, block(None, "x")), region({"shared": [4]}, block(None, "x")),
@@ -47,7 +47,7 @@ def given(cat: Catalog) -> None:
 
 
 def given_events(cat: Catalog) -> None:
-    """WRT-8: the `records` of an event's block count nothing."""
+    """WRT-8: the `records` of an event's block are not counted."""
     shared = {"shared": "all"}
     stored: Call = {"partition": 2, "kind": 127, "codec": 0, "plain_size": 3, "stored": {"text": "abc"}, "records": 50}
     own = [block(0, "", kind=64, records=9), block(0, "data", records=2), block(1, "event", kind=1, records=7), stored]
@@ -63,7 +63,7 @@ def given_events(cat: Catalog) -> None:
             cat,
             f"wrt-8-records-of-events-{layout}",
             "WRT-8 FTR-4",
-            "records are counted of data blocks only",
+            "only the records of data blocks are counted",
             options,
             [*calls, FINISH],
         )
@@ -78,7 +78,7 @@ def given_events(cat: Catalog) -> None:
 
 
 def compressed(cat: Catalog) -> None:
-    """Codecs: the stored bytes are not canonical, the content is (COD-6)."""
+    """Codecs: the content is the same, the stored bytes may differ (COD-6)."""
     for codec in ("lz4", "zstd"):
         options: Call = {"partition_count": 4, "codec": codec, "block_size": 2000, "buffer_size": 20_000}
         words = {"call": "many", "count": 300, "seed": 4, "partitions": [0, 4], "length": [0, 300], "content": "words"}

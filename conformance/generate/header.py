@@ -11,7 +11,7 @@ from .catalog import Catalog, fault
 from .output import Output, build, read_answer
 from .raw import MAGIC, Header
 
-# The rows of HDR-1 that a sealed header can break: row, fields that break it, code, offset.
+# The rows of HDR-1 that a header with a correct checksum can violate: row, fields, code, offset.
 ROWS: list[tuple[int, str, dict[str, Any], str, int]] = [
     (4, "major", {"version_major": 2}, "unsupported-version", 9),
     (5, "feature", {"reader_features": 1 << 5}, "unsupported-feature", 16),
@@ -58,7 +58,7 @@ def with_header(files: dict[str, bytes], role: str, header: Header) -> dict[str,
 
 
 def rows(cat: Catalog) -> None:
-    """Every row of HDR-1, and which of two faults comes first."""
+    """Every row of HDR-1, and which of two faults is reported."""
     built = build(base.tiny())
     head, files = built.output.header, built.files
     for row, name, fields, code, offset in ROWS:
@@ -107,9 +107,9 @@ def starts(cat: Catalog) -> None:
                     {"single": whole[:size]}, fault("truncated", "single", size))  # fmt: skip
     cat.refused("hdr-1-order-01-02", "HDR-1", "a short file that does not begin with the magic",
                 {"single": MAGIC[:5] + b"\x0d\x0d\x0a"}, fault("not-faro", "single", 0))  # fmt: skip
-    cat.refused("hdr-1-only-a-header", "OPN-2 OPN-3", "a header and nothing else", {"single": whole[:64]},
+    cat.refused("hdr-1-only-a-header", "OPN-2 OPN-3", "a header alone", {"single": whole[:64]},
                 fault("unfinished", "single", 64))  # fmt: skip
-    cat.refused("hdr-5-claims-partitions", "HDR-5 OPN-3", "a header that claims 2^28 partitions, and nothing else",
+    cat.refused("hdr-5-claims-partitions", "HDR-5 OPN-3", "a header alone, which claims 2^28 partitions",
                 {"single": Header(partition_count=1 << 28).encode()}, fault("unfinished", "single", 64))  # fmt: skip
 
 
@@ -161,12 +161,12 @@ def pairs(cat: Catalog) -> None:
     cat.refused("opn-1-order-2-3", "OPN-1", "the index has another kind, the data file another major", both,
                 fault("mismatched-pair", "index", 8))  # fmt: skip
     cut = {"data": with_header(files, "data", replace(data, attempt=1))["data"], "index": files["index"][:-1]}
-    cat.refused("opn-1-order-5-6", "OPN-1", "the pair does not fit and the index has no tail", cut,
+    cat.refused("opn-1-order-5-6", "OPN-1", "the files do not match, and the index has no tail", cut,
                 fault("mismatched-pair", "data", 32))  # fmt: skip
 
 
 def accepted(cat: Catalog) -> None:
-    """Headers that must be taken."""
+    """Headers that must be accepted."""
     heads: list[tuple[str, str, str, dict[str, Any]]] = [
         ("writer-features", "HDR-4 VER-4", "all bits of writer_features are set", {"writer_features": 0xFFFFFFFF}),
         ("producer", "HDR-3", "the largest producer and attempt",
@@ -181,14 +181,14 @@ def accepted(cat: Catalog) -> None:
     most = Output(Header(partition_count=1 << 28))
     cat.valid("hdr-5-most-partitions", "HDR-5 HDR-1", "an empty file of 2^28 partitions", most)
     last = base.small(partition_count=4, first_partition=(1 << 28) - 4)
-    cat.valid("hdr-1-last-partitions", "HDR-1", "the last four partitions that there can be", last)
+    cat.valid("hdr-1-last-partitions", "HDR-1", "the last four possible partitions", last)
     cat.add("prt-2-outside", "PRT-2", "partitions outside of the file are the caller's mistake", "read",
             folder="valid", files=build(base.small(first_partition=10)).files,
             request={"partitions": [9, 10, 14, 0xFFFFFFFF]}, expect=outside())  # fmt: skip
 
 
 def outside() -> dict[str, Any]:
-    """The answer to partitions below, in and above a file's range."""
+    """The answer for partitions below, in and above a file's range."""
     bad = fault("invalid-argument")
     answer = read_answer(base.small(first_partition=10), [10])
     answer["partitions"] |= {"9": bad, "14": bad, "4294967295": bad}

@@ -16,12 +16,12 @@ from .output import Output, Region, Shared, arrow_message, build, read_answer
 from .raw import FILE_ID, OPAQUE, Block, Header, block_crc, patch, seal_header, u32
 
 OTHER = bytes(reversed(FILE_ID))
-# Whose checksum a block has: that of another file, or none as before there was BLK-9.
+# The file_id that a block's checksum begins with: another file's, or none, as before BLK-9.
 STRANGERS = (("other", OTHER), ("none", b""), ("zeros", bytes(16)))
 
 
 def seal_as(data: bytes, offset: int, file_id: bytes) -> bytes:
-    """The file with the block at *offset* as it would be in a file of that file_id."""
+    """The file, with the block at *offset* as a file with that file_id would have it."""
     size = int.from_bytes(data[offset : offset + 4], "little")
     checksum = block_crc(file_id, data[offset : offset + 20], data[offset + 24 : offset + 24 + size])
     return patch(data, offset + 20, u32(checksum))
@@ -49,7 +49,7 @@ def strangers(cat: Catalog) -> None:
         built = build(replace(base.small(paired=paired), footer_block={"file_id": OTHER}))
         cat.refused(f"blk-9-footer{more}", "BLK-9 OPN-2", "a footer of another file", built.files,
                     fault("checksum", built.index, built.footer))  # fmt: skip
-        schema = arrow_message(b"an Arrow schema would stand here")
+        schema = base.SCHEMA
         arrow = replace(base.arrow([arrow_message(b"batch")], schema, paired), schema_block={"file_id": OTHER})
         built = build(arrow)
         cat.refused(f"blk-9-schema{more}", "BLK-9 SCH-1", "a schema of another file", built.files,
@@ -74,12 +74,12 @@ def strangers(cat: Catalog) -> None:
             )
     block = Block(b"of another file", file_id=OTHER)
     built = build(base.one(block))
-    cat.bad_check("blk-9-unverified", "BLK-9 INT-7", "without checksums nobody sees that a block is of another file", built,
+    cat.bad_check("blk-9-unverified", "BLK-9 INT-7", "without checksums, a block of another file is not noticed", built,
                   fault("checksum", "single", base.where(built, block)), level="checksums", request={"verify": False})  # fmt: skip
 
 
 def growing(cat: Catalog) -> None:
-    """Blocks of another file that a follower, a repair and a rebuild meet."""
+    """Blocks of another file, read by a follower, a repair and a rebuild."""
     for paired in (True, False):
         more = "" if paired else "-single"
         output = replace(base.small(paired=paired), finished=False)
@@ -90,8 +90,8 @@ def growing(cat: Catalog) -> None:
         inside = {**built.files, role: seal_as(whole, first, OTHER)}
         bad = fault("checksum", role, first)
         Story(built).open(None, None, **start).poll(bad, inside, **{role: None}).end(
-            cat, f"blk-9-inside{more}", "BLK-9 FOL-2", "a region message of another file, with more behind it")  # fmt: skip
-        put_repair(cat, f"blk-9-inside{more}", "a region message of another file is no torn write", inside, None, bad,
+            cat, f"blk-9-inside{more}", "BLK-9 FOL-2", "a region message of another file, with more bytes after it")  # fmt: skip
+        put_repair(cat, f"blk-9-inside{more}", "a region message of another file is not a torn write", inside, None, bad,
                    clause="BLK-9 REP-2")  # fmt: skip
         last = {**built.files, role: seal_as(whole, second, OTHER)}
         Story(built).open(None, None, **start).poll((1, False), last, **{role: None}).end(
@@ -106,7 +106,7 @@ Case = Callable[..., None]
 
 
 def saying(*first: int) -> Callable[[Fields], None]:
-    """A change that gives the shared extents these first_block."""
+    """A change that sets first_block of the shared extents."""
 
     def change(fields: Fields) -> None:
         for extent, value in zip(fields["shared"], first, strict=True):
@@ -142,7 +142,7 @@ def rules(cat: Catalog) -> None:
 
 
 def sequences(cat: Catalog) -> None:
-    """PRT-4: the first block of a shared extent bears its first_block."""
+    """PRT-4: the first block of a shared extent has the sequence number first_block."""
 
     def case(name: str, title: str, output: Output, at: int, first: tuple[int, ...]) -> None:
         output.regions[0].change = saying(*first)
@@ -166,7 +166,7 @@ def sequences(cat: Catalog) -> None:
     blocks = [built.blocks[n][2] + 12 for n in (1, 2, 3)]
     bad = [fault("inconsistent-index", "single", at) for at in blocks]
     ok = read_answer(late, [])
-    # Whoever reads on meets no more: all read the first shared extent, and stop there.
+    # Every partition reads the first shared extent and stops there.
     ok["partitions"] = {str(p): bad[0] for p in range(4)}
     cat.add("prt-4-shared-first-all", "PRT-4 CHK-1", "every first_block is one too high", "read", folder="invalid", files=built.files,
             expect={"ok": ok}, check=cat.checks(late, bad[0], "checksums"))  # fmt: skip
@@ -175,7 +175,7 @@ def sequences(cat: Catalog) -> None:
 
 
 def swapped(cat: Catalog) -> None:
-    """Two shared extents of the same size changed places: what the members of one got was for those of the other."""
+    """Two shared extents of the same size changed places: each one's members would get the other's blocks."""
     for more, features in (("", 0), ("-selective", 1)):
         for paired in (False, True):
             extents = [Shared([Block(b"for 0", sequence=1)], [0]), Shared([Block(b"for 1", sequence=0)], [1])]
@@ -193,7 +193,7 @@ def swapped(cat: Catalog) -> None:
                     check=cat.checks(output, bad[0], "checksums"))  # fmt: skip
             ok = read_answer(output, [])
             del ok["partitions"]
-            cat.add(f"prt-5-shared-swapped{name}", "PRT-4 PRT-5", "a range that meets the second of two swapped multicasts", "read",
+            cat.add(f"prt-5-shared-swapped{name}", "PRT-4 PRT-5", "a range that reads the second of two swapped multicasts", "read",
                     folder="invalid", files=built.files, request={"range": [1, 3]}, expect={"ok": {**ok, "range": bad[1]}},
                     features=needs)  # fmt: skip
             if features:
@@ -206,12 +206,12 @@ def swapped(cat: Catalog) -> None:
             }
             story.steps.append({"action": "read", "request": {"partitions": [0, 1, 2]}, "expect": expect})
             story.end(
-                cat, f"shared-swapped{name}", "PRT-4 FOL-6", "a follower meets two multicasts that changed places"
+                cat, f"shared-swapped{name}", "PRT-4 FOL-6", "a follower reads two multicasts that changed places"
             )
 
 
 def over_regions(cat: Catalog) -> None:
-    """first_block goes on over the regions."""
+    """first_block continues over the regions."""
 
     def regions(*first: int) -> list[Region]:
         made = []
@@ -227,7 +227,7 @@ def over_regions(cat: Catalog) -> None:
     for name, first in (("again", (0, 0)), ("equal", (0, 1))):
         output = Output(header, regions(*first))
         built = build(output)
-        # Partition 0 reads only what is for all of region 1, so far as it gets; partition 1 both extents.
+        # In region 1, partition 0 reads only the extent for all, and partition 1 reads both.
         meets = {0: 3 if name == "again" else None, 1: 2}
         late = {
             p: None if n is None else fault("inconsistent-index", "single", built.blocks[n][2] + 12)

@@ -22,7 +22,7 @@ def setting(**values: Any) -> Change:
 
 
 def footers(cat: Catalog) -> None:
-    """FTR-2 to FTR-5, by footers that are well made and say something wrong."""
+    """FTR-2 to FTR-5, by structurally valid footers with wrong values."""
 
     def entry(number: int, **values: Any) -> Change:
         names = ("message_offset", "message_size", "flags", "data_offset", "data_length")
@@ -78,16 +78,16 @@ def footers(cat: Catalog) -> None:
     for name, clause, change in common:
         for paired in (False, True):
             if name in ("no-entries", "message-overlap") and not paired:
-                continue  # in a single file other checks of the same clause would do
+                continue  # in a single file, other checks of the same clause report it
             output = base.small(paired=paired)
             built = build(replace(output, change_footer=change))
             if name == "data-length-odd" and not paired:
                 continue
             at = built.footer + 24
             cat.refused(f"{clause.split()[0].lower()}-{name}{'-paired' if paired else ''}", clause + " OPN-2",
-                        f"a footer that says what is not so: {name}", built.files,
+                        f"a footer with a wrong value: {name}", built.files,
                         fault("inconsistent-index", built.index, at))  # fmt: skip
-    cat.valid("ftr-5-keys", "FTR-5", "keys in the order of their bytes, not of UTF-16",
+    cat.valid("ftr-5-keys", "FTR-5", "keys in the order of their UTF-8 bytes, not of UTF-16",
               replace(base.small(), properties={"": "empty", "a": "", "ab": "2", "\uff5e": "3", "\U0001f600": "4"}))  # fmt: skip
     control = {"\x1b[31m": "\x07\x00 controls \u202e", "line\nend": "\t"}
     cat.valid(
@@ -111,13 +111,13 @@ def footers(cat: Catalog) -> None:
         cat.refused(f"opn-1-8-data-longer-{extra}", "OPN-1 FIL-1", f"the data file is {extra} bytes longer than it may be",
                     {**built.files, "data": data + bytes(extra)}, fault("inconsistent-index", "data", len(data)))  # fmt: skip
     shortened = build(replace(base.small(paired=True), change_footer=setting(data_size=64)))
-    cat.refused("opn-1-order-6-8", "OPN-1 FTR-3", "the footer is wrong and so is the data file's size",
+    cat.refused("opn-1-order-6-8", "OPN-1 FTR-3", "the footer and the data file's size are both wrong",
                 {"index": shortened.files["index"], "data": data + b"x"},
                 fault("inconsistent-index", "index", shortened.footer + 24))  # fmt: skip
 
 
 def regions(cat: Catalog) -> None:
-    """REG-2 to REG-9, by messages that are well made and say something wrong."""
+    """REG-2 to REG-9, by structurally valid messages with wrong values."""
 
     def case(
         name: str, clause: str, change: Change, paired: bool = False, output: Output | None = None, number: int = 0
@@ -125,14 +125,14 @@ def regions(cat: Catalog) -> None:
         output = output or base.small(paired=paired)
         output.regions[number].change = change
         built = build(output)
-        # The directory says what is right: only the message differs.
+        # The directory is correct: only the message differs.
         right = [
             (f[0], f[1], f[2], d, n)
             for f, (d, n) in zip(built.footer_fields.get("regions", []), places_of_data(built), strict=True)
         ]
         output.change_footer = setting(regions=right)
         built = build(output)
-        cat.bad_region(f"{clause.split()[0].lower()}-{name}", clause + " REG-10", f"a region message that says what is not so: {name}",
+        cat.bad_region(f"{clause.split()[0].lower()}-{name}", clause + " REG-10", f"a region message with a wrong value: {name}",
                        built, fault("inconsistent-index", built.index, built.messages[number] + 24))  # fmt: skip
 
     def add_to(name: str, at: int, by: int) -> Change:
@@ -223,7 +223,7 @@ def regions(cat: Catalog) -> None:
 
 
 def places_of_data(built: Built) -> list[tuple[int, int]]:
-    """Where the regions' data really is."""
+    """The true offsets of the regions' data."""
     places = []
     for number, message in enumerate(built.messages):
         mine = [(offset, offset + block.size) for _, offset, block in built.region_blocks(number)]
@@ -287,7 +287,7 @@ def lookups(cat: Catalog) -> None:
 
 def schemas(cat: Catalog) -> None:
     """SCH-1 to SCH-3."""
-    good = arrow_message(b"an Arrow schema would stand here")
+    good = base.SCHEMA
     batch = arrow_message(b"a batch")
     rows: list[tuple[str, dict[str, Any], str, int]] = [
         ("04-checksum", {"checksum_xor": 1}, "checksum", 0), ("05-reserved", {"reserved": 1}, "malformed-block", 18),
@@ -303,7 +303,7 @@ def schemas(cat: Catalog) -> None:
     for name, arrow in (("empty", b""), ("short", good[:7]), ("no-marker", b"\0" + good[1:]), ("length", good[:4] + u32(1 << 20) + good[8:]),
                         ("length-odd", good[:4] + u32(12) + good[8:]), ("length-0", good[:4] + u32(0) + good[8:])):  # fmt: skip
         built = build(base.arrow([batch], arrow))
-        cat.refused(f"sch-1-arrow-{name}", "SCH-1 FRM-4", f"the schema is no encapsulated message: {name}", built.files,
+        cat.refused(f"sch-1-arrow-{name}", "SCH-1 FRM-4", f"the schema is not an encapsulated message: {name}", built.files,
                     fault("malformed-message", "single", 88), features=["arrow"])  # fmt: skip
     built = build(replace(base.arrow([batch], good), schema=None))
     at = built.blocks[0][2]

@@ -1,4 +1,4 @@
-"""Valid files of every layout, and what `check` alone finds: PRT, FIL, REG, CHK."""
+"""Valid files of every layout, and faults that only `check` finds: PRT, FIL, REG, CHK."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def variants() -> list[tuple[str, str, str, Callable[[], Output]]]:
          of(9, Region(shared=[Shared([text("a")], [1000, 1008])]), first=1000)),
         ("members-no-bit", "REG-7", "a shared extent with a bit set of which no bit is set",
          of(12, Region({0: [text("own")]}, [Shared([text("orphan")], [], bits=bytes(2))]))),
-        ("members-none", "REG-7", "a shared extent that nobody reads", of(4, Region({0: [text("own")]}, [Shared([text("orphan")], [])]))),
+        ("members-none", "REG-7", "a shared extent that no partition reads", of(4, Region({0: [text("own")]}, [Shared([text("orphan")], [])]))),
         ("own-then-shared", "PRT-1", "own and shared extents in one region", lambda: base.small()),
         ("events", "BLK-2 PRT-1", "events of all kinds, one empty, among data",
          of(2, Region({0: [event(), text("a"), event(b"64", 64), event(b"127", 127), text("b"), event(b"x" * 100)]}))),
         ("events-only", "BLK-2", "a partition that has only events", of(2, Region({1: [event(b"e"), event(kind=100)]}))),
         ("many-regions", "PRT-1 BLK-3", "twelve regions for three partitions",
          of(3, *(Region({p: [text(f"{r} {p}")] for p in range(3) if (r + p) % 2}) for r in range(12)))),
-        ("shared-in-all-regions", "BLK-3 PRT-4", "shared sequences go on over regions",
+        ("shared-in-all-regions", "BLK-3 PRT-4", "shared sequences continue over regions",
          of(4, *(Region(shared=[Shared([text(f"all {r}")]), Shared([text(f"some {r}")], [r])]) for r in range(4)))),
         ("runs", "REG-8", "a merged file with runs",
          of(2, Region({0: [text("from 1"), text("from 2")], 1: [text("from 1")]},
@@ -107,7 +107,7 @@ def valid(cat: Catalog) -> None:
             "members-none",
         ):
             cat.valid(f"read-{name}-footer", clause + " FTR-1 FTR-4", title + ", with statistics and properties", kept)
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     for paired in (False, True):
         more = "-paired" if paired else ""
         batches = [arrow_message(b"first batch", b"body bytes"), arrow_message(b"second")]
@@ -167,7 +167,7 @@ def large(cat: Catalog) -> None:
 
 
 def checks(cat: Catalog) -> None:
-    """What reading a partition does not meet, and `check` does."""
+    """Faults that `check` finds and reading a partition does not reach."""
 
     def lies(
         name: str,
@@ -182,7 +182,7 @@ def checks(cat: Catalog) -> None:
         output.statistics = True
         output.change_footer = lambda fields: fields.update(statistics=truth)
         built = build(output)
-        cat.bad_check(f"ftr-4-{name}", clause, f"statistics that are not so: {name}", built,
+        cat.bad_check(f"ftr-4-{name}", clause, f"wrong statistics: {name}", built,
                       fault("inconsistent-index", "single", built.footer + 24), level=level, read=False)  # fmt: skip
 
     def bump(name: str, at: int, by: int) -> Callable[[Fields], None]:
@@ -201,13 +201,16 @@ def checks(cat: Catalog) -> None:
         lies(f"{name}-absent", lambda fields, name=name: fields.pop(name), level)  # type: ignore[misc]
         lies(f"{name}-most", bump(name, 0, (1 << 64) - 2000), level)
     spread = build(_spread(base.small()))
-    cat.bad_check("ftr-4-spread", "FTR-4 CHK-1", "what all read is counted in each partition's share", spread,
+    cat.bad_check("ftr-4-spread", "FTR-4 CHK-1", "blocks that all partitions read are counted in each's share", spread,
                   fault("inconsistent-index", "single", spread.footer + 24), read=False)  # fmt: skip
     opaque = Output(
         Header(framing=OPAQUE, partition_count=1), [Region({0: [Block(b"ten bytes!", records=77)]})], statistics=True
     )
     cat.valid(
-        "ftr-4-records-opaque", "FTR-4 CHK-1", "framing opaque: nobody can tell that there were not 77 records", opaque
+        "ftr-4-records-opaque",
+        "FTR-4 CHK-1",
+        "framing opaque: nothing in the file contradicts a count of 77 records",
+        opaque,
     )
     lies("order-plain-block", bump("plain", 0, 1), "decode",
          Output(Header(partition_count=1), [Region({0: [base.text("fine")]})]))  # fmt: skip
@@ -231,7 +234,7 @@ def checks(cat: Catalog) -> None:
                 output.behind = blocks
             built = build(output)
             start = 64 if place == "before" else built.metadata[2]
-            cat.bad_check(f"chk-1-{name}{'-paired' if paired else ''}", clause, f"metadata that must not stand there: {name}",
+            cat.bad_check(f"chk-1-{name}{'-paired' if paired else ''}", clause, f"metadata that is not allowed there: {name}",
                           built, fault(code, built.index, start + at))  # fmt: skip
     for paired in (False, True):
         more = "-paired" if paired else ""
@@ -243,20 +246,20 @@ def checks(cat: Catalog) -> None:
         built = build(replace(base.small(paired=paired), footer_block={"sequence": 0}))
         cat.bad_check(f"chk-1-footer-sequence{more}", "CHK-1 BLK-3 OPN-2", "the footer's sequence is not the next", built,
                       fault("inconsistent-index", built.index, built.footer + 12))  # fmt: skip
-    # A region message that the directory does not have: it is a copy of the first, between the two.
+    # A region message that the directory does not list: a copy of the first one, between the two.
     first = build(base.small(paired=True))
     message = first.files["index"][first.messages[0] + 24 :][: first.footer_fields["regions"][0][1]]
     output = base.small(paired=True)
     output.regions[1].before = [(128, message)]
     built = build(output)
-    cat.bad_check("chk-1-region-not-listed", "CHK-1 FTR-3", "a region message that the directory does not have", built,
+    cat.bad_check("chk-1-region-not-listed", "CHK-1 FTR-3", "a region message that the directory does not list", built,
                   fault("inconsistent-index", "index", built.metadata[1]))  # fmt: skip
     output = base.small(paired=True)
     output.behind = [(128, message)]
     built = build(output)
-    cat.bad_check("chk-1-region-behind", "CHK-1", "a region message behind all that the directory has", built,
+    cat.bad_check("chk-1-region-behind", "CHK-1", "a region message after all those that the directory lists", built,
                   fault("inconsistent-index", "index", built.metadata[2]))  # fmt: skip
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     output = replace(base.arrow([arrow_message(b"batch")], schema), behind=[(130, b"again")])
     built = build(output)
     cat.bad_check("sch-2-again", "SCH-2 CHK-1", "a second schema block", built,

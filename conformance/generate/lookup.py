@@ -1,4 +1,4 @@
-"""Direct lookup: one partition found in region messages that are not read whole. LKP-1 to LKP-3."""
+"""Direct lookup: a partition is found without reading whole region messages (LKP-1 to LKP-3)."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def sparse(**more: Any) -> Output:
 
 
 def found(cat: Catalog) -> None:
-    """What is found is what any other reading finds."""
+    """Direct lookup finds the same as any other reading."""
     for paired in (False, True):
         for statistics in (False, True):
             more = f"{'-paired' if paired else ''}{'-statistics' if statistics else ''}"
             small = build(replace(base.small(paired), statistics=statistics))
             put(cat, f"1-dense{more}", "LKP-1", "dense and sparse regions, shared extents", small, [0, 1, 2, 3])
-            put(cat, f"1-sparse{more}", "LKP-1", "sparse regions: each slot, before, between and behind them",
+            put(cat, f"1-sparse{more}", "LKP-1", "sparse regions: each slot, and partitions before, between and after them",
                 build(sparse(paired=paired, statistics=statistics)), list(range(5, 25)))  # fmt: skip
     for rotation in range(1, 4):
         names = [8 + (rotation + slot) % 4 for slot in range(4)]
@@ -82,12 +82,12 @@ def found(cat: Catalog) -> None:
 
 
 def passed_over(cat: Catalog) -> None:
-    """What is not looked at is not checked: the message's sum, and the places of others."""
+    """What is not read is not checked: the checksum of the message, and the offsets of other partitions."""
     for paired in (False, True):
         more = "-paired" if paired else ""
         output = replace(base.small(paired), statistics=True)
         output.regions[0].block = {"checksum_xor": 1}
-        put(cat, f"1-checksum{more}", "LKP-1", "a region message whose checksum is not asked", build(output), [0, 3])
+        put(cat, f"1-checksum{more}", "LKP-1", "a region message whose checksum is not verified", build(output), [0, 3])
 
         def moved(fields: Fields) -> None:
             offsets = list(fields["offsets"])
@@ -101,14 +101,14 @@ def passed_over(cat: Catalog) -> None:
             cat,
             f"1-others{more}",
             "LKP-1",
-            "the place where partition 3 begins is wrong: 0 does not need it",
+            "the offset of partition 3 is wrong; partition 0 does not need it",
             built,
             [0],
         )
 
 
 def refused(cat: Catalog) -> None:
-    """LKP-2: each rule, by messages that are well made and say something wrong."""
+    """LKP-2: each rule, by structurally valid messages with wrong values."""
 
     def offsets(*places: tuple[int, int]) -> Change:
         def change(fields: Fields) -> None:
@@ -129,7 +129,7 @@ def refused(cat: Catalog) -> None:
     def members(content: bytes) -> Change:
         return lambda fields: fields["shared"][1].update(members=content)
 
-    # The name, the region, which partitions meet it, what is changed.
+    # The name, the region, the partitions that report it, what is changed.
     selective: list[tuple[str, int, list[int], Change]] = [
         ("first-block-absent", 0, [0, 2], lambda f: f.pop("first_block")),
         ("first-block-short", 0, [0, 2], lambda f: f.update(first_block=f["first_block"][:-1])),
@@ -157,7 +157,7 @@ def refused(cat: Catalog) -> None:
             output = base.small(paired, reader_features=features)
             output.regions[number].change = change
             built = build(output)
-            # The directory says what is right: only the message differs.
+            # The directory is correct: only the message differs.
             right = [
                 (message, size, flags, offset, length)
                 for (message, size, flags, *_), (offset, length) in zip(
@@ -167,7 +167,7 @@ def refused(cat: Catalog) -> None:
             output.change_footer = setting(regions=right)
             built = build(output)
             told = fault("inconsistent-index", built.index, built.messages[number] + 24)
-            put(cat, f"2-{name}{'-paired' if paired else ''}", "LKP-2", f"a region message that says what is not so: {name}",
+            put(cat, f"2-{name}{'-paired' if paired else ''}", "LKP-2", f"a region message with a wrong value: {name}",
                 built, asked, dict.fromkeys(asked, told))  # fmt: skip
     identified = build(base.small())
     content = bytearray(identified.files["single"])
@@ -177,12 +177,12 @@ def refused(cat: Catalog) -> None:
         replace(identified, files={"single": bytes(content)}), [0, 2], {0: told, 2: told})  # fmt: skip
     content = bytearray(identified.files["single"])
     content[identified.messages[1] + 24 + 3] ^= 0x80
-    put(cat, "2-root", "LKP-2 MSG-1", "a root far behind the message",
+    put(cat, "2-root", "LKP-2 MSG-1", "a root far after the message",
         replace(identified, files={"single": bytes(content)}), [0, 2], {0: told, 2: told})  # fmt: skip
 
 
 def summed(cat: Catalog) -> None:
-    """LKP-3: an extent that the index hides is missed by the footer's sum, before any block."""
+    """LKP-3: if the index hides an extent, the sum in the footer does not match, before any block is read."""
     for paired in (False, True):
         more = "-paired" if paired else ""
 

@@ -58,22 +58,22 @@ def paired_files(cat: Catalog) -> None:
     put(cat, "message-damaged-at-end", "the last message is as long as it must be, and does not verify",
         {"data": data, "index": flipped}, one.files, answer("last-commit", 1, len(data) - begin, len(index) - second))  # fmt: skip
     for more in (8, 24):
-        put(cat, f"message-damaged-{more}-behind", f"a message that does not verify, {more} bytes behind it",
+        put(cat, f"message-damaged-{more}-behind", f"a message that does not verify, {more} bytes after it",
             {"data": data, "index": flipped + b"\x55" * more}, one.files,
             answer("last-commit", 1, len(data) - begin, len(index) - second + more), clause="REP-1")  # fmt: skip
-    put(cat, "message-damaged-25-behind", "a message that does not verify, 25 bytes behind it: damage",
+    put(cat, "message-damaged-25-behind", "a message that does not verify, 25 bytes after it: damage",
         {"data": data, "index": flipped + b"\x55" * 25}, None, fault("checksum", "index", second), clause="REP-1 REP-2")  # fmt: skip
     for count in (1, 24, 100, 4096):
-        put(cat, f"zeros-{count}", f"{count} zero bytes where the next message would stand",
+        put(cat, f"zeros-{count}", f"{count} zero bytes where the next message would be",
             {"data": data, "index": index + bytes(count)}, both.files, answer("last-commit", 2, 0, count), clause="REP-1")  # fmt: skip
     put(cat, "zeros-then-one", "zeros and one other byte: damage", {"data": data, "index": index + bytes(99) + b"\x01"}, None,
         fault("checksum", "index", len(index)), clause="REP-1 REP-2")  # fmt: skip
     for size in (5, 1000):
-        put(cat, f"data-behind-{size}", "data behind the last committed region", {"data": data + b"\x07" * size, "index": index},
+        put(cat, f"data-behind-{size}", "data after the last committed region", {"data": data + b"\x07" * size, "index": index},
             both.files, answer("last-commit", 2, size, 0), clause="REP-3 FIL-5")  # fmt: skip
-    put(cat, "headers-only", "nothing was committed", {"data": data, "index": index[:64]}, none.files,
+    put(cat, "headers-only", "no region was committed", {"data": data, "index": index[:64]}, none.files,
         answer("last-commit", 0, len(data) - 64, 0), check=cat.checks(none.output))  # fmt: skip
-    put(cat, "data-short", "the data of a committed region is not all there", {"data": data[:-1], "index": index}, None,
+    put(cat, "data-short", "some data of a committed region is missing", {"data": data[:-1], "index": index}, None,
         fault("truncated", "data", len(data) - 1), clause="REP-2 FOL-3")  # fmt: skip
     early = patch(index, built.messages[0] + 24 + 8, b"\xff")
     put(cat, "damaged-inside", "damage before the last message is not repaired", {"data": data, "index": early}, None,
@@ -82,7 +82,7 @@ def paired_files(cat: Catalog) -> None:
         fault("truncated", "index", 0), clause="REP-2 FOL-1")  # fmt: skip
     put(cat, "data-header", "a damaged header of the data file", {"data": patch(data, 20, b"\1"), "index": index}, None,
         fault("checksum", "data", 0), clause="REP-2 FOL-1")  # fmt: skip
-    put(cat, "dry-run", "the report alone changes nothing", {"data": data + b"!", "index": index + b"!"}, None,
+    put(cat, "dry-run", "a dry run changes nothing", {"data": data + b"!", "index": index + b"!"}, None,
         answer("last-commit", 2, 1, 1), clause="REP-8", request={"dry_run": True})  # fmt: skip
     done = build(base.small(paired=True))
     put(cat, "finished", "a finished file is left as it is", done.files, None, answer("nothing", 2), clause="REP-4")
@@ -132,12 +132,12 @@ def single_files(cat: Catalog) -> None:
         none.files,
         answer("last-commit", 0, paired=False),
     )
-    put(cat, "single-zeros", "zeros behind the last region", {"single": whole + bytes(512)}, both.files,
+    put(cat, "single-zeros", "zeros after the last region", {"single": whole + bytes(512)}, both.files,
         answer("last-commit", 2, 0, 512, paired=False), clause="REP-1")  # fmt: skip
     damaged = patch(whole, 64 + 24, bytes([whole[64 + 24] ^ 1]))
     put(cat, "single-damaged-block", "a damaged block of a committed region is damage", {"single": damaged}, None,
         fault("checksum", "single", 64), clause="REP-2 FOL-2")  # fmt: skip
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     arrow = replace(base.arrow([arrow_message(b"batch")], schema), finished=False)
     put(cat, "single-arrow", "framing arrow keeps its schema", build(arrow).files, mended(arrow).files,
         answer("last-commit", 1, paired=False), features=["arrow"])  # fmt: skip
@@ -193,15 +193,20 @@ def rebuild(cat: Catalog) -> None:
                 expect_files=after.files, check=cat.checks(after.output), features=features)  # fmt: skip
 
     small = base.small(paired=True)
-    case("small", "shared blocks come back without members", small)
-    case("small-all", "shared blocks are given to everybody when asked for", base.small(paired=True), everybody=True)
+    case("small", "shared blocks are found again, without members", small)
+    case(
+        "small-all",
+        "shared blocks are given to all partitions when the caller asks for it",
+        base.small(paired=True),
+        everybody=True,
+    )
     case("damaged-index", "a damaged index is replaced", base.small(paired=True), index=b"\x89FARO damaged")
     case("empty", "a data file of no blocks", replace(base.small(paired=True), regions=[]))
     head = Header(partition_count=6, framing=OPAQUE, producer=77, attempt=3)
     b = [Block(f"block {n}".encode()) for n in range(12)]
     case(
         "merged-regions",
-        "regions that ascend become one",
+        "regions with ascending partitions become one",
         Output(head, [Region({0: [b[0]], 1: [b[1]]}), Region({3: [b[2]]}), Region({3: [b[3]], 5: [b[4]]})], True),
     )
     case(
@@ -211,12 +216,12 @@ def rebuild(cat: Catalog) -> None:
     )
     case(
         "dense-and-sparse",
-        "dense or sparse as a writer would",
+        "dense or sparse, as a writer would choose",
         Output(head, [Region({p: [b[p]] for p in range(3)}), Region({0: [b[5], b[6]]})], True),
     )
     case(
         "shared-between",
-        "an own block behind shared ones begins a region",
+        "an own block after shared ones begins a region",
         Output(
             head,
             [
@@ -235,8 +240,8 @@ def rebuild(cat: Catalog) -> None:
     first = replace(two, regions=[Region({0: [b[0]]})])
     at = build(two).blocks[1][2]
     case("torn", "a torn block at the end is cut", first, whole[:-5], clause="REP-5 REP-7 REP-8")
-    case("behind", "bytes that are no block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8")
-    case("zeros", "zeros behind the blocks are cut", two, whole + bytes(64), clause="REP-5 REP-7")
+    case("behind", "bytes that are not a block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8")
+    case("zeros", "zeros after the blocks are cut", two, whole + bytes(64), clause="REP-5 REP-7")
     case(
         "damaged-block",
         "the rebuild ends before the first damaged block",
@@ -272,17 +277,17 @@ def rebuild(cat: Catalog) -> None:
     refused(
         "unsupported-codec",
         "REP-5",
-        "a block of an unknown codec is no damage",
+        "a block of an unknown codec is not damage",
         codec,
         fault("unsupported-codec", "data", at + 17),
     )
     arrow = base.arrow([arrow_message(b"batch")], arrow_message(b"schema"), True)
-    refused("arrow", "REP-7", "the schema stood in the lost index only", build(arrow).files["data"], {"error": {"code": "invalid-argument"}},
+    refused("arrow", "REP-7", "the schema was only in the lost index", build(arrow).files["data"], {"error": {"code": "invalid-argument"}},
             features=["arrow"])  # fmt: skip
 
 
 def limited(cat: Catalog) -> None:
-    """Repairs under limits: what a reader with them could not read is refused, and nothing is changed."""
+    """Repairs under limits: a result that a reader with these limits could not read is refused, and nothing is changed."""
     output, built = unfinished(True)
     index = built.files["index"]
     first, second = (int.from_bytes(index[at : at + 4], "little") for at in built.messages)
@@ -293,7 +298,7 @@ def limited(cat: Catalog) -> None:
         put(cat, f"limit-{name}", f"{name.replace('-', '_')} is below what the index has", built.files, None,
             fault("limit-exceeded", "index", place), clause="REP-2 LIM-1", request={"limits": limits})  # fmt: skip
     enough = {"max_regions": 2, "max_message_size": max(first, second)}
-    put(cat, "limits-kept", "the limits are just those of the index", built.files, mended(output).files, answer("last-commit", 2),
+    put(cat, "limits-kept", "the limits are exactly what the index needs", built.files, mended(output).files, answer("last-commit", 2),
         clause="REP-1 LIM-1", request={"limits": enough})  # fmt: skip
     head = Header(partition_count=6, framing=OPAQUE)
     two = Output(head, [Region({0: [Block(b"one")], 5: [Block(b"two")]}), Region({3: [Block(b"three")]})], True)
@@ -308,10 +313,10 @@ def limited(cat: Catalog) -> None:
         ("max-block-size", {"max_block_size": 4}, blocks[2]),
         ("max-plain-size", {"max_plain_size": 4}, blocks[2] + 4),
     ):
-        cat.add(f"rep-rebuild-limit-{name}", "REP-5 REP-6 LIM-1", "nobody with these limits could read the index", "repair",
+        cat.add(f"rep-rebuild-limit-{name}", "REP-5 REP-6 LIM-1", "a reader with these limits could not read the index", "repair",
                 folder="repair", files={"data": files["data"], "index": None}, request={"mode": "rebuild", "limits": limits},
                 expect=fault("limit-exceeded", "data", at), expect_files={"data": files["data"]})  # fmt: skip
-    cat.add("rep-rebuild-limits-kept", "REP-6 LIM-1", "the limits are just those of the regions", "repair", folder="repair",
+    cat.add("rep-rebuild-limits-kept", "REP-6 LIM-1", "the limits are exactly what the regions need", "repair", folder="repair",
             files={"data": files["data"], "index": None}, expect=answer("rebuilt", 2, 0, 0, 0), expect_files=after.files,
             request={"mode": "rebuild", "limits": {"max_regions": 2, "max_message_size": largest}})  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Messages: canonical bytes by the FlatBuffers builder, and any other bytes by an assembler that lays out part by part."""
+"""Messages: canonical bytes by the FlatBuffers builder, and any other bytes by an assembler that puts part after part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import flatbuffers
 
 Fields = dict[str, Any]
 
-# What each table has, in the order of declaration. A struct is given as (format, size).
+# The fields of each table, in the order of declaration. A struct is given as (format, size).
 STRUCTS = {"Run": ("<QII", 16), "RegionEntry": ("<QIIQQ", 32), "DictionaryEntry": ("<QII", 16)}
 TABLES: dict[str, list[tuple[str, str]]] = {
     "SharedExtent": [("length", "u32"), ("members", "[u8]"), ("first_block", "u32")],
@@ -26,7 +26,7 @@ TABLES: dict[str, list[tuple[str, str]]] = {
     "Schema": [("arrow", "[u8]")],
 }  # fmt: skip
 FIRST = {"SharedExtent": 3, "Region": 9, "Statistics": 6, "Property": 2, "Footer": 5, "Schema": 1}
-"""How many fields each table had at first: vtables laid out here have those, and later ones when they are there."""
+"""How many fields each table had at first. Vtables made here have these, and later fields only if they are present."""
 IDENTIFIER = {"Region": b"FRRG", "Footer": b"FRFT", "Schema": b"FRSC"}
 SCALARS = {"u8": 1, "u32": 4, "u64": 8}
 FORMAT = {"u8": "B", "u32": "I", "u64": "Q"}
@@ -90,7 +90,7 @@ def _table(builder: flatbuffers.Builder, name: str, fields: Fields) -> int:
 
 
 def canonical(name: str, fields: Fields) -> bytes:
-    """The bytes that CAN-2 fixes."""
+    """The canonical bytes, CAN-2."""
     builder = flatbuffers.Builder(256)
     root = _table(builder, name, fields)
     builder.Finish(root, file_identifier=IDENTIFIER[name])
@@ -99,20 +99,20 @@ def canonical(name: str, fields: Fields) -> bytes:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a message: its bytes, the references in them, and where it must stand."""
+    """A part of a message: its bytes, the references in them, and its alignment."""
 
     name: str
     body: bytes
     align: int = 4
     at: int = 0  # the byte of the body that is aligned
-    refs: tuple[tuple[int, str, int], ...] = ()  # where a uoffset stands, the part it leads to, and a wrong to add
+    refs: tuple[tuple[int, str, int], ...] = ()  # the offset of a uoffset, the part it leads to, and an error to add
     vtable: str | None = None  # a table's vtable, for the i32 at its start
-    gap: bytes = b""  # stands before the part, behind its alignment's zero bytes
+    gap: bytes = b""  # comes before the part, after the zero bytes of its alignment
     aligned: bool = True
 
 
 def assemble(parts: Sequence[Part], end: bytes = b"") -> bytes:
-    """The message made of *parts* one after another, references filled in."""
+    """The message made of *parts*, one after another, with their references filled in."""
     where, out = {}, bytearray()
     for part in parts:
         if part.aligned:
@@ -214,7 +214,7 @@ def rebody(parts: Sequence[Part], name: str, offset: int, new: bytes) -> list[Pa
 
 
 def reref(parts: Sequence[Part], name: str, at: int, target: str, wrong: int = 0) -> list[Part]:
-    """The parts with the reference at *at* of one part leading elsewhere."""
+    """The parts, with the reference at *at* of one part leading elsewhere."""
 
     def change(part: Part) -> Part:
         refs = tuple((a, target, wrong) if a == at else (a, t, w) for a, t, w in part.refs)

@@ -1,4 +1,4 @@
-"""What an output holds, before there are bytes of it, and where the things are in those bytes."""
+"""The content of an output before it is encoded, and where each thing is in its bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .raw import Block, Header
 
 @dataclass
 class Shared:
-    """A shared extent; `members` None is everybody, `bits` overrides the bit set's bytes."""
+    """A shared extent; `members` None is all partitions; `bits` overrides the bytes of the bit set."""
 
     blocks: list[Block]
     members: list[int] | None = None
@@ -21,7 +21,7 @@ class Shared:
 
 @dataclass
 class Dictionary:
-    """A dictionary block; `fields` are those of its Block that are not the right ones."""
+    """A dictionary block; `fields` are the fields of its Block that are wrong."""
 
     content: bytes
     fields: dict[str, Any] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class Region:
     rotation: int = 0
     runs: list[tuple[int, int, int]] | None = None
     change: Callable[[Fields], None] | None = None  # changes the message's fields before it is built
-    encode: Callable[[Fields], bytes] | None = None  # builds the message in another way than canonically
-    block: dict[str, Any] = field(default_factory=dict)  # fields of the message's Block that are not the right ones
+    encode: Callable[[Fields], bytes] | None = None  # builds the message, if it is not canonical
+    block: dict[str, Any] = field(default_factory=dict)  # the fields of the message's Block that are wrong
     before: list[tuple[int, bytes]] = field(default_factory=list)  # metadata blocks before it: kind, payload
     dictionaries: list[Dictionary] = field(default_factory=list)  # directly before its blocks
 
@@ -58,17 +58,17 @@ class Output:
     properties: dict[str, str] = field(default_factory=dict)
     created_by: str | None = None
     behind: list[tuple[int, bytes]] = field(default_factory=list)  # metadata blocks between the last region and footer
-    trailing: list[Dictionary] = field(default_factory=list)  # behind the last region's blocks, or its message
+    trailing: list[Dictionary] = field(default_factory=list)  # after the last region's blocks, or its message
     change_footer: Callable[[Fields], None] | None = None
     encode_footer: Callable[[Fields], bytes] | None = None
     footer_block: dict[str, Any] = field(default_factory=dict)
-    unheld: dict[int, int] = field(default_factory=dict)  # records without bytes, by partition (NOBODY: everybody)
+    unheld: dict[int, int] = field(default_factory=dict)  # records without bytes, by partition (NOBODY: all partitions)
     finished: bool = True
 
 
 @dataclass
 class Built:
-    """The files, and where the things in them are."""
+    """The files, and where each thing in them is."""
 
     output: Output
     files: dict[str, bytes]

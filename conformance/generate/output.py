@@ -1,4 +1,4 @@
-"""Outputs: what a file holds, the bytes of it, and what a reader must say of it."""
+"""Outputs: their content, their bytes, and what a reader must answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Answer = dict[str, Any]
 
 
 def framed(*records: bytes | str) -> bytes:
-    """Records as framing 1 has them, FRM-2."""
+    """The payload of some records in framing 1, FRM-2."""
     raw = [record.encode() if isinstance(record, str) else record for record in records]
     return b"".join(struct.pack("<I", len(record)) + record for record in raw)
 
@@ -208,7 +208,7 @@ def extents_of(output: Output, region: Region, partition: int) -> Iterator[tuple
 
 
 def records_in(output: Output, block: Block) -> int:
-    """What a block counts in the statistics."""
+    """What a block adds to the statistics."""
     if block.kind != KIND_DATA:
         return 0
     if block.records is not None:

@@ -17,12 +17,12 @@ STRINGS = [("Footer", "root.created_by"), ("Footer", "root.properties.0.key"), (
 
 
 def short(path: str) -> str:
-    """A part's name as it stands in an id."""
+    """The name of a part, for an id."""
     return path.removeprefix("root.").replace(".", "-").replace("_", "-")
 
 
 def owner_of(parts: Parts, path: str) -> tuple[Part, int]:
-    """The part with the reference to another, and where the reference stands in it."""
+    """The part that has the reference to another, and the offset of the reference in it."""
     for part in parts:
         for at, target, _ in part.refs:
             if target == path:
@@ -43,7 +43,7 @@ def uoffset(path: str, value: Callable[[int, int, int], int]) -> Make:
 
 
 def vectors(cat: Catalog) -> None:
-    """Where vectors, strings and tables are said to be, and how long."""
+    """Offsets and lengths of vectors, strings and tables."""
     wrongs: list[tuple[str, str, Callable[[int, int, int], int]]] = [
         ("offset-0", "MSG-1", lambda at, to, size: 0),
         ("offset-2", "MSG-1", lambda at, to, size: 2),
@@ -64,20 +64,18 @@ def vectors(cat: Catalog) -> None:
                 at_part(path, 0, u32(count & 0xFFFFFFFF)))  # fmt: skip
 
         def one_more(parts: Parts, path: str = path, size: int = size) -> bytes:
-            # The last part of the message, so that nothing follows that it could run into.
+            # The last part of the message, so that no other part follows.
             last = next(part for part in parts if part.name == path)
             moved = [part for part in parts if part.name != path] + [last]
             count = int.from_bytes(last.body[:4], "little") + 1
             return assemble(rebody(moved, path, 0, u32(count)))
 
-        put(
-            cat, root, f"{short(path)}-count-one-more", "MSG-8", f"{path} ends one element behind the message", one_more
-        )
+        put(cat, root, f"{short(path)}-count-one-more", "MSG-8", f"{path} ends one element after the message", one_more)
     wide = [("Region", "root.runs"), ("Footer", "root.regions"), ("Footer", "root.statistics.stored")]
     for root, path in wide:
         put(cat, root, f"{short(path)}-misaligned", "MSG-8", f"the elements of {path} are at a multiple of 4 only",
             lambda p, path=path: assemble(edit(p, path, lambda part: replace(part, at=0))))  # type: ignore[misc]  # fmt: skip
-        put(cat, root, f"{short(path)}-empty-misaligned", "MSG-8", f"{path} is empty and where its elements would be is not aligned",
+        put(cat, root, f"{short(path)}-empty-misaligned", "MSG-8", f"{path} is empty, and its elements would not be aligned",
             lambda p, path=path: assemble(edit(p, path, lambda part: replace(part, at=0, body=u32(0)))))  # type: ignore[misc]  # fmt: skip
 
     def at_end(parts: Parts) -> bytes:
@@ -139,7 +137,7 @@ def owners(cat: Catalog) -> None:
     """MSG-10: one owner each, and nothing overlaps."""
 
     def alias(path: str, other: str) -> Make:
-        """The owner of *path* leads to *other* instead, and *path* is taken out of the message."""
+        """The owner of *path* leads to *other* instead, and *path* is removed from the message."""
 
         def make(parts: Parts) -> bytes:
             owner, at = owner_of(parts, path)
@@ -168,9 +166,9 @@ def owners(cat: Catalog) -> None:
 
         return make
 
-    put(cat, "Footer", "value-inside-stored", "MSG-10", "a string lies inside a vector of zeros",
+    put(cat, "Footer", "value-inside-stored", "MSG-10", "a string is inside a vector of zeros",
         inside("root.properties.0.value", "root.statistics.stored", 8))  # fmt: skip
-    put(cat, "Region", "members-in-runs", "MSG-10", "the members lie in the vector of runs",
+    put(cat, "Region", "members-in-runs", "MSG-10", "the members are in the vector of runs",
         inside("root.shared.1.members", "root.runs", 12))  # fmt: skip
 
     def vtable_in(parts: Parts) -> bytes:
@@ -183,7 +181,7 @@ def owners(cat: Catalog) -> None:
         at = where["root.properties.0"]
         return patch(assemble(less), at, (at - where["root.created_by"] - 4).to_bytes(4, "little", signed=True))
 
-    put(cat, "Footer", "vtable-in-string", "MSG-10 MSG-4", "a vtable lies inside a string", vtable_in)
+    put(cat, "Footer", "vtable-in-string", "MSG-10 MSG-4", "a vtable is inside a string", vtable_in)
 
     def overlapping(parts: Parts) -> bytes:
         # Property's second vtable begins two bytes before the end of the first, whose last entry is its size.
@@ -226,9 +224,9 @@ def newer(cat: Catalog) -> None:
     """MSG-12: what a newer minor relaxes, and what it does not."""
 
     def grow(path: str, entries: int, present: bool = True, beyond: str = "") -> Make:
-        """A table with as many more fields, the last of which is there: a uoffset to a vector that is unknown.
+        """A table with that many more fields. The last one is present: a uoffset to an unknown vector.
 
-        They are more than its vtable has, or with *beyond* more than a table of that name can have.
+        They follow the fields of its vtable or, with *beyond*, all fields of that table in the schema.
         """
 
         def make(parts: Parts) -> bytes:
@@ -273,11 +271,11 @@ def newer(cat: Catalog) -> None:
 
     put(cat, "Region", "table-twice-of-minor-1", "MSG-12 MSG-10", "a table that two uoffsets lead to, in a newer minor",
         aliased, minor=1)  # fmt: skip
-    put(cat, "Region", "count-of-minor-1", "MSG-12 MSG-8", "a newer minor does not excuse a vector outside of the message",
+    put(cat, "Region", "count-of-minor-1", "MSG-12 MSG-8", "a newer minor does not permit a vector outside of the message",
         at_part("root.offsets", 0, u32(0x40000000)), minor=1)  # fmt: skip
-    put(cat, "Footer", "utf-8-of-minor-1", "MSG-12 MSG-9", "a newer minor does not excuse text that is not UTF-8",
+    put(cat, "Footer", "utf-8-of-minor-1", "MSG-12 MSG-9", "a newer minor does not permit text that is not UTF-8",
         at_part("root.created_by", 4, b"\xff"), minor=1)  # fmt: skip
-    put(cat, "Region", "identifier-of-minor-1", "MSG-12 MSG-2", "a newer minor does not excuse another identifier",
+    put(cat, "Region", "identifier-of-minor-1", "MSG-12 MSG-2", "a newer minor does not permit another identifier",
         lambda p: patch(assemble(p), 4, b"FRFT"), minor=255)  # fmt: skip
 
 

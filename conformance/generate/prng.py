@@ -73,7 +73,7 @@ def many(call: dict[str, Any]) -> Iterator[tuple[int, bytes]]:
 
 
 def payload(spec: dict[str, Any]) -> bytes:
-    """The bytes that a payload of the protocol stands for."""
+    """The bytes of a payload of the protocol."""
     if "text" in spec:
         return str(spec["text"]).encode()
     if "hex" in spec:

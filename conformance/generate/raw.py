@@ -1,4 +1,4 @@
-"""The bytes outside of messages: headers, blocks and tails, right by default and wrong where a case asks for it."""
+"""The bytes outside of messages: headers, blocks and tails. They are correct unless a case makes them wrong."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Block:
-    """A block; what is None follows from the rest, anything else is taken as it is, right or wrong."""
+    """A block. A field that is None follows from the others; any other value is used as it is, right or wrong."""
 
     plain: bytes = b""
     kind: int = KIND_DATA
@@ -104,7 +104,7 @@ class Block:
     reserved: int = 0  # other bits of the field dictionary
     dictionary: int = 0
     checksum_xor: int = 0
-    file_id: bytes | None = None  # of the file that the checksum is made for, BLK-9
+    file_id: bytes | None = None  # the file_id for the checksum, BLK-9
     padding: bytes | None = None
     records: int | None = None
 
@@ -125,7 +125,7 @@ class Block:
         return BLOCK_HEADER_SIZE + len(self.payload) + padding
 
     def encode(self, partition: int, sequence: int, file_id: bytes) -> bytes:
-        """The block's bytes, with the partition, sequence and file_id that its place asks for unless it has its own."""
+        """The block's bytes, with the partition, sequence and file_id of its place, unless it has its own."""
         stored_size = len(self.payload) if self.stored_size is None else self.stored_size
         partition = partition if self.partition is None else self.partition
         sequence = sequence if self.sequence is None else self.sequence

@@ -1,4 +1,4 @@
-"""Cases that part readings which the rest left open: of ranges, statistics, checks, following, repair and the writer."""
+"""Cases that tell two readings of a clause apart: ranges, statistics, checks, following, repair and the writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = (1 << 64) - 1
 
 
 def ranges(cat: Catalog) -> None:
-    """What a range looks at: PRT-2, PRT-5, FRM-5."""
+    """What a range checks: PRT-2, PRT-5, FRM-5."""
 
     def case(
         name: str,
@@ -43,13 +43,13 @@ def ranges(cat: Catalog) -> None:
     late = Block(framed("good") + b"\x09\x00", records=1)
     broken = build(Output(Header(partition_count=2), [Region({0: [base.text("first"), late], 1: [base.text("last")]})]))
     bad = fault("malformed-block", "single", base.where(broken, late) + 24)
-    case("framing-records", "FRM-5 PRT-5", "a range delivers blocks: records that do not end with their block are not seen",
+    case("framing-records", "FRM-5 PRT-5", "a range delivers blocks: records that do not end with their block are not noticed",
          broken, 0, 2, check=cat.checks(broken.output, bad, "decode"))  # fmt: skip
     message = Block(b"no encapsulated message", records=1)
-    schema = arrow_message(b"an Arrow schema would stand here")
+    schema = base.SCHEMA
     arrow = build(replace(base.arrow([], schema), regions=[Region({0: [Block(arrow_message(b"one"))], 1: [message]})]))
     bad = fault("malformed-block", "single", base.where(arrow, message) + 24)
-    case("framing-arrow", "FRM-5 PRT-5", "a range delivers blocks: what is no encapsulated message is not seen",
+    case("framing-arrow", "FRM-5 PRT-5", "a range delivers blocks: a payload that is not an encapsulated message is not noticed",
          arrow, 0, 2, features=["arrow"], check=cat.checks(arrow.output, bad, "decode"))  # fmt: skip
 
     own = Region({11: [base.text("own")]}, change=lambda fields: fields.update(sequence=9))
@@ -57,7 +57,7 @@ def ranges(cat: Catalog) -> None:
     found = fault("inconsistent-index", "single", damaged.messages[0] + 24)
     for at in (10, 11, 14):
         case(f"nothing-{at}", "PRT-2 PRT-5", f"the range from {at} to {at} reads no region message", damaged, at, at)
-    case("bad-message", "PRT-2 REG-10", "a range of one partition meets the region message", damaged, 13, 14, found)
+    case("bad-message", "PRT-2 REG-10", "a range of one partition reads the region message", damaged, 13, 14, found)
     right = build(base.small(first_partition=10))
     for low, high in ((12, 11), (14, 13), (9, 11), (9, 9), (13, 15), (15, 15), (0, 0), (10, 0xFFFFFFFF), (15, 10)):
         case(
@@ -69,15 +69,15 @@ def ranges(cat: Catalog) -> None:
             high,
             REFUSED,
         )
-    case("refused-first", "PRT-2", "a range that is refused meets no region message", damaged, 12, 11, REFUSED)
+    case("refused-first", "PRT-2", "a range that is refused reads no region message", damaged, 12, 11, REFUSED)
 
 
 def sums(cat: Catalog) -> None:
-    """FTR-4: what the statistics say of one partition is at most 2^64 - 1."""
+    """FTR-4: the statistics of one partition are at most 2^64 - 1."""
     for at, name in enumerate(("stored", "plain", "records")):
 
         def claim(value: int, to_all: int, at: int = at, name: str = name) -> Built:
-            """A file whose statistics claim these for one partition and for all."""
+            """A file whose statistics have these values for one partition and for all."""
             output = base.small()
             truth: Fields = statistics(output)
             truth[name][at] = value
@@ -109,7 +109,7 @@ def sums(cat: Catalog) -> None:
 
 
 def behind(cat: Catalog) -> None:
-    """CHK-1, step 2: behind the last region of a single file."""
+    """CHK-1, step 2: after the last region of a single file."""
     first = build(base.small())
     message = first.files["single"][first.messages[0] + 24 :][: first.footer_fields["regions"][0][1]]
     for name, blocks in (
@@ -118,12 +118,12 @@ def behind(cat: Catalog) -> None:
         ("-skippable", [(192, b"may be skipped"), (128, message)]),
     ):
         built = build(replace(base.small(), behind=blocks))
-        cat.bad_check(f"chk-1-region-behind-single{name}", "CHK-1", "a region message behind all that the directory has, in a single file",
+        cat.bad_check(f"chk-1-region-behind-single{name}", "CHK-1", "a region message after all those that the directory lists, in a single file",
                       built, fault("inconsistent-index", "single", built.metadata[1 + len(blocks)]))  # fmt: skip
 
 
 def missing(cat: Catalog) -> None:
-    """OPN-4: a file that is missing is found in the order of OPN-1."""
+    """OPN-4: a missing file is reported in the order of OPN-1."""
     built = build(base.small(paired=True))
     index = built.files["index"]
     for name, content, bad in (
@@ -148,18 +148,18 @@ def after_faults(cat: Catalog) -> None:
         start: dict[str, int | None] = {"data": None, role: 64} if paired else {role: 64}
         story = Story(built).open(None, None, **start).poll(bad, damaged, **{role: None}).read(1).poll(bad).read(1)
         story.poll((2, True), **{role: None}).read(2, True).end(
-            cat, f"fault-then-right{more}", "FOL-2 FOL-6", "a damaged message is put right, and the regions before it are readable all the while")  # fmt: skip
+            cat, f"fault-then-right{more}", "FOL-2 FOL-6", "a damaged message is corrected; the regions before it stay readable all the time")  # fmt: skip
         story = Story(built).open(None, None, **start).poll((0, False)).poll(bad, damaged, **{role: None})
         story.poll((1, False), None, **{role: second}).read(1).poll(bad, damaged, **{role: None}).poll((2, True), **{role: None}).end(
-            cat, f"fault-cut-off{more}", "FOL-2", "a damaged message is cut off, and comes again")  # fmt: skip
+            cat, f"fault-cut-off{more}", "FOL-2", "a damaged message is cut off, and written again")  # fmt: skip
         torn = {**built.files, role: whole[:-1] + b"?"}
         bad = fault("checksum", role, built.tail)
         story = Story(built).open(None, None, **start).poll(bad, torn, **{role: None}).read(2).poll(bad)
         story.poll((2, False), None, **{role: built.tail + 3}).poll((2, True), **{role: None}).read(2, True).end(
-            cat, f"fault-of-tail{more}", "FOL-2 FOL-5", "a damaged tail is put right")  # fmt: skip
+            cat, f"fault-of-tail{more}", "FOL-2 FOL-5", "a damaged tail is corrected")  # fmt: skip
         longer = {**built.files, role: whole + b"behind"}
         Story(built).open(None, None, **start).poll((2, True), **{role: None}).poll((2, True), longer, **{role: None}).read(2, True).end(
-            cat, f"finished-then-longer{more}", "FOL-5", "a file that was seen finished is looked at no further")  # fmt: skip
+            cat, f"finished-then-longer{more}", "FOL-5", "after a file was seen finished, it is not read again")  # fmt: skip
     built = build(base.small(paired=True))
     size = len(built.files["data"])
     Story(built).open(data=size - 8, index=64).poll(fault("truncated", "data", size - 8), index=None).read(1).poll(
@@ -177,7 +177,7 @@ def after_faults(cat: Catalog) -> None:
 
 
 def places(cat: Catalog) -> None:
-    """BLK-7, check 3: in an index file, whose places are all for metadata, the place says which limit holds, not the kind."""
+    """BLK-7, check 3: an index file has only metadata, so the place decides which limit applies, not the kind."""
     pair = build(replace(base.small(), paired=True))
     wrong = seal_block(patch(pair.files["index"], 64 + 16, b"\0"), 64)
     story = Story(pair).open(data=None, index=64)
@@ -192,7 +192,7 @@ def places(cat: Catalog) -> None:
 
 
 def mixed(cat: Catalog) -> None:
-    """FOL-4: which checks a block in the walk of a single file gets goes by its kind."""
+    """FOL-4: in a single file, a block's kind decides which checks a follower makes."""
 
     def case(name: str, clause: str, title: str, built: Built, bad: dict[str, Any] | None, limits: dict[str, int], part: int | None = None,
              file: bytes | None = None) -> None:  # fmt: skip
@@ -279,7 +279,7 @@ def mixed(cat: Catalog) -> None:
 
 
 def repairs(cat: Catalog) -> None:
-    """REP-9 and REP-7: what comes first."""
+    """REP-9 and REP-7: which fault is reported first."""
 
     def marked(files: dict[str, bytes]) -> dict[str, bytes]:
         return {role: seal_header(patch(content, 20, b"\x01")) for role, content in files.items()}
@@ -293,11 +293,11 @@ def repairs(cat: Catalog) -> None:
         ("damaged", "before damage", marked({**built.files, "index": patch(index, built.messages[0] + 30, b"\xff")}), bit["index"]),
         ("torn", "before a torn message", marked({**built.files, "index": index[: second + 9]}), bit["index"]),
         ("data-short", "before a data file that is short", marked({**built.files, "data": built.files["data"][:80]}), bit["index"]),
-        ("data-header", "behind the data file's header", {"index": marked(built.files)["index"], "data": patch(built.files["data"], 30, b"\x44")},
+        ("data-header", "after the data file's header", {"index": marked(built.files)["index"], "data": patch(built.files["data"], 30, b"\x44")},
          fault("checksum", "data", 0)),
-        ("unequal", "behind the fields that must be equal", {**built.files, "index": marked(built.files)["index"]},
+        ("unequal", "after the fields that must be equal", {**built.files, "index": marked(built.files)["index"]},
          fault("mismatched-pair", "data", 20)),
-        ("kind", "behind the data file's kind", {"index": marked(built.files)["index"], "data": marked(built.files)["index"]},
+        ("kind", "after the data file's kind", {"index": marked(built.files)["index"], "data": marked(built.files)["index"]},
          fault("mismatched-pair", "data", 8)),
     ]  # fmt: skip
     for name, title, files, bad in rows:
@@ -323,10 +323,10 @@ def repairs(cat: Catalog) -> None:
     data = build(batch).files["data"]
     small = build(base.small(paired=True)).files
     for name, clause, title, content, bad in (
-        ("arrow-before-blocks", "REP-7", "framing arrow without a schema, before a codec that nobody knows", data, REFUSED),
+        ("arrow-before-blocks", "REP-7", "framing arrow without a schema, before a codec that no reader knows", data, REFUSED),
         ("writer-feature-arrow", "REP-9 REP-7", "an unknown writer feature, before framing arrow without a schema",
          seal_header(patch(data, 20, b"\1")), bit["data"]),
-        ("writer-feature-kind", "REP-9 REP-5", "an unknown writer feature, behind the file's kind", marked(small)["index"],
+        ("writer-feature-kind", "REP-9 REP-5", "an unknown writer feature, after the file's kind", marked(small)["index"],
          fault("mismatched-pair", "data", 8)),
     ):  # fmt: skip
         cat.add(f"rep-rebuild-{name}", clause, title, "repair", folder="repair", files={"data": content, "index": None},
@@ -336,7 +336,7 @@ def repairs(cat: Catalog) -> None:
 
 def options(cat: Catalog) -> None:
     """Options that are refused, and the order of WRT-3."""
-    good = arrow_message(b"an Arrow schema would stand here")
+    good = base.SCHEMA
     refused: list[tuple[str, str, Call, list[str]]] = [
         (f"schema-{name}", "WRT-1 FRM-4", {"framing": "arrow", "schema": {"hex": content.hex()}}, ["arrow"])
         for name, content in (
@@ -364,10 +364,10 @@ def options(cat: Catalog) -> None:
 
     limit: Call = {"partition_count": 2, "layout": "single", "max_plain_size": 30, "block_size": 30}
     large = {"repeat": "x", "length": 99}
-    put(cat, "wrt-3-order", "WRT-3 WRT-1", "what is refused anyway, and too large besides, is the caller's mistake", limit,
+    put(cat, "wrt-3-order", "WRT-3 WRT-1", "a call that is refused anyway, and is also too large, is the caller's mistake", limit,
         [write(2, large), write(0, large, 2), write(0, large, 128), {**to_some([], ""), "payload": large}, {**to_some([0, 2], ""), "payload": large},
          write(1, large), write(1, large, 64), write(1, "kept"), FINISH, write(1, large)])  # fmt: skip
-    put(cat, "wrt-3-order-arrow", "WRT-3 WRT-2 FRM-4", "what is no encapsulated message, and too large besides, is the caller's mistake",
+    put(cat, "wrt-3-order-arrow", "WRT-3 WRT-2 FRM-4", "a payload that is not an encapsulated message, and is also too large, is the caller's mistake",
         {**limit, "framing": "arrow", "schema": SCHEMA},
         [write(0, large), write(0, {"hex": arrow_message(b"x" * 40).hex()}), write(0, {"hex": arrow_message(b"x" * 16).hex()}), FINISH])  # fmt: skip
 

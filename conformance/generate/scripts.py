@@ -1,10 +1,10 @@
-"""Scripts of writer calls and the canonical files that they make: WRT, SRT, CAN."""
+"""Scripts of writer calls, and the canonical files that result: WRT, SRT, CAN."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import sorter
+from . import base, sorter
 from .catalog import Catalog, fault
 from .output import arrow_message, read_answer
 from .raw import FILE_ID
@@ -12,7 +12,7 @@ from .raw import FILE_ID
 Call = dict[str, Any]
 FINISH: Call = {"call": "finish"}
 FLUSH: Call = {"call": "flush"}
-SCHEMA = {"hex": arrow_message(b"an Arrow schema would stand here").hex()}
+SCHEMA = {"hex": base.SCHEMA.hex()}
 
 
 def write(partition: int, text: str | dict[str, Any], kind: int | None = None) -> Call:
@@ -57,7 +57,7 @@ def region(*blocks: Call) -> Call:
 
 
 def put(cat: Catalog, id: str, clause: str, title: str, options: Call, calls: list[Call], **more: Any) -> None:
-    """A script, the files that it makes, and the calls that are refused."""
+    """A script, the files that result, and the calls that are refused."""
     codec = options.get("codec", "none")
     options = {"file_id": FILE_ID.hex(), **options}
     writer, errors = sorter.run(options, calls)
@@ -136,7 +136,7 @@ def basics(cat: Catalog) -> None:
         case(
             "opaque",
             "SRT-6 FRM-1",
-            "opaque bytes are cut anywhere",
+            "opaque bytes are cut at any byte",
             {"framing": "opaque", "block_size": 5},
             [write(0, "twelve bytes"), write(0, "!"), write(1, "12345"), write(2, "123456"), FINISH],
         )
@@ -169,21 +169,21 @@ def basics(cat: Catalog) -> None:
         case(
             "regions",
             "SRT-3 WRT-1",
-            "flush closes regions, and not twice",
+            "flush closes a region, but not twice",
             {},
             [FLUSH, write(0, "a"), FLUSH, FLUSH, write(0, "b"), FLUSH, FINISH],
         )
         case(
             "follow",
             "WRT-4",
-            "a file that may be followed ends up the same",
+            "a file that may be followed has the same bytes in the end",
             {"follow": True},
             [write(1, "x"), FLUSH, write(1, "y"), FINISH],
         )
         case(
             "durable",
             "WRT-5",
-            "durability changes no byte",
+            "durability does not change any byte",
             {"durability": "commit"},
             [write(1, "x"), FLUSH, to_all("y"), FINISH],
         )
@@ -204,11 +204,11 @@ def cutting(cat: Catalog) -> None:
     rows: list[tuple[str, str, Call, list[Call]]] = [
         ("records-exact", "two records fill a block to the byte", fits, [write(0, "123456"), write(0, "123456"), write(0, "x")]),
         ("records-one-above", "the second record is a byte too long", fits, [write(0, "123456"), write(0, "1234567"), write(0, "x")]),
-        ("records-larger-alone", "a record above block_size is a block alone", fits,
+        ("records-larger-alone", "a record above block_size is in a block alone", fits,
          [write(0, "a"), write(0, "seventeen bytes!!"), write(0, "b")]),
         ("records-larger-first", "the first record is above block_size", fits, [write(0, "seventeen bytes!!"), write(0, "b"), write(0, "c")]),
-        ("records-just-block", "a record of just block_size", fits, [write(0, "a"), write(0, "sixteen bytes!!!"), write(0, "b")]),
-        ("records-empty", "records without bytes have four", {"block_size": 8}, [write(0, ""), write(0, ""), write(0, "")]),
+        ("records-just-block", "a record of exactly block_size", fits, [write(0, "a"), write(0, "sixteen bytes!!!"), write(0, "b")]),
+        ("records-empty", "a record without bytes takes four", {"block_size": 8}, [write(0, ""), write(0, ""), write(0, "")]),
         ("records-block-size-1", "the smallest block_size", {"block_size": 1}, [write(0, ""), write(0, "ab"), write(0, "c")]),
         ("opaque-exact", "bytes that fill blocks exactly", {"framing": "opaque", "block_size": 4}, [write(0, "1234"), write(0, "5678")]),
         ("opaque-one-more", "one byte is left", {"framing": "opaque", "block_size": 4}, [write(0, "123"), write(0, "456789")]),
@@ -216,7 +216,7 @@ def cutting(cat: Catalog) -> None:
         ("opaque-event", "an event ends the block", {"framing": "opaque", "block_size": 4},
          [write(0, "123456"), write(0, "e", 1), write(0, "789"), write(0, "", 127), write(0, "", 64)]),
         ("opaque-empty", "records without bytes are counted", {"framing": "opaque"}, [write(0, ""), write(0, "a"), write(0, "")]),
-        ("opaque-only-empty", "a region of records without bytes leaves nothing", {"framing": "opaque"},
+        ("opaque-only-empty", "a region of records without bytes is not written", {"framing": "opaque"},
          [write(0, ""), FLUSH, write(0, "a"), FLUSH, to_all("")]),
         ("opaque-block-size-1", "blocks of one byte", {"framing": "opaque", "block_size": 1}, [write(0, "abc")]),
         ("event-between", "an event ends a block of records", fits, [write(0, "a"), write(0, "", 1), write(0, "b"), write(0, "c")]),
@@ -242,7 +242,7 @@ def regions(cat: Catalog) -> None:
     """Where regions end and what they look like: SRT-1 to SRT-5, SRT-7, SRT-8."""
     single: Call = {"layout": "single", "partition_count": 3}
     rows: list[tuple[str, str, str, Call, list[Call]]] = [
-        ("srt-1-exact", "SRT-1", "charges that fill the buffer to the byte", {"buffer_size": 32}, [write(0, "1234"), write(1, "5678"), write(2, "x")]),
+        ("srt-1-exact", "SRT-1", "records that fill the buffer to the byte", {"buffer_size": 32}, [write(0, "1234"), write(1, "5678"), write(2, "x")]),
         ("srt-1-one-above", "SRT-1", "one byte above the buffer", {"buffer_size": 31}, [write(0, "1234"), write(1, "5678"), write(2, "x")]),
         ("srt-1-broadcast", "SRT-1", "a broadcast is charged once", {"buffer_size": 32}, [to_all("1234"), to_all("5678"), to_all("x")]),
         ("srt-1-multicast", "SRT-1", "the set of a multicast is charged with the extent that it begins", {"buffer_size": 33, "partition_count": 8},
@@ -250,23 +250,23 @@ def regions(cat: Catalog) -> None:
         ("srt-1-multicast-changes", "SRT-1", "each new shared extent is charged", {"buffer_size": 60, "partition_count": 40},
          [to_some([1], ""), to_some([2], ""), to_some([1], ""), to_some([2], ""), to_some([2], "")]),
         ("srt-1-events", "SRT-1", "events are charged like records", {"buffer_size": 24}, [write(0, "", 1), write(0, "", 1), write(0, "", 1)]),
-        ("srt-2-oversized", "SRT-2", "an oversized record has a region of its own", {"buffer_size": 20}, [write(0, "a"), write(1, "nine byte"), write(0, "b")]),
-        ("srt-2-just-fits", "SRT-2", "a record that is just not oversized", {"buffer_size": 20}, [write(0, ""), write(1, "eight by"), write(0, "")]),
+        ("srt-2-oversized", "SRT-2", "an oversized record is in a region alone", {"buffer_size": 20}, [write(0, "a"), write(1, "nine byte"), write(0, "b")]),
+        ("srt-2-just-fits", "SRT-2", "a record that is one byte below oversized", {"buffer_size": 20}, [write(0, ""), write(1, "eight by"), write(0, "")]),
         ("srt-2-all-oversized", "SRT-2", "every record is oversized", {"buffer_size": 1}, [write(0, ""), to_all("b"), write(1, "c")]),
         ("srt-2-broadcast", "SRT-2", "an oversized broadcast", {"buffer_size": 20}, [to_all("a"), to_all("nine byte"), to_all("b")]),
-        ("srt-2-multicast", "SRT-2 SRT-1", "a multicast is oversized by its set", {"buffer_size": 20, "partition_count": 64},
+        ("srt-2-multicast", "SRT-2 SRT-1", "the set of a multicast makes it oversized", {"buffer_size": 20, "partition_count": 64},
          [to_some([1], ""), to_some([1], "a"), to_some([1], "")]),
-        ("srt-4-own-after-shared", "SRT-4", "a record for one after a broadcast closes the region", {}, [write(0, "a"), to_all("b"), write(0, "c")]),
+        ("srt-4-own-after-shared", "SRT-4", "a record for one partition after a broadcast closes the region", {}, [write(0, "a"), to_all("b"), write(0, "c")]),
         ("srt-4-alternate", "SRT-4", "alternating calls", {}, [to_all("1"), write(1, "2"), to_all("3"), write(1, "4"), to_all("5")]),
-        ("srt-4-members-change", "SRT-4", "other members begin another extent, the first again a third", {},
+        ("srt-4-members-change", "SRT-4", "other members begin another extent; the first members again begin a third", {},
          [to_some([0, 1], "a"), to_some([1, 0, 1], "b"), to_some([2], "c"), to_some([0, 1], "d"), to_all("e")]),
-        ("srt-4-unordered", "SRT-4", "unordered: nothing is closed, extents are found again", {"ordered": False},
+        ("srt-4-unordered", "SRT-4", "unordered: nothing is closed, and extents are used again", {"ordered": False},
          [to_all("a"), write(1, "b"), to_some([0, 1], "c"), to_all("d"), write(0, "e"), to_some([1, 0], "f"), write(1, "g")]),
         ("srt-4-unordered-buffer", "SRT-4 SRT-1", "unordered, with a small buffer", {"ordered": False, "buffer_size": 50},
          [to_all("a"), write(1, "b"), to_some([2], "c"), to_all("d"), write(0, "e"), to_some([2], "f"), write(1, "g")]),
-        ("srt-5-multicast-to-all", "SRT-5", "a set of all partitions is everybody", {}, [to_some([2, 0, 1], "a"), to_all("b"), to_some([0, 1, 2, 2], "c")]),
-        ("srt-5-one-partition", "SRT-5 SRT-8", "with one partition, every set is everybody", {"partition_count": 1}, [to_some([0], "a"), to_all("b"), write(0, "c")]),
-        ("srt-7-slots", "SRT-7", "extents stand by partition, records by call", {}, [write(2, "a"), write(0, "b"), write(2, "c"), write(1, "d")]),
+        ("srt-5-multicast-to-all", "SRT-5", "a set of all partitions is a broadcast", {}, [to_some([2, 0, 1], "a"), to_all("b"), to_some([0, 1, 2, 2], "c")]),
+        ("srt-5-one-partition", "SRT-5 SRT-8", "with one partition, every set is a broadcast", {"partition_count": 1}, [to_some([0], "a"), to_all("b"), write(0, "c")]),
+        ("srt-7-slots", "SRT-7", "extents are in the order of partitions, records in the order of calls", {}, [write(2, "a"), write(0, "b"), write(2, "c"), write(1, "d")]),
         ("srt-7-rotation", "SRT-7 SRT-8 REG-1", "a dense region begins at the rotation", {"rotation": 2}, [write(p, f"{p}") for p in (0, 1, 2)]),
         ("srt-7-rotation-range", "SRT-7 SRT-8", "rotation counts from first_partition", {"rotation": 1, "first_partition": 50}, [write(p, f"{p}") for p in (50, 51, 52)]),
         ("srt-7-rotation-sparse", "SRT-8 REG-5", "a sparse region has no rotation", {"rotation": 4, "partition_count": 9}, [write(p, f"{p}") for p in (8, 5, 0)]),
@@ -290,7 +290,7 @@ def regions(cat: Catalog) -> None:
 
 
 def refused(cat: Catalog) -> None:
-    """Calls and options that are refused, the writer as it was: WRT-1 to WRT-3."""
+    """Calls and options that are refused and leave the writer as it was: WRT-1 to WRT-3."""
     base: Call = {"partition_count": 4, "first_partition": 10, "layout": "single"}
     calls = [
         write(10, "kept"), write(9, "below"), write(14, "above"), write(0xFFFFFFFF, "nobody"), to_some([], "empty"),
@@ -305,7 +305,7 @@ def refused(cat: Catalog) -> None:
     put(cat, "wrt-1-refused-keeps-order", "WRT-1 SRT-4", "a refused broadcast closes nothing and begins nothing", base,
         [write(10, "a"), to_all("bad", 5), write(10, "b"), to_some([9], "bad"), write(10, "c"), FINISH])  # fmt: skip
     limit: Call = {"partition_count": 2, "layout": "single", "max_plain_size": 30, "block_size": 30}
-    put(cat, "wrt-3-records", "WRT-3", "a record of which a block above max_plain_size would have to be made", limit,
+    put(cat, "wrt-3-records", "WRT-3", "a record that would need a block above max_plain_size", limit,
         [write(0, {"repeat": "x", "length": 26}), write(0, {"repeat": "x", "length": 27}), to_all("27 bytes, as long as this!!"),
          write(1, {"repeat": "e", "length": 31}, 1), write(1, {"repeat": "e", "length": 30}, 1), FINISH])  # fmt: skip
     put(cat, "wrt-3-opaque", "WRT-3 SRT-6", "opaque records are cut, events are not", {**limit, "framing": "opaque"},
@@ -331,7 +331,7 @@ def refused(cat: Catalog) -> None:
 
 
 def existing(cat: Catalog) -> None:
-    """Files of the final name: WRT-4."""
+    """Files at the final names: WRT-4."""
     old = {"single": b"what was there"}
     options: Call = {"partition_count": 1, "layout": "single", "file_id": FILE_ID.hex()}
     cat.add("wrt-4-exists", "WRT-4", "a file of the final name is not replaced", "write", folder="write", existing=old,

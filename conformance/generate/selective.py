@@ -14,7 +14,7 @@ HEAD = Header(partition_count=3, framing=OPAQUE, reader_features=1)
 
 
 def at(sequence: int, name: str) -> Block:
-    """A block with a sequence of its own."""
+    """A block with a given sequence number."""
     return Block(name.encode(), sequence=sequence)
 
 
@@ -35,28 +35,28 @@ def gaps(cat: Catalog) -> None:
     for name, said in (("less", 4), ("more", 6), ("zero", 0)):
         bad = at(5, "first")
         regions = [Region({0: [bad], 1: [at(0, "other")]}, change=saying(said, 0, 0))]
-        case(f"first-block-{name}", "PRT-4 REG-9", f"first_block says {said}, the block bears 5", regions, bad)
+        case(f"first-block-{name}", "PRT-4 REG-9", f"first_block says {said}, the block has 5", regions, bad)
     for name, second in (("again", 5), ("back", 2)):
         bad = at(second, "second")
         case(
             f"own-{name}",
             "PRT-4 BLK-3",
-            f"sequence {second} behind 5 in an extent",
+            f"sequence {second} after 5 in an extent",
             [Region({0: [at(5, "first"), bad]})],
             bad,
         )
         bad = at(second, "second")
         regions = [Region({0: [at(5, "first")]}), Region({0: [bad]})]
-        case(f"region-{name}", "PRT-4 BLK-3", f"sequence {second} behind 5 of the region before", regions, bad)
+        case(f"region-{name}", "PRT-4 BLK-3", f"sequence {second} after 5 in the region before", regions, bad)
         bad = at(second, "second")
         shared = Region(shared=[Shared([at(5, "first"), bad])])
-        case(f"shared-{name}", "PRT-4 BLK-3", f"shared sequence {second} behind 5 in an extent", [shared], bad)
+        case(f"shared-{name}", "PRT-4 BLK-3", f"shared sequence {second} after 5 in an extent", [shared], bad)
         bad = at(second, "second")
         regions = [Region(shared=[Shared([at(5, "first")])]), Region(shared=[Shared([bad])])]
         case(
             f"shared-region-{name}",
             "PRT-4 BLK-3",
-            f"shared sequence {second} behind 5 of the region before",
+            f"shared sequence {second} after 5 in the region before",
             regions,
             bad,
         )
@@ -65,12 +65,12 @@ def gaps(cat: Catalog) -> None:
     apart = [Region(shared=[Shared([at(9, "for 0")], [0])]), Region(shared=[Shared([at(3, "for 1")], [1])])]
     built = build(Output(HEAD, apart))
     place = built.blocks[1][2]
-    cat.bad_check("chk-1-selective-shared", "CHK-1 BLK-3", "shared sequences descend, which no partition can know of", built,
+    cat.bad_check("chk-1-selective-shared", "CHK-1 BLK-3", "shared sequences descend, which no single partition can notice", built,
                   fault("inconsistent-index", "single", place + 12), level="checksums")  # fmt: skip
 
 
 def ranges(cat: Catalog) -> None:
-    """A range reads what its partitions read, and meets what they meet."""
+    """A range reads what its partitions read, and reports the same faults."""
     head = replace(HEAD, reader_features=0, partition_count=4)
 
     def case(name: str, title: str, output: Output, low: int, high: int, bad: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ def ranges(cat: Catalog) -> None:
         head, [Region(shared=[Shared([Block(b"for 0", sequence=4)], [0])]), Region(shared=[Shared([late], [1])])]
     )
     place = build(output).blocks[1][2]
-    case("shared-sequence", "a range sees shared sequences that its partitions one by one do not", output, 0, 2,
+    case("shared-sequence", "a range checks shared sequences that its partitions alone do not", output, 0, 2,
          fault("inconsistent-index", "single", place + 12))  # fmt: skip
     output = Output(head, [Region({1: [Block(b"own")]}, change=lambda fields: fields.update(sequence=9))])
     case("bad-region", "a range with a region message that is refused", output, 0, 1,

@@ -1,4 +1,4 @@
-"""What a writer makes of its calls, by WRT, SRT and CAN: a model of the file, not a writer."""
+"""The output that a writer makes from its calls, by WRT, SRT and CAN: a model of the file, not a writer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .trained import DICTIONARIES, WORDS
 
 FRAMINGS = {"opaque": OPAQUE, "records": RECORDS, "arrow": ARROW}
 CODECS = {"none": 0, "lz4": LZ4, "zstd": ZSTD}
-Members = frozenset[int] | None  # None: everybody
+Members = frozenset[int] | None  # None: all partitions
 
 
 class RefusedError(Exception):
-    """A call that the writer refuses; it stays as it was."""
+    """A call that the writer refuses; the writer stays as it was."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -47,7 +47,7 @@ def starts_like_arrow(payload: bytes) -> bool:
 
 
 class Sorter:
-    """Takes the protocol's calls and gives the output that they make."""
+    """Takes the protocol's calls and returns the resulting output."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         get = options.get
@@ -113,7 +113,7 @@ class Sorter:
         return None if len(set(targets)) == self.count else frozenset(targets)
 
     def record(self, targets: list[int] | None, payload: bytes, kind: int, own: bool = True) -> None:
-        """A record or event for one partition, a set or everybody."""
+        """A record or event for one partition, a set, or all partitions."""
         framing = self.output.header.framing
         own = own and targets is not None
         members = self.members(targets)
@@ -143,7 +143,7 @@ class Sorter:
             self.close()
 
     def charge(self, payload: bytes, members: Members, own: bool, begins: bool) -> int:
-        """What a record takes of the buffer, SRT-1."""
+        """The bytes of the buffer that a record takes, SRT-1."""
         bits = -(-self.count // 8) if begins and not own and members is not None else 0
         return len(payload) + 12 + bits
 
@@ -175,11 +175,11 @@ class Sorter:
             self.output.unheld[target] = self.output.unheld.get(target, 0) + count
 
     def slot(self, partition: int) -> int:
-        """Where a partition stands in a region with the option's rotation."""
+        """The slot of a partition in a region with the rotation of the options."""
         return int((partition - self.first - self.rotation) % self.count)
 
     def commit(self, region: Region, wrapped: bool) -> None:
-        """Settles dense or sparse (SRT-8) and appends the region."""
+        """Chooses dense or sparse (SRT-8) and appends the region."""
         if not region.own and not region.shared:
             return
         region.sparse = not wrapped and 2 * len(region.own) + 1 < self.count
@@ -201,7 +201,7 @@ class Sorter:
         self.returned.append(self.dictionaries.index(content) + 1)
 
     def cut(self, records: list[tuple[int, bytes]]) -> list[Block]:
-        """The blocks that an extent's records become, SRT-6."""
+        """The blocks that are made from an extent's records, SRT-6."""
         framing, blocks, held = self.output.header.framing, list[Block](), b""
 
         def end() -> None:

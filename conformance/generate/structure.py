@@ -14,11 +14,11 @@ from .raw import ARROW, Block, Header, patch, u16, u32
 
 Parts = list[Part]
 Make = Callable[[Parts], bytes]
-SCHEMA = arrow_message(b"an Arrow schema would stand here")
+SCHEMA = base.SCHEMA
 
 
 def fixture(root: str, encode: Callable[[Fields], bytes], minor: int = 0) -> Output:
-    """A file in which the message of one kind has its bytes from *encode*; the message has most fields."""
+    """A file in which the message of one kind is made by *encode*; the message has most fields."""
     if root == "Schema":
         header = Header(partition_count=2, framing=ARROW, version_minor=minor)
         own = {1: [Block(arrow_message(b"a batch"), records=1)]}
@@ -78,17 +78,17 @@ def slot(parts: Parts, path: str, field: int) -> int:
 
 
 def gapped(gap: bytes) -> Make:
-    """Bytes before the root's vtable that are no part's."""
+    """Bytes before the root's vtable that belong to no part."""
     return lambda parts: assemble(edit(parts, "root:vtable", lambda part: replace(part, gap=gap)))
 
 
 def later(table: str, vtable: Part) -> int:
-    """How many of a table's fields a vtable is too short to have."""
+    """How many of a table's fields are after the end of its vtable."""
     return len(TABLES[table]) - (len(vtable.body) - 4) // 2
 
 
 def any_root(cat: Catalog, root: str) -> None:
-    """What can be wrong with the first bytes and the root table of any message."""
+    """Faults in the first bytes and the root table of any message."""
     other = IDENTIFIER["Schema" if root != "Schema" else "Region"]
 
     def size(parts: Parts) -> int:
@@ -146,12 +146,12 @@ def any_root(cat: Catalog, root: str) -> None:
     heads.append(("cut", "MSG-8 MSG-9", lambda p: assemble(p)[:-1]))
     for name, clause, make in heads:
         put(cat, root, name, clause, f"the {root} message is broken: {name}", make)
-    put(cat, root, "end-7-zeros", "MSG-11", "seven zero bytes behind the last part are allowed",
+    put(cat, root, "end-7-zeros", "MSG-11", "seven zero bytes after the last part are allowed",
         lambda p: assemble(p, bytes(7)), good=True)  # fmt: skip
     put(cat, root, "gap-6", "MSG-11", "six zero bytes between two parts are allowed",
         lambda p: assemble(edit(p, "root:vtable", lambda x: replace(x, gap=bytes(6)))), good=True)  # fmt: skip
     put(cat, root, "other-order", "CAN-1", "a message that is not canonical is accepted", assemble, good=True)
-    put(cat, root, "vtable-behind", "CAN-1", "a vtable may stand behind its table",
+    put(cat, root, "vtable-behind", "CAN-1", "a vtable may come after its table",
         lambda p: assemble([*[x for x in p if x.name != "root:vtable"], next(x for x in p if x.name == "root:vtable")]),
         good=True)  # fmt: skip
 
@@ -186,7 +186,7 @@ def fields(cat: Catalog) -> None:
             lambda p, path=path, one=one, two=two: entry(path, two, slot(p, path, one))(p))  # type: ignore[misc]  # fmt: skip
 
     def misaligned(path: str, number: int) -> Make:
-        # The table itself moves by four, so that its u64 fields stand at odd multiples of four.
+        # The table itself moves by four, so that its u64 fields are at odd multiples of four.
         def change(part: Part) -> Part:
             return replace(part, at=4)
 
@@ -198,7 +198,7 @@ def fields(cat: Catalog) -> None:
         misaligned("root.statistics", 3))  # fmt: skip
 
     def without(path: str, number: int) -> Make:
-        """Takes a field away and everything that it led to, so that nothing else is wrong."""
+        """Removes a field and everything that it led to, so that nothing else is wrong."""
 
         def make(parts: Parts) -> bytes:
             at = slot(parts, path, number)
@@ -218,17 +218,17 @@ def fields(cat: Catalog) -> None:
         short = 4 + 2 * number
         put(cat, root, f"vtable-without-{name}", "MSG-7", f"the vtable ends before the required field {name}",
             at_part(f"{path}:vtable", 0, u16(short)))  # fmt: skip
-    # Bytes of a table that are no field's: the pad before the first u64 of Region's inline part.
-    put(cat, "Region", "inline-not-zero", "MSG-11", "a byte of a table that is no field's is not zero",
+    # Bytes of a table between its fields: the padding before the first u64 of a region's table.
+    put(cat, "Region", "inline-not-zero", "MSG-11", "a byte between a table's fields is not zero",
         lambda p: assemble(_wider(p, "root", b"\x00\x00\x00\x05")))  # fmt: skip
-    put(cat, "Region", "inline-zero", "MSG-11", "bytes of a table that are no field's are zero",
+    put(cat, "Region", "inline-zero", "MSG-11", "bytes between a table's fields are zero",
         lambda p: assemble(_wider(p, "root", bytes(4))), good=True)  # fmt: skip
-    put(cat, "Footer", "property-inline-not-zero", "MSG-11", "a byte of a property's table that is no field's is not zero",
+    put(cat, "Footer", "property-inline-not-zero", "MSG-11", "a byte between the fields of a property's table is not zero",
         lambda p: assemble(_wider(p, "root.properties.1", b"\x00\x00\x01\x00")))  # fmt: skip
 
 
 def _wider(parts: Parts, path: str, more: bytes) -> Parts:
-    """The parts with bytes behind a table's last field."""
+    """The parts, with bytes after a table's last field."""
     wide = edit(parts, path, lambda part: replace(part, body=part.body + more))
     size = len(next(part for part in wide if part.name == path).body)
     return rebody(wide, f"{path}:vtable", 2, u16(size))

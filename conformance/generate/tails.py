@@ -28,8 +28,8 @@ def tails(cat: Catalog) -> None:
         for cut in (1, 8, 24, 25, size - 64 - 23, size - 64 - 24, size - 64):
             title = f"{cut} bytes are missing at the end"
             case(f"cut-{cut}", title, whole[:-cut], "unfinished", size - cut, 1)
-        case("byte-behind", "a byte behind the tail", whole + b"\0", "unfinished", size + 1, 1)
-        case("zeros-behind", "a page of zeros behind the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
+        case("byte-behind", "a byte after the tail", whole + b"\0", "unfinished", size + 1, 1)
+        case("zeros-behind", "a page of zeros after the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
         case(
             "file-magic",
             "the file's magic in place of the tail's",
@@ -42,7 +42,9 @@ def tails(cat: Catalog) -> None:
             "magic-byte", "one byte of the tail's magic is wrong", patch(whole, size - 1, b"\0"), "unfinished", size, 1
         )
         only = whole[:64] + whole[at:][8:]
-        case("no-room", "the end of a tail with less than 24 bytes for it", only, "unfinished", len(only), 1)
+        case(
+            "no-room", "a file that ends like a tail, with less than 24 bytes for it", only, "unfinished", len(only), 1
+        )
         case("checksum", "the tail's checksum does not match", patch(whole, at + 12, u32(7)), "checksum", at, 2)
         case("flip-offset", "the tail's footer_offset is damaged", patch(whole, at + 7, b"\x01"), "checksum", at, 2)
         footer, stored = built.footer, at - built.footer - 24
@@ -85,7 +87,7 @@ def tails(cat: Catalog) -> None:
         other = build(replace(output, footer_block=fields))
         cat.refused(f"opn-2-4-footer-{name}", clause, f"the footer block fails check {name[:2]}", other.files,
                     fault(code, "single", at + offset))  # fmt: skip
-    # Canonical messages fill their blocks; three zero bytes behind one are valid, and leave five of padding.
+    # Canonical messages fill their blocks; three zero bytes after one are valid, and leave five bytes of padding.
     built = build(replace(output, encode_footer=lambda fields: canonical("Footer", fields) + bytes(3)))
     padded = patch(built.files["single"], built.tail - 1, b"\x01")
     cat.refused("opn-2-4-footer-11-padding", "OPN-2 BLK-7 BLK-1", "the footer's padding is not zero", {"single": padded},
@@ -96,12 +98,14 @@ def tails(cat: Catalog) -> None:
     cat.refused("opn-2-5-footer-size", "OPN-2", "the footer block is a byte shorter than the tail says", {"single": shorter},
                 fault("inconsistent-index", "single", built.footer))  # fmt: skip
     small = len(canonical("Footer", build(base.small()).footer_fields))
-    cat.valid("lim-1-message-at", "LIM-1", "max_message_size is just the footer's", base.small(),
+    cat.valid("lim-1-message-at", "LIM-1", "max_message_size is exactly the footer's", base.small(),
               request={"limits": {"max_message_size": max(small, largest_message(base.small()))}})  # fmt: skip
     cat.refused("opn-2-4-footer-limit", "OPN-2 LIM-1 BLK-7", "the footer is above max_message_size",
                 build(base.small()).files, fault("limit-exceeded", "single", at),
                 request={"limits": {"max_message_size": small - 1}})  # fmt: skip
-    cat.valid("lim-1-regions-at", "LIM-1", "max_regions is just enough", output, request={"limits": {"max_regions": 2}})
+    cat.valid(
+        "lim-1-regions-at", "LIM-1", "max_regions is exactly enough", output, request={"limits": {"max_regions": 2}}
+    )
     cat.refused("opn-2-7-regions", "OPN-2 LIM-1", "one region more than max_regions", build(output).files,
                 fault("limit-exceeded", "single", at + 24), request={"limits": {"max_regions": 1}})  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Dictionaries and payloads that were compressed with them, by libzstd 1.5.7: kept as bytes, so that they never change."""
+"""Dictionaries, and payloads that libzstd 1.5.7 compressed with them. They are kept as bytes, so that no compressor is needed."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ TEXTS: dict[str, tuple[bytes, bytes]] = {
 """By name: the text and its frame. The first two go with `WORDS`, the others with `OTHERS`."""
 
 HEAD = WORDS[:8]
-"""The shortest dictionary that DIC-4 takes; no decoder does."""
+"""The shortest dictionary that DIC-4 accepts; no decoder accepts it."""
 CORRUPT = WORDS[:20] + bytes([WORDS[20] ^ 0xFF]) + WORDS[21:]
-"""Entropy tables that no decoder takes."""
+"""Entropy tables that no decoder accepts."""
 
 
 def with_dictionary(name: str, number: int) -> Block:
@@ -56,7 +56,7 @@ def with_dictionary(name: str, number: int) -> Block:
 
 
 def run(number: int, byte: bytes = b"r") -> Block:
-    """A block that names a dictionary and needs none: any decoder that has it makes the same of it."""
+    """A block that names a dictionary and does not need it: every decoder gives the same result."""
     block = zstd_run(byte, 100)
     return Block(block.plain, codec=ZSTD, stored=block.stored, dictionary=number)
 

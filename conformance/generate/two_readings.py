@@ -48,7 +48,7 @@ def by_context(cat: Catalog) -> None:
     data = whole.files["data"]
     large = data + Block(b"m" * 200, kind=192).encode(0xFFFFFFFF, 0, output.header.file_id)
     after = mended(output, mode="rebuild")
-    cat.add("rep-rebuild-metadata-limits", "REP-5 CTX-1", "a metadata kind where a partition block must be: max_message_size is not concerned",
+    cat.add("rep-rebuild-metadata-limits", "REP-5 CTX-1", "a metadata kind where a partition block must be: max_message_size does not apply",
             "repair", folder="repair", files={"data": large, "index": None}, expect_files=after.files,
             request={"mode": "rebuild", "limits": {"max_message_size": 150}}, expect=answer("rebuilt", 1, 224, 0, 0))  # fmt: skip
     garbage = data + u32(101) + bytes(200)
@@ -87,7 +87,7 @@ def limits_by_context(cat: Catalog) -> None:
     large = Block(b"m" * 200, kind=192)
     built = build(base.one(large))
     at = base.where(built, large)
-    cat.bad_block("ctx-2-extent-message-size", "CTX-2 CTX-1 BLK-7", "a metadata kind in an extent: max_message_size is not concerned", built, large,
+    cat.bad_block("ctx-2-extent-message-size", "CTX-2 CTX-1 BLK-7", "a metadata kind in an extent: max_message_size does not apply", built, large,
                   fault("malformed-block", "single", at + 16), request={"limits": {"max_message_size": 150}}, check={})  # fmt: skip
     story = Story(built).open(single=64)
     story.steps[-1]["request"] = {"limits": {"max_message_size": 150}}
@@ -176,7 +176,7 @@ def gaps(cat: Catalog) -> None:
 
 
 def region_limit(cat: Catalog) -> None:
-    """FOL-3: max_regions goes after the block and before its message."""
+    """FOL-3: max_regions is checked after the block and before its message."""
     built = build(base.small(paired=True))
     index, second = built.files["index"], built.messages[1]
     damaged = patch(index, second + 30, b"\xee")
@@ -232,7 +232,7 @@ def torn(cat: Catalog) -> None:
             ).output
         )
     )
-    put_repair(cat, "single-orphans-not-counted", "last-commit counts no shared blocks that had no members before",
+    put_repair(cat, "single-orphans-not-counted", "last-commit does not count shared blocks that had no members before",
                {"single": rebuilt.files["single"][:-1]}, rebuilt.files,
                {"ok": {**answer("last-commit", 1, 0, 23)["ok"]}}, clause="REP-4 REP-8")  # fmt: skip
 
@@ -251,7 +251,7 @@ def empty_vectors(cat: Catalog) -> None:
 
 
 def looked_up(cat: Catalog) -> None:
-    """LKP-2: what direct lookup looks at and what it does not."""
+    """LKP-2: what direct lookup checks and what it does not."""
     output = sparse(statistics=True)
     output.regions[0].change = lambda fields: fields.update(rotation=3)
     put_lookup(
@@ -260,7 +260,7 @@ def looked_up(cat: Catalog) -> None:
     built = build(replace(base.small(), statistics=True))
     at = built.messages[0]
     content = patch(patch(built.files["single"], at, u32(9)), at + 16, b"\x07")
-    put_lookup(cat, "2-block-header", "LKP-2", "the header of a region message's block is not looked at",
+    put_lookup(cat, "2-block-header", "LKP-2", "the header of a region message's block is not checked",
                replace(built, files={"single": content}), [0, 3])  # fmt: skip
     absent = base.small()
     absent.regions[1].change = lambda fields: fields.pop("offsets")
@@ -269,7 +269,9 @@ def looked_up(cat: Catalog) -> None:
     put_lookup(cat, "2-offsets-absent", "LKP-2 MSG-7", "offsets is absent", built, [0, 2], {0: told, 2: told})
     moved = replace(base.small(), statistics=True)
     moved.regions[0].change = lambda fields: fields.update(offsets=[1, *fields["offsets"][1:]])
-    put_lookup(cat, "2-first-offset", "LKP-2", "a first offset that is not 0 concerns slot 0 alone", build(moved), [3])
+    put_lookup(
+        cat, "2-first-offset", "LKP-2", "a first offset that is not 0 is a fault of slot 0 alone", build(moved), [3]
+    )
 
 
 def finishing(cat: Catalog) -> None:

@@ -45,7 +45,7 @@ def extents(cat: Catalog) -> None:
 
 def texts(cat: Catalog) -> None:
     """CAN-3: an optional string that is given and empty."""
-    put(cat, "can-3-created-by-empty", "CAN-3 SRT-9", "created_by is given and empty: it is written",
+    put(cat, "can-3-created-by-empty", "CAN-3 SRT-9", "an empty created_by is written",
         {"partition_count": 1, "layout": "single", "created_by": ""}, [write(0, "a"), FINISH])  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def handles(cat: Catalog) -> None:
         {"action": "close", "expect": {"ok": {}}},
         {"action": "poll", "expect": invalid},
     ]
-    cat.add("fol-handles", "FOL-1", "a handle that is unknown, one that is opened again, a read before the first poll", "follow",
+    cat.add("fol-handles", "FOL-1", "an unknown handle, a handle that is opened again, a read before the first poll", "follow",
             folder="follow", steps=steps)  # fmt: skip
 
 

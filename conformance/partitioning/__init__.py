@@ -1,1 +1,1 @@
-"""`conformance/run partitioning`: whether `faro pack` puts every row where it belongs, for every type of key."""
+"""`conformance/run partitioning`: `faro pack` puts every row into the right partition, for every type of key."""

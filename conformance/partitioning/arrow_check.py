@@ -1,4 +1,4 @@
-"""Parquet and Arrow: every type, alone and with others in one key."""
+"""Parquet and Arrow: every type, alone and together with others in a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partitioning.oracle import Bound, Oracle
 from partitioning.packing import FAILURES, Faro, PackError, Rows, bounds_option, read_rows, reported_bounds
 
 HASHED, RANGES = 7, 5
-# Keys of several columns: the kinds of each.
+# Keys of several columns: the kind of each column.
 TOGETHER = (
     ("int32", "text"),
     ("decimal128", "timestamp-us-UTC"),
@@ -55,7 +55,7 @@ class _Table:
         self._by = [f"k{n}" for n in range(len(key))]
 
     def check(self, rows: int, format: str) -> None:
-        """By hash, with values that DuckDB does not hold too; then by bounds and by range."""
+        """By hash, including values that DuckDB cannot represent; then by bounds and by range."""
         faro, by = self._faro, ",".join(self._by)
         # Parquet has no seconds: they would overflow there.
         extreme = self._write(rows, format, extreme=format != "parquet")
@@ -81,7 +81,7 @@ class _Table:
         return columns
 
     def _bounds(self, columns: Sequence[Any]) -> list[Bound]:
-        """Values of some rows, in the order that DuckDB has for them; now and then a null in a key of several."""
+        """The values of some rows, in DuckDB's order. Keys of several columns sometimes have a null."""
         rows = list(zip(*map(_bare, columns), strict=True))
         whole = [row for row in rows if None not in row or len(row) > 1]
         drawn = self._rng.sample(whole, min(8, len(whole)))
@@ -117,7 +117,7 @@ class _Table:
         self._judge.compare(f"{self._name} {how} {bounds}", keys, partitions, expected)
 
     def _unchanged(self, found: Rows, columns: Sequence[Any], how: str) -> None:
-        """All rows are there once, with the values that they had; Parquet does not keep every unit of time."""
+        """Every row is there once, with its values. Parquet does not keep every unit of time."""
         for name, column in zip(self._by, columns, strict=True):
             packed = found.columns[name]
             plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -128,12 +128,12 @@ class _Table:
 
 
 def _bare(column: Any) -> list[Any]:
-    """Stored values as kinds write them: of decimals the unscaled value alone."""
+    """Stored values in the form of the kinds: decimals are unscaled."""
     return [value[0] if isinstance(value, tuple) else value for value in stored(column)]
 
 
 def write_table(table: Any, path: Path) -> None:
-    """A table as what its name's ending says, in batches of a few rows."""
+    """Write a table in the format that the name's ending says, in batches of a few rows."""
     if path.suffix == ".parquet":
         parquet.write_table(table, path, row_group_size=100)
     elif path.suffix == ".arrow":

@@ -30,12 +30,12 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     del add_common  # There are no testees: this is about the command.
     parser = argparse.ArgumentParser(
         prog="conformance/run partitioning",
-        description="Compare where `faro pack` puts rows with where DuckDB and a model of the key hash do.",
+        description="Compare the partitions of `faro pack` with those of DuckDB and of a model of the key hash.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--rows", type=int, default=250, metavar="N", help="in each table; default 250")
-    parser.add_argument("--seed", type=int, help="of the values; printed, so that a run can be repeated")
+    parser.add_argument("--seed", type=int, help="the seed of the values; printed, so that a run can be repeated")
     parser.add_argument("--faro", type=Path, metavar="FILE", help="the command; default rust/target/release/faro")
     parser.add_argument("-k", dest="word", default="", metavar="WORD", help="only tables with this in their name")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""What was compared, and what was wrong."""
+"""Counts comparisons, and records faults."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Judge:
         self.rows = 0
 
     def fault(self, what: str) -> None:
-        """Note and show a fault."""
+        """Record and show a fault."""
         self.faults.append(what)
         print(f"    FAULT {what}", flush=True)
 
     def compare(self, what: str, keys: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]) -> None:
-        """Values of rows have to be what they must be; faults show the first rows that differ, with their keys."""
+        """Compare values of rows with the expected ones. A fault shows the first rows that differ, with keys."""
         self.rows += len(found)
         if len(found) != len(expected):
             self.fault(f"{what}: {len(found)} rows, expected {len(expected)}")
@@ -35,7 +35,7 @@ class Judge:
             self.fault(f"{what}: {len(wrong)} of {len(found)} rows: {shown}")
 
     def balanced(self, what: str, partitions: Sequence[int], count: int) -> None:
-        """By range no partition begins later than its share of the rows does."""
+        """By range, no partition begins later than its share of the rows."""
         for partition in range(1, count):
             before = sum(1 for row in partitions if row < partition)
             if before > partition * len(partitions) // count:

@@ -1,4 +1,4 @@
-"""Columns of every Arrow type that can be a key: their values, and how bounds of them are written."""
+"""Columns of every Arrow type that can be a key: their values, and the texts of their bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partitioning.model import Value
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 DAY = 86_400
-# From the year 1 to 9999: what Python's calendar has.
+# From the year 1 to 9999, the range of Python's calendar.
 FIRST, LAST = -719_162 * DAY, 2_932_897 * DAY - 1
 
 
@@ -28,19 +28,19 @@ class Kind:
     name: str
     type: Any
     draw: Callable[[random.Random], Any]
-    """A random stored value: of dates and times the integer, of a decimal the unscaled value."""
+    """A random stored value: the integer of a date or time, the unscaled value of a decimal."""
     edges: tuple[Any, ...]
     duck: str
     """The type that DuckDB reads bounds as."""
     write: Callable[[Any, random.Random], str]
     """A stored value as the text of a bound."""
     extreme: tuple[Any, ...] = ()
-    """Values beyond what DuckDB or a calendar holds: only hashed."""
+    """Values outside the range of DuckDB or of the calendar: they are only hashed."""
     oracle: Callable[[Any], Any] = lambda array: array
-    """The column in a type that DuckDB takes, with the same order."""
+    """The column in a type that DuckDB supports, with the same order."""
 
     def values(self, rng: random.Random, rows: int, *, extreme: bool) -> list[Any]:
-        """Stored values: random ones, some of them several times, the edges, and nulls."""
+        """Stored values: random ones, some of them repeated, the extreme ones, and nulls."""
         known = [*self.edges, *(self.extreme if extreme else ())]
         drawn = [self.draw(rng) for _ in range(rows)]
         return [None if rng.random() < 0.05 else rng.choice(known) if rng.random() < 0.2 else value for value in drawn]
@@ -61,7 +61,7 @@ def build(values: Sequence[Any], kind: Any) -> Any:
 
 
 def stored(array: Any) -> list[Value]:
-    """What :func:`build` made an array of, as values of a key."""
+    """The values that :func:`build` made an array from, as values of a key."""
     types, kind = pa.types, array.type
     if types.is_dictionary(kind):
         return stored(array.cast(kind.value_type))
@@ -134,7 +134,7 @@ def _decimals(name: str, kind: Any, **more: Any) -> Kind:
     scale, most = kind.scale, 10**kind.precision - 1
 
     def write(value: int, rng: random.Random) -> str:
-        """The number itself, or one between it and the next, with more digits than the scale."""
+        """The number itself, or a number between it and the next, with more digits than the scale."""
         digits = decimal(value, scale)
         room = min(38 - kind.precision, 37 - max(scale, 0))
         if scale >= 0 and room > 0 and rng.random() < 0.5:
@@ -147,7 +147,7 @@ def _decimals(name: str, kind: Any, **more: Any) -> Kind:
 
 
 def _whole(array: Any) -> Any:
-    """Decimals of a negative scale as integers, which DuckDB has instead."""
+    """Decimals with a negative scale as integers, as DuckDB does not have them."""
     return array.cast(pa.decimal128(38, 0))
 
 
@@ -261,7 +261,7 @@ KINDS: tuple[Kind, ...] = (
 )  # fmt: skip
 
 NOT_PARQUET = {"decimal128-negative", "dictionary-decimal"}
-"""What Parquet has no type for, or the command refuses to read from there."""
+"""Kinds that Parquet has no type for, or that the command refuses to read from it."""
 
 REFUSED: dict[str, Any] = {
     "list": pa.array([[1], [2]]),

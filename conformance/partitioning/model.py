@@ -1,4 +1,4 @@
-"""The hash of a key, once more: written from spec/key-hash.md alone, for the values of Python."""
+"""A model of the hash of a key, written from spec/key-hash.md alone, for Python values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = None | bool | int | float | str | bytes | tuple[int, int]
 
 
 def encoded(value: Value) -> bytes:
-    """One value, as KEY-1 has it."""
+    """The encoding of a value, KEY-1."""
     if value is None:
         return b"\0"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""DuckDB, which shares nothing with Faro, says in which partition by range a row belongs."""
+"""The partition of a row by range, computed by DuckDB, which shares no code with Faro."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 Bound = Sequence[str | None]
-"""A bound as text, a value for each column of the key; none for a null."""
+"""A bound: a text for each column of the key; None for a null."""
 
 
 class Oracle:
@@ -20,11 +20,11 @@ class Oracle:
         self._duck.execute("SET TimeZone = 'UTC'")
 
     def partitions(self, columns: Sequence[Any], types: Sequence[str], bounds: Sequence[Bound]) -> list[int]:
-        """The partition of each row: how many bounds are not above its key (KEY-3), nulls before all others.
+        """The partition of each row: the number of bounds that are not above its key (KEY-3), nulls first.
 
         Args:
-            columns: of the key; columns of text are cast to their type, too.
-            types: of DuckDB, for each column.
+            columns: of the key; text is cast to its type.
+            types: DuckDB's type of each column.
             bounds: ascending or not.
 
         """
@@ -35,7 +35,7 @@ class Oracle:
         return [count for (count,) in self._duck.execute(counted).fetchall()]
 
     def ascending(self, columns: Sequence[Any], types: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
-        """Bounds in order, one of each value."""
+        """The bounds in order, without duplicates."""
         self._tables(columns, types, bounds)
         casts = [_cast(f"b{n}", kind) for n, kind in enumerate(types)]
         order = ", ".join(f"{cast} NULLS FIRST" for cast in casts)

@@ -1,4 +1,4 @@
-"""The command, and what it wrote."""
+"""Runs the command, and reads what it wrote."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from partitioning.oracle import Bound
 
 
 class PackError(Exception):
-    """The command failed; the text says how."""
+    """The command failed; the text says why."""
 
 
 FAILURES = (PackError, FaroError, duckdb.Error, pa.ArrowException)
-"""What a wrong command can make of a table: no output, one that cannot be read, or bounds of another type."""
+"""Exceptions that a wrong command can cause: no output, an unreadable output, or bounds of another type."""
 
 
 class Faro:
-    """The command `faro`, in a folder of its own."""
+    """The command `faro`, in its own folder."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self._program = program
@@ -34,12 +34,12 @@ class Faro:
         self.packs = 0
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run it to its end."""
+        """Run it until it ends."""
         command = [str(self._program), *arguments]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
 
     def pack(self, source: str, by: str, *options: str) -> Path:
-        """Pack a file; its output's name."""
+        """Pack a file. Returns the name of the output."""
         output = self.folder / "out"
         done = self.run("pack", source, "-o", output.name, "--by", by, "--force", "--memory=64KiB", *options)
         self.packs += 1
@@ -49,13 +49,13 @@ class Faro:
 
 
 def bounds_option(folder: Path, bounds: Sequence[Bound], ducks: Sequence[str], *, in_file: bool) -> str:
-    """Bounds as an argument if they can be one, or in a file of JSON lines.
+    """Bounds as an argument if that is possible, else in a file of JSON lines.
 
     Args:
         folder: of the file.
         bounds: ascending.
-        ducks: DuckDB's types of the columns, which say what JSON has as a number.
-        in_file: whether they are rather to be in a file.
+        ducks: DuckDB's types of the columns, which decide what is a number in JSON.
+        in_file: whether they go into a file in any case.
 
     """
     plain = len(ducks) == 1 and all(text and "," not in text and text == text.strip() for (text,) in bounds)
@@ -72,7 +72,7 @@ def bounds_option(folder: Path, bounds: Sequence[Bound], ducks: Sequence[str], *
 
 
 def reported_bounds(output: Path, columns: int) -> list[Bound]:
-    """The bounds that the output says it was packed by: their numbers as they are written."""
+    """The bounds that the output records, with numbers as they were written."""
     with open_reader(output) as reader:
         text = reader.properties.get("faro.pack.bounds", "[]")
 

@@ -1,4 +1,4 @@
-"""CSV, TSV and JSON lines: every type of field, alone and with another in one key."""
+"""CSV, TSV and JSON lines: every type of field, alone and together with another in a key."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Table:
             self._json(columns, typed=typed)
             return
         delimiter = "," if format == "csv" else "\t"
-        # An empty field is null, except of text.
+        # An empty field is null, except in a column of text.
         columns = [
             ["" if text is None and field.name == "text" else text for text in column]
             for field, column in zip(self._key, columns, strict=True)
@@ -76,7 +76,7 @@ class _Table:
                 [raw_json(field, text, rng) for text in column]
                 for field, column in zip(self._key, columns, strict=True)
             ]
-            # A null may be missing as well, as long as some record has a value.
+            # A null may also be left out, as long as some record has a value.
             members = [
                 {
                     f"k{n}": None if raw == "null" and rng.random() < 0.5 else shape.line(raw)
@@ -111,7 +111,7 @@ class _Table:
         judge.compare(f"{what} by Python's faro_format.key", lines, python, by_hash(keys, HASHED))
 
         bounds = self._bounds(columns)
-        # JSON without a type has bounds by their look: texts are told by their quotes.
+        # JSON without a type: the form of a bound decides; texts have quotes.
         in_file = self._key[0].name == "text" or self._rng.random() < 0.3
         output = faro.pack(source, by, bounds_option(faro.folder, bounds, self._ducks, in_file=in_file))
         self._ranged(f"{what} by bounds", read_records(output), lines, columns, bounds)
@@ -154,7 +154,7 @@ def _python(value: Value) -> object:
 
 
 def _found(judge: Judge, what: str, records: list[tuple[bytes, int]], lines: Sequence[str]) -> list[int | None]:
-    """The partition of each line; every line has to be there once."""
+    """The partition of each line. Every line must be there once."""
     before = sorted(line.encode() for line in lines)
     judge.compare(f"{what}: the records", before, sorted(record for record, _ in records), before)
     partitions = dict(records)

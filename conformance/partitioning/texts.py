@@ -1,4 +1,4 @@
-"""Keys in CSV, TSV and JSON lines: fields of every type, and the lines around them."""
+"""Keys in CSV, TSV and JSON lines: fields of every type, and lines that contain them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Field:
     key: Callable[[str], Value]
     """The value of a field, by KEY-1."""
     quoted: Callable[[str, random.Random], bool] = lambda _text, _rng: False
-    """Whether JSON has it as a string."""
+    """Whether it is a string in JSON."""
     untyped: bool = False
-    """Whether it is what it is in JSON without a type, too."""
+    """Whether JSON without a type gives the same type."""
 
     def texts(self, rng: random.Random, rows: int) -> list[str | None]:
-        """Fields; none for a null."""
+        """Fields; None for a null."""
         drawn = [self.draw(rng) for _ in range(rows)]
         return [
             None if rng.random() < 0.05 else rng.choice(self.edges) if rng.random() < 0.2 else text for text in drawn
@@ -105,7 +105,7 @@ FIELDS: tuple[Field, ...] = (
 
 
 def bound_text(field: Field, text: str, rng: random.Random) -> str:
-    """A field as a bound: a decimal may lie between two of its column."""
+    """A field as a bound: a decimal may be between two values of its column."""
     if field.name.startswith("decimal") and "." in text and rng.random() < 0.5:
         return text + "5"
     return text
@@ -133,7 +133,7 @@ def raw_json(field: Field, text: str | None, rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """How the lines of JSON have the key, and what `--by` says of it."""
+    """Forms of the key in the lines of JSON, and the `--by` for each."""
 
     by: str
     line: Callable[[str], str]
@@ -149,7 +149,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def json_line(row: int, members: dict[str, str | None], rng: random.Random) -> str:
-    """A record with these members, as JSON; none for one that is missing. Blanks are where JSON lets them be."""
+    """A record with these members, as JSON; None for a missing member. Blanks are added where JSON allows them."""
     blank = rng.choice(("", "", " ", "\t"))
     parts = [f'"row":{blank}{row}'] + [f'"{name}"{blank}:{raw}' for name, raw in members.items() if raw is not None]
     rng.shuffle(parts)
@@ -157,7 +157,7 @@ def json_line(row: int, members: dict[str, str | None], rng: random.Random) -> s
 
 
 def mixed_values(rng: random.Random, rows: int) -> list[tuple[str | None, Any]]:
-    """JSON values of all types in one column, which the hash takes, with their keys."""
+    """JSON values of all types in one column, which the hash accepts, with their keys."""
     table: list[tuple[str | None, Any]] = [
         (None, None), ("null", None), ("1", 1), ("1.0", 1.0), ("1e0", 1.0), ("-0", 0), ("-0.0", 0.0), ("true", True),
         ("false", False), ('"1"', "1"), ('""', ""), ('"\\u0041\\n"', "A\n"), ('"\\ud83d\\ude00"', "\U0001f600"),

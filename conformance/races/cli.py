@@ -23,11 +23,11 @@ DEFAULT_ROUNDS = 1000
 _SHOWN = 40
 
 _EPILOG = """\
-Each round lets two to four writers of different processes and languages create, overwrite, finish, follow or abort one
-name at the same time, while others read it; in some rounds one writer is killed, and what it left is recovered and
-swept. After each round one whole output is visible, and nothing is left beside it.
+In each round two to four writers of different processes and languages create, overwrite, finish, follow or abort one
+name at the same time, while others read it. In some rounds one writer is killed, and its files are recovered and
+cleaned. After each round one complete output must be visible, and no other file may be left.
 
-The seed repeats what the rounds are, not how the processes interleave.
+The seed repeats the rounds, but not how the processes interleave.
 
 exit codes: as of conformance/run
 """
@@ -43,8 +43,10 @@ def main(arguments: Sequence[str], add_common: Callable[[argparse.ArgumentParser
     )
     add_common(parser)
     parser.add_argument("--rounds", type=int, default=DEFAULT_ROUNDS, metavar="N", help=f"default {DEFAULT_ROUNDS}")
-    parser.add_argument("--kills", type=float, default=0.02, metavar="SHARE", help="of the rounds; default 0.02")
-    parser.add_argument("--processes", type=int, default=2, metavar="N", help="of each testee; default 2")
+    parser.add_argument(
+        "--kills", type=float, default=0.02, metavar="SHARE", help="the share of rounds with a kill; default 0.02"
+    )
+    parser.add_argument("--processes", type=int, default=2, metavar="N", help="processes of each testee; default 2")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts as JSON")
     options = parser.parse_args(arguments)
     if options.rounds < 1 or options.processes < 1 or not 0 <= options.kills <= 1:

@@ -1,4 +1,4 @@
-"""What happens in a round, drawn from a seed. How its processes interleave is not."""
+"""The actions of a round, drawn from a seed. How its processes interleave is not drawn."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Writing:
 
 @dataclass(frozen=True)
 class Round:
-    """A round: its writers, how many read meanwhile, and whether an older output is there."""
+    """A round: its writers, the number of readers, and whether an older output is there."""
 
     layout: Layout
     writers: tuple[Writing, ...]
     readers: tuple[int, ...]
     older: int | None
-    # Which writer is killed, and after how many seconds; None: none is.
+    # Which writer is killed, and after how many seconds; None: none.
     kill: tuple[int, float] | None
 
     def __str__(self) -> str:
@@ -55,13 +55,13 @@ class Round:
 
 
 def draw(rng: random.Random, children: int, kills: float) -> Round:
-    """A round among so many children; `kills`: the share of rounds in which a writer is killed."""
+    """A round for this many children. `kills`: the share of rounds in which a writer is killed."""
     layout: Layout = "paired" if rng.random() < 0.8 else "single"
     kill = rng.random() < kills
     order = rng.sample(range(children), children)
     count = rng.randint(2, max(2, min(4, children - 1)))
     numbers = rng.sample(range(COUNT), COUNT)
-    # All of one kind in half of the rounds: who wins is known exactly there.
+    # In half of the rounds all writers are of one kind, so the winner is known exactly.
     kind = rng.choice(["refusing", "overwriting", "mixed", "mixed"])
     followed = rng.random() < 0.25 and not kill
     writers = []

@@ -1,4 +1,4 @@
-"""What may be there after a round, and what a reader may have seen during it (PUB-3, PUB-4, WRT-4, WRT-6)."""
+"""What may exist after a round, and what a reader may have seen during it (PUB-3, PUB-4, WRT-4, WRT-6)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def succeeded(outcome: Outcome) -> bool:
 
 
 def state(folder: Path, layout: Layout, outputs: Outputs) -> int | str:
-    """The number of the output that is visible, or `nothing`; else what stands there, which must not be."""
+    """The number of the visible output, or `nothing`; else a description of the files, which are wrong."""
     files = {role: Path(path).read_bytes() for role, path in final_names(folder, layout).items() if Path(path).exists()}
     if not files:
         return "nothing"
@@ -35,7 +35,7 @@ def state(folder: Path, layout: Layout, outputs: Outputs) -> int | str:
 
 
 def writer_faults(writing: Writing, outcome: Outcome) -> Iterator[str]:
-    """What is wrong with the answer of a writer that was not killed."""
+    """Faults in the answer of a writer that was not killed."""
     if outcome.kind == "error" and outcome.value["code"] == "io":
         return
     if outcome.kind != "ok":
@@ -49,7 +49,7 @@ def writer_faults(writing: Writing, outcome: Outcome) -> Iterator[str]:
 
 
 def state_faults(round_: Round, outcomes: Sequence[Outcome], found: int | str) -> Iterator[str]:
-    """What is wrong with the output that is visible after a round in which no writer was killed."""
+    """Faults of the visible output after a round in which no writer was killed."""
     winners = [w for w, outcome in zip(round_.writers, outcomes, strict=True) if succeeded(outcome)]
     over = {w.output for w in winners if w.overwrite}
     modest = [w.output for w in winners if not w.overwrite]
@@ -57,7 +57,7 @@ def state_faults(round_: Round, outcomes: Sequence[Outcome], found: int | str) -
         yield f"visible is {found}"
         return
     if any(w.follow for w in round_.writers):
-        # Its files are there from the start, and gone when it aborts.
+        # Its files exist from the start, and are removed when it aborts.
         if isinstance(found, int) and found not in {round_.older, *over, *modest}:
             yield f"visible is output {found}, whose writer did not succeed"
         return
@@ -88,7 +88,7 @@ def _refused(round_: Round, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def reader_fault(round_: Round, outputs: Outputs, outcome: Outcome) -> str | None:
-    """What is wrong with what a reader saw, or None."""
+    """The fault in a reader's answer, or None."""
     if outcome.kind == "ok":
         whole = [output.answer for (layout, _), output in outputs.items() if layout == round_.layout]
         return None if outcome.value in whole else f"a reader saw what no writer wrote: {outcome.detail}"
@@ -105,6 +105,6 @@ def reader_fault(round_: Round, outputs: Outputs, outcome: Outcome) -> str | Non
 
 
 def leftovers(folder: Path, layout: Layout) -> list[str]:
-    """Names of files that are no final names."""
+    """The names of files that are not final names."""
     names = {Path(path).name for path in final_names(folder, layout).values()}
     return sorted(path.name for path in folder.iterdir() if path.name not in names)

@@ -1,4 +1,4 @@
-"""The outputs that writers of a race make: each known to the byte, and with what a reader answers of it."""
+"""The outputs that writers of a race make. The bytes and the `read` answer of each are known."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Layout = Literal["paired", "single"]
 PARTITIONS = 4
 SUFFIXES = {"data": ".data", "index": ".index", "single": ".faro"}
 ROLES: dict[Layout, tuple[str, ...]] = {"paired": ("data", "index"), "single": ("single",)}
-# How many outputs writers choose from; the last two have the same file_id, hence the same temporary names.
+# How many outputs writers choose from. The last two have the same file_id, and so the same temporary names.
 COUNT = 7
-# Records of each, from none to what takes several writes.
+# The records of each, from none to enough for several writes.
 _RECORDS = (0, 3, 40, 400, 2000, 60, 60)
 
 

@@ -1,4 +1,4 @@
-"""The rounds themselves: processes of all testees, let loose on one name at the same time."""
+"""The rounds: processes of all testees that use one name at the same time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from races.draw import Round
 from races.judge import leftovers, reader_fault, state, state_faults, succeeded, writer_faults
 from races.outputs import Layout, Output, final_names
 
-# A round takes milliseconds; a writer or reader that takes so long waits for something that does not come.
+# A round takes milliseconds. A writer or reader that takes this long waits forever.
 _PATIENCE = 30.0
 
 
 class Races:
-    """Rounds among some children."""
+    """Rounds with some children."""
 
     def __init__(self, children: list[Child], outputs: dict[tuple[Layout, int], Output], folder: Path) -> None:
         self.children = children
@@ -38,7 +38,7 @@ class Races:
         self._pool.shutdown()
 
     def run(self, round_: Round, rng: random.Random) -> list[str]:
-        """Run a round; what must not be."""
+        """Run a round. Returns the violations."""
         folder = self.folder / "round"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -57,7 +57,7 @@ class Races:
         return faults
 
     def _race(self, round_: Round, folder: Path) -> tuple[list[Outcome], list[Outcome]]:
-        """The answers of the writers, and all that readers saw."""
+        """The answers of the writers, and all answers of the readers."""
         names = final_names(folder, round_.layout)
         ended = threading.Event()
         start = threading.Barrier(len(round_.writers) + len(round_.readers) + (round_.kill is not None))
@@ -103,11 +103,11 @@ class Races:
         return faults
 
     def _judge_killed(self, round_: Round, folder: Path, outcomes: list[Outcome], rng: random.Random) -> list[str]:
-        """Judge what a killed writer left: recover it, sweep the rest, and nothing but one whole output remains."""
+        """Judge the files of a killed writer: after recover and clean, only one complete output remains."""
         assert round_.kill is not None
         victim = round_.writers[round_.kill[0]]
         child = self.children[victim.child]
-        # It may have answered before.
+        # It may have answered before it was killed.
         child.start()
         faults: list[str] = []
         for writing, outcome in zip(round_.writers, outcomes, strict=True):
@@ -143,7 +143,7 @@ class Races:
         return bool(leftovers(folder, round_.layout)) or state(folder, round_.layout, self.outputs) != "nothing"
 
     def _recovered(self, round_: Round, folder: Path, mender: Child, after: str) -> list[str]:
-        """A recovered output need not be a whole one, but every reader reads the same of it."""
+        """A recovered output may be incomplete, but every reader reads the same."""
         answers = [child.ask("read", {**final_names(folder, round_.layout)}) for child in self.children[:3]]
         if any(answer.kind != "ok" or answer.value != answers[0].value for answer in answers):
             return [f"after {mender.testee.name}'s recover visible is {after}: {[a.detail for a in answers]}"]

@@ -16,7 +16,7 @@ GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(state: Words) -> Words:
-    """Return SplitMix64's outputs for states that were already moved on."""
+    """Return SplitMix64's outputs for states that were already advanced."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""The Python implementation behind the conformance protocol (../protocol.md)."""
+"""The Python implementation as a testee of the conformance protocol (../protocol.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_PARTITION = 0xFFFFFFFF
 
 
 class UnsupportedError(Exception):
-    """What this testee does not do."""
+    """A request that this testee does not support."""
 
 
 # Reading.
@@ -181,7 +181,7 @@ def options(given: Json) -> WriterOptions:
 
 
 def many(writer: Writer, call: Json) -> None:
-    """Make the records of `many`: by the batch path, unless one of them would be refused."""
+    """Make the records of `many`: in batches, unless one of them would be refused."""
     partitions, offsets, data = records_of_many(call)
     low, high = call["partitions"]
     most = call["length"][1]
@@ -195,7 +195,7 @@ def many(writer: Writer, call: Json) -> None:
 
 
 def region(writer: Writer, call: Json) -> None:
-    """Make one region; it is given up when a call of it is refused."""
+    """Make one region; it is abandoned if one of its calls is refused."""
     with writer.region() as out:
         for block in call["blocks"]:
             kind, records, partition = block.get("kind", 0), block.get("records", 0), block.get("partition")

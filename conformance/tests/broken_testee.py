@@ -1,4 +1,4 @@
-"""The Python testee with one thing broken, which its argument names: to see whether the faults find it."""
+"""The Python testee with one fault, named by its argument, to see whether the suite of faults finds it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unittest.mock import patch
 _REPO = Path(__file__).parents[2]
 sys.path.insert(0, str(_REPO / "python"))
 
-# Not by an import statement: the library is no part of what is checked here.
+# Not by an import statement, so that the type checker does not follow it into the library.
 faro: Any = importlib.import_module("faro_format")
 output_file: Any = importlib.import_module("faro_format._storage.output_file")
 
@@ -38,7 +38,7 @@ def message_first(file: Any, parts: Sequence[Any]) -> None:
 
 
 class CarelessSystem:
-    """Takes for written what was not."""
+    """Pretends that bytes were written."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
@@ -50,12 +50,12 @@ class CarelessSystem:
 
 
 def forgetful(writer: Any, action: Any) -> None:
-    """The writer goes on after an error."""
+    """The writer continues after an error."""
     action()
 
 
 def trusting(*arguments: Any, **options: Any) -> Any:
-    """A reader that takes blocks as they are."""
+    """A reader that does not verify blocks."""
     return _reader(*arguments, **{**options, "verify": False})
 
 
@@ -63,12 +63,12 @@ _reader = faro.Reader
 
 
 def replace(owner: object, name: str, broken: object) -> None:
-    """Break what is there: a name that the library no longer has would break nothing."""
+    """Replace an attribute that exists: a name that the library no longer has would break nothing."""
     patch.object(owner, name, broken).start()
 
 
 def main() -> None:
-    """Break it, and be the testee."""
+    """Apply the fault and run the testee."""
     kind = sys.argv[1]
     if kind == "message-first":
         replace(output_file.OutputFile, "append", message_first)

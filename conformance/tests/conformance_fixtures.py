@@ -48,7 +48,7 @@ class SmallSuite:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "conformance"
         self.cases = self.folder / "cases"
-        self.cases.mkdir(parents=True)
+        (self.cases / "manifest").mkdir(parents=True)
         (self.folder / "testees").mkdir()
         shutil.copy(CONFORMANCE / "protocol.schema.json", self.folder)
         (self.cases / "one.faro").write_bytes(b"0123456789")
@@ -71,7 +71,7 @@ class SmallSuite:
         entry.setdefault("sha256", {"one.faro": digest})
         self._entries.append(entry)
         text = json.dumps({"version": 1, "cases": self._entries})
-        (self.cases / "manifest.json").write_text(text, encoding="utf-8")
+        (self.cases / "manifest" / "header.json").write_text(text, encoding="utf-8")
 
     def script(self, *rules: dict[str, Any], name: str = "fake", hello: dict[str, Any] | None = None) -> str:
         """The command line of a fake testee."""
@@ -108,7 +108,7 @@ def protocol() -> Protocol:
 
 @pytest.fixture
 def outcome_of(suite: SmallSuite) -> Callable[..., dict[str, Any]]:
-    """What became of the one case of the suite, with a testee that does this when it is asked to read."""
+    """The result of the one case of the suite, with a testee that does this for `read`."""
 
     def run(action: Any, *arguments: str, expected_failures: str | None = None) -> dict[str, Any]:
         suite.add("one-case")

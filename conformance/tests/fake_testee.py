@@ -1,7 +1,7 @@
-"""A testee that does what its script says, to see whether the runner sees it.
+"""A testee that does what its script says, to see whether the runner notices.
 
 The script is a JSON file: {"hello": {...}, "rules": [{"op": ..., "contains": text of the request, "do": action}, ...]}.
-The first rule that fits a request decides; without one the answer is `unsupported`. Actions: {"ok": ...},
+The first rule that matches a request decides; if none does, the answer is `unsupported`. Actions: {"ok": ...},
 {"error": ...}, {"unsupported": ...}, "crash", "abort", "hang", "garbage", "wrong-id", "twice", "close", {"raw": text},
 {"write": {suffix: hex}, "ok": ...}: make the files of `path`; {"overwrite": {role: hex}, "ok": ...}: its files;
 {"sha256": {role: digest}, "ok": ..., "error": ..., "crash_on": digest, "accept": digest}: ok for these files only;

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,29 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def test_committed_cases_are_what_the_generator_makes() -> None:
     assert everything.cases().differences(ROOT / "cases") == []
+
+
+def test_stale_missing_and_orphaned_files_are_found(tmp_path: Path) -> None:
+    catalog = everything.cases()
+    catalog.write(tmp_path)
+    assert catalog.differences(tmp_path) == []
+    manifest = tmp_path / "manifest" / "block.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b"required", b"recommended", 1))
+    (tmp_path / "manifest" / "no-chapter.json").write_bytes(b"{}")
+    (tmp_path / "valid" / "orphan.faro").write_bytes(b"")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "orphan.faro").write_bytes(b"")
+    lost = next(path for path in catalog.files if path.startswith("invalid/"))
+    (tmp_path / lost).unlink()
+    assert catalog.differences(tmp_path) == [
+        lost,
+        "manifest/block.json",
+        "manifest/no-chapter.json",
+        "other/orphan.faro",
+        "valid/orphan.faro",
+    ]
+    catalog.write(tmp_path)
+    assert catalog.differences(tmp_path) == []
 
 
 def test_the_generator_makes_the_same_twice() -> None:
@@ -57,13 +81,12 @@ def test_a_named_test_must_exist(language: str, test: str, exists: bool) -> None
 
 
 def test_a_wrong_name_in_elsewhere_is_found(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "cases" / "manifest", tmp_path / "cases" / "manifest")
     elsewhere = json.loads((ROOT / "cases" / "elsewhere.json").read_text(encoding="utf-8"))
     named = "faro-format/src/test/java/dev/faro/writer/WriterTest.java::wrong"
     elsewhere["clauses"]["WRT-5"]["tests"]["java"] = [named]
     elsewhere["clauses"]["WRT-5"]["tests"]["python"] = []
-    (tmp_path / "cases").mkdir()
     (tmp_path / "cases" / "elsewhere.json").write_text(json.dumps(elsewhere), encoding="utf-8")
-    (tmp_path / "cases" / "manifest.json").write_bytes((ROOT / "cases" / "manifest.json").read_bytes())
     assert [problem for problem in coverage.problems(tmp_path) if problem.startswith("WRT-5")] == [
         f"WRT-5: there is no test {named} for java",
         "WRT-5: elsewhere.json names no test for python",

@@ -41,7 +41,7 @@ def test_exit_code_3_for_a_testee_that_does_not_start(suite: SmallSuite, command
     code, report = suite.run("--testee", suite.script(REFUSES), "--testee", command)
     assert code == 3
     assert len(report["not_started"]) == 1
-    # The others run all the same.
+    # The others run nevertheless.
     assert names(report) == ["one-case"]
 
 

@@ -1,4 +1,4 @@
-"""The measurement of what is detected: it must see what a reader lets through."""
+"""The measurement of detection must notice what a reader does not detect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIR = Subject("small", "paired", "none", "unfinished")
 
 
 class Reader:
-    """A testee that answers each operation with what it is told."""
+    """A testee with a given answer for each operation."""
 
     def __init__(self, **answers: Outcome) -> None:
         self.answers = answers
@@ -45,7 +45,7 @@ def with_part(subject: Subject, part: Any) -> dict[str, Any]:
 
 
 class Starter(Reader):
-    """A reader that is right about the undamaged files of both producers, and then says what it is told."""
+    """A reader that is right about the undamaged files of both producers, and then gives the answers of the test."""
 
     def ask_lines(self, lines: Sequence[bytes], numbers: Sequence[int], keys: Sequence[str]) -> list[Outcome]:
         said = super().ask_lines(lines, numbers, keys)

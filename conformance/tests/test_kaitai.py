@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,17 @@ import pytest
 from conformance_fixtures import CONFORMANCE
 from kaitaistruct import KaitaiStructError
 
+from faro_conformance.manifest import entries
 from kaitai.faro import Faro
 
 CASES = CONFORMANCE / "cases"
 
 
 def valid_cases() -> list[dict[str, Any]]:
-    """The read cases whose files have nothing wrong with them, as far as blocks go."""
-    manifest = json.loads((CASES / "manifest.json").read_text(encoding="utf-8"))
+    """The read cases whose blocks are all valid."""
     return [
         case
-        for case in manifest["cases"]
+        for case in entries(CASES)
         if case["op"] == "read"
         and not case.get("generated")
         and "header" in case["expect"].get("ok", {})

@@ -1,4 +1,4 @@
-"""Whatever a testee does is seen as what it is."""
+"""The runner classifies everything that a testee can do."""
 
 from __future__ import annotations
 

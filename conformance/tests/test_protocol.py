@@ -1,4 +1,4 @@
-"""protocol.schema.json takes what protocol.md describes, and nothing else."""
+"""protocol.schema.json accepts what protocol.md describes, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from conformance_fixtures import CHECKSUM, CONFORMANCE, DESCRIPTION
 
 from faro_conformance.compare import differences, first_difference
+from faro_conformance.manifest import entries
 from faro_conformance.protocol import Protocol, is_plain_partition
 
 PAIR = {"data": "a.data", "index": "a.index"}
@@ -131,8 +132,7 @@ def test_the_codes_are_those_of_the_specification() -> None:
 
 
 def test_every_request_of_the_manifest_is_one(protocol: Protocol) -> None:
-    manifest = json.loads((CONFORMANCE / "cases" / "manifest.json").read_text(encoding="utf-8"))
-    for case in manifest["cases"]:
+    for case in entries(CONFORMANCE / "cases"):
         request = {"id": 1, "op": case["op"], **case.get("request", {})}
         request |= {role: str(path) for role, path in (case.get("files") or {}).items()}
         if case["op"] == "write":

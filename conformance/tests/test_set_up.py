@@ -1,4 +1,4 @@
-"""What `make test` and `make demo` begin with: the tools that are missing, all at once; and steps that say they run."""
+"""The start of `make test` and `make demo`: all missing tools are listed at once, and steps report that they run."""
 
 from __future__ import annotations
 

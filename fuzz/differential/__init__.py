@@ -1,1 +1,1 @@
-"""Asks all implementations about files and calls that nobody thought of, and holds their answers against each other."""
+"""Gives all implementations files and calls that no one thought of, and compares their answers."""

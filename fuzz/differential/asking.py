@@ -1,4 +1,4 @@
-"""Puts files and scripts before all testees and gathers what they say."""
+"""Sends files and scripts to all testees and collects their answers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from differential.plan import Step
 
 NAME = "x"
 _SUFFIX = {"data": ".data", "index": ".index", "single": ".faro"}
-# What differs from request to request without making it another one.
+# Fields that differ from request to request and are ignored in comparisons.
 _DRAWN = ("partitions=", "range=", "limits=")
 _ROLE = {suffix: role for role, suffix in _SUFFIX.items()}
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One request that testees answered differently, or one of them not at all."""
+    """A request that testees answered differently, or that one of them did not answer."""
 
     what: str
     why: str
@@ -34,16 +34,16 @@ class Disagreement:
 
     @property
     def signature(self) -> str:
-        """Equal for what is probably the same."""
+        """Equal for disagreements that are probably the same."""
         words = [word for word in re.split(r" (?=[a-z_]+=)", self.what) if not word.startswith(_DRAWN)]
         return signature(" ".join(words), self.answers)
 
 
 @dataclass
 class Probe:
-    """Files, and what is asked about them.
+    """Files, and the requests about them.
 
-    `mend`: what a repair that writes is asked for, on a copy for each testee; `lost`: without the index file.
+    `mend`: the fields of a repair that writes, on a copy for each testee; `lost`: the index file is removed first.
     """
 
     files: Files
@@ -56,14 +56,14 @@ class Probe:
     let_pass: int = 0
 
     def disagreements(self) -> list[Disagreement]:
-        """Where the answers do not agree."""
+        """The disagreements."""
         payloads = Payloads(self.files)
         found = []
         following: set[str] = set()
         limits: dict[str, int] = {}
         for step, answers in zip(self.steps, self.answers, strict=True):
             if step.op == "follow" and step.fields["action"] != "open" and step.fields["handle"] not in following:
-                # Nothing was opened: what is said of a handle that is none, the protocol leaves open.
+                # Nothing was opened. The protocol does not define the answers for such a handle.
                 continue
             if step.op != "follow" or step.fields["action"] == "open":
                 limits = step.fields.get("limits", {})
@@ -78,7 +78,7 @@ class Probe:
 
 
 class Panel:
-    """The testees, each asked in a thread of its own."""
+    """The testees. Each is served by its own thread."""
 
     def __init__(self, children: Sequence[Child]) -> None:
         self.children = list(children)
@@ -93,11 +93,11 @@ class Panel:
             child.kill()
 
     def ask(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Outcome]]:
-        """The answers to each request by testee."""
+        """The answers to each request, by testee."""
         return self.ask_each({child.testee.name: requests for child in self.children})
 
     def ask_each(self, requests: dict[str, Sequence[tuple[str, dict[str, Any]]]]) -> list[dict[str, Outcome]]:
-        """As `ask`, of requests that differ from testee to testee."""
+        """As `ask`, for requests that differ from testee to testee."""
 
         def one(child: Child) -> list[Outcome]:
             return child.ask_all(requests[child.testee.name])
@@ -108,7 +108,7 @@ class Panel:
         return [dict(zip(names, row, strict=True)) for row in zip(*said, strict=True)]
 
     def run(self, probes: Sequence[Probe]) -> None:
-        """Ask everything of all probes: together what needs whole files, then what has files that grow."""
+        """Send all requests of all probes: first those for complete files, together, then those for growing files."""
         together: list[tuple[Probe, Step]] = []
         for probe in probes:
             put_files(probe.files, probe.folder)
@@ -138,18 +138,18 @@ def _growing_from(probe: Probe) -> int:
 
 
 def request(step: Step, probe: Probe) -> tuple[str, dict[str, Any]]:
-    """The step as the protocol has it."""
+    """The step as a request of the protocol."""
     paths = {role: str(place(role, probe.folder)) for role in probe.files} if step.wants_files else {}
     return step.op, {**paths, **step.fields}
 
 
 def place(role: str, folder: Path) -> Path:
-    """Where the file of a role stands."""
+    """The path of the file of a role."""
     return folder / f"{NAME}{_SUFFIX[role]}"
 
 
 def put_files(files: Files, folder: Path) -> None:
-    """Write the files into a folder that has no others."""
+    """Write the files into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for role, data in files.items():
@@ -157,7 +157,7 @@ def put_files(files: Files, folder: Path) -> None:
 
 
 def grow_files(files: Files, sizes: dict[str, int], folder: Path) -> None:
-    """Make the files as long as `sizes` say, in place, so that who has them open sees them grow."""
+    """Set the files to the given sizes in place, so that a process that has them open sees them grow."""
     for role, size in sizes.items():
         path = place(role, folder)
         have = path.stat().st_size

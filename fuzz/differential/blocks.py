@@ -1,4 +1,4 @@
-"""A file as header, blocks and what follows them, taken apart and laid out again with right checksums."""
+"""Takes a file apart into header, blocks and the rest, and puts it together again with correct checksums."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _HEAD = struct.Struct("<IIIIBBH")
 
 @dataclass(frozen=True)
 class Piece:
-    """One block as found in a file."""
+    """One block of a file."""
 
     offset: int
     head: bytes  # the 20 bytes before the checksum
     payload: bytes
     padding: bytes
-    sealed: int | None = None  # the checksum it has, whatever is right; None: the right one
+    sealed: int | None = None  # the checksum, right or wrong; None: the right one
 
     @property
     def kind(self) -> int:
@@ -69,7 +69,7 @@ class Piece:
 
 @dataclass
 class Taken:
-    """A file taken apart. `rest` is what stands behind the last whole block, without the tail."""
+    """A file taken apart. `rest` is everything after the last complete block, except the tail."""
 
     header: bytes
     pieces: list[Piece] = field(default_factory=list)
@@ -78,12 +78,12 @@ class Taken:
 
     @property
     def file_id(self) -> bytes:
-        """The file's file_id, as far as its header goes."""
+        """The file's file_id, or the part of it that is there."""
         return file_id_of(self.header)
 
 
 def take_apart(data: bytes) -> Taken:
-    """The file's parts; of any bytes at all."""
+    """The parts of a file; it may be any bytes."""
     taken = Taken(data[:HEADER_SIZE])
     end = len(data)
     if end >= HEADER_SIZE + TAIL_SIZE and data.endswith(TAIL_MAGIC):
@@ -103,14 +103,14 @@ def take_apart(data: bytes) -> Taken:
 
 
 def put_together(taken: Taken) -> bytes:
-    """The parts one after another, with nothing changed but the blocks' checksums."""
+    """The parts one after another. Only the checksums of blocks are recomputed."""
     return taken.header + b"".join(piece.encode(taken.file_id) for piece in taken.pieces) + taken.rest + taken.tail
 
 
 def put_together_moved(taken: Taken) -> bytes:
-    """As `put_together`, and what says where messages, regions and the footer are follows the blocks that moved."""
+    """As `put_together`, and all offsets of messages, regions and the footer follow the blocks that moved."""
     for _ in range(2):
-        # Twice: a message that is mended may change its size, and so move what stands behind it.
+        # Twice: a corrected message may change its size, and so move everything after it.
         where = _places(taken.pieces)
         single = any(piece.kind < KIND_REGION for piece in taken.pieces)
         taken.pieces = [_mend(piece, where, single, taken.pieces) for piece in taken.pieces]
@@ -122,7 +122,7 @@ def put_together_moved(taken: Taken) -> bytes:
 
 
 def _places(pieces: list[Piece]) -> dict[int, int]:
-    """Where the block that stood at an offset stands now; of one that is there twice, the first."""
+    """The new offset of the block that was at an offset; the first, if it is there twice."""
     places: dict[int, int] = {}
     at = HEADER_SIZE
     for piece in pieces:

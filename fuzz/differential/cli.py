@@ -22,8 +22,9 @@ from differential.corpus import ask_entries, entries, in_turn, probe_of
 from differential.findings import Findings, replay, stored
 from differential.seeds import load
 from differential.stream import Stream, Totals, show_all
+from pack import name_of
 
-# Inputs of a corpus that are asked about at once.
+# How many inputs of a corpus are sent at once.
 _TOGETHER = 32
 OK, FOUND, USAGE, NOT_STARTED = 0, 1, 2, 3
 _REPO = Path(__file__).resolve().parents[2]
@@ -37,30 +38,32 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="fuzz/run",
-        description="Ask all implementations about mutated files with right checksums, and let them write by random"
-        " scripts: verdict, code, offset, content and bytes have to agree.",
+        description="Compare all implementations on mutated files with correct checksums, and on random scripts of"
+        " writer calls: verdict, code, offset, content and bytes must agree.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--minutes", type=float, metavar="N", help="how long; default 1, or nothing with --replay or --corpus"
     )
-    parser.add_argument("--rounds", type=int, metavar="N", help="end after so many rounds, if that is sooner")
-    parser.add_argument("--seed", type=int, metavar="S", help="of everything that is drawn; printed")
+    parser.add_argument("--rounds", type=int, metavar="N", help="end after this many rounds, if that is sooner")
+    parser.add_argument("--seed", type=int, metavar="S", help="the seed of everything random; printed")
     parser.add_argument(
-        "--replay", type=Path, metavar="FOLDER", help="ask again what a finding, or a folder of them, asked"
+        "--replay", type=Path, metavar="FOLDER", help="repeat the requests of a finding, or of a folder of them"
     )
-    parser.add_argument(
-        "--corpus", type=Path, metavar="FOLDER", help="ask about the inputs of the coverage-guided targets, once each"
-    )
-    parser.add_argument("--corpus-minutes", type=float, default=60.0, metavar="N", help="at most so long; default 60")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="append a line of JSON that says what the run did")
+    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="use each input in the packs of a folder once")
+    parser.add_argument("--corpus-minutes", type=float, default=60.0, metavar="N", help="at most this long; default 60")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="append a line of JSON with the counts of the run")
     parser.add_argument(
         "--minimise", type=float, default=20.0, metavar="SECONDS", help="at most, for each finding; default 20"
     )
     parser.add_argument("--first", action="store_true", help="end after the round in which something was found")
     parser.add_argument(
-        "--findings", type=Path, default=_REPO / "out" / "fuzz", metavar="FOLDER", help="where to; default out/fuzz"
+        "--findings",
+        type=Path,
+        default=_REPO / "out" / "fuzz",
+        metavar="FOLDER",
+        help="default out/fuzz",
     )
     parser.add_argument(
         "--testee", action="append", default=[], metavar="all|NAME|FILE.toml|COMMAND", help="as of conformance/run"
@@ -88,7 +91,7 @@ def _main(options: argparse.Namespace) -> int:
     testees = find_testees(options.testee or ["all"], suite.testees, suite.repo)
     findings = list(stored(options.replay)) if options.replay is not None else []
     if len(testees) < 2:
-        raise SuiteError("one testee alone agrees with itself: two at least")
+        raise SuiteError("one testee alone always agrees with itself: at least two are needed")
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="faro-differential-", dir=memory if memory.is_dir() else None) as temporary:
         work = Path(temporary)
@@ -105,7 +108,7 @@ def _main(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, findings: list[Path], panel: Panel, work: Path) -> int:
-    """What was asked for; several at once make one run, so that the testees start once."""
+    """Run everything that the options name, in one run, so that the testees start once."""
     seed = random.randrange(1 << 32) if options.seed is None else options.seed
     bad = False
     if options.replay is not None:
@@ -135,19 +138,17 @@ def _corpus(options: argparse.Namespace, seed: int, panel: Panel, work: Path) ->
     waiting = list(in_turn(known, seed))
     while waiting and time.monotonic() - begin <= 60 * options.corpus_minutes:
         batch, waiting = waiting[:_TOGETHER], waiting[_TOGETHER:]
-        inputs = [(target, path.read_bytes()) for target, path in batch]
         done += len(batch)
-        for (target, path), (_, data), found in zip(
-            batch, inputs, ask_entries(inputs, panel, work / "corpus"), strict=True
-        ):
+        for (target, data), found in zip(batch, ask_entries(batch, panel, work / "corpus"), strict=True):
             if not found:
                 continue
             bad += 1
-            print(f"{target}/{path.name}")
+            name = f"{target}/{name_of(data)}"
+            print(name)
             show_all(found)
             probe = probe_of(target, data, work / "corpus") if target != "script" else None
             if probe is not None and findings.fresh(found):
-                print(f"  kept: {findings.add_probe(probe, found, {'from': f'{target}/{path.name}'})}")
+                print(f"  kept: {findings.add_probe(probe, found, {'from': name})}")
     print(f"corpus: {done} of {len(known)} inputs in {time.monotonic() - begin:.0f} s, {bad} with disagreements")
     return bool(bad)
 
@@ -163,10 +164,10 @@ def _fuzz(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> b
     totals = stream.totals
     print(totals.line(panel.requests))
     print("check at level decode: " + ", ".join(f"{code} {number}" for code, number in totals.verdicts.most_common()))
-    print(f"let pass by COD: {totals.let_pass} answers")
+    print(f"accepted because of COD: {totals.let_pass} answers")
     for child in panel.children:
         if child.restarts:
-            print(f"{child.testee.name} was started anew {child.restarts} times")
+            print(f"{child.testee.name} was restarted {child.restarts} times")
     for text, number in findings.seen.most_common():
         print(f"{number} x {text}")
     if totals.found:
@@ -177,7 +178,7 @@ def _fuzz(options: argparse.Namespace, seed: int, panel: Panel, work: Path) -> b
 
 
 def _report(options: argparse.Namespace, seed: int, totals: Totals, panel: Panel) -> None:
-    """What the run did and took. The testees' CPU time is known once they have ended."""
+    """Report what the run did, and its CPU time, which is known for the testees after they ended."""
     own, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     cpu = [own.ru_utime + own.ru_stime, theirs.ru_utime + theirs.ru_stime]
     print(f"CPU: {cpu[0]:.0f} s here, {cpu[1]:.0f} s in the testees")

@@ -1,4 +1,4 @@
-"""Outputs put together at random, mostly valid: what no writer makes, and what few committed files have.
+"""Random outputs, mostly valid, with features that no writer produces and few committed files have.
 
 Selective and merged files, newer minors, many partitions, blocks compressed in every way, skippable metadata.
 """
@@ -19,11 +19,11 @@ from differential.blocks import Files
 from differential.payloads import block, block_with_dictionary, compressed_block, plain
 
 MOST_PARTITIONS = 1 << 28
-# Above it nothing is made that has a value or a bit for each partition.
+# Above it, nothing with a value or a bit for each partition is made.
 _FEW = 4096
 _SELECTIVE = 1
 _DICTIONARIES = 2
-# Two that were trained, the one again under another id; with harm also what no decoder takes.
+# Two that were trained, and one of them with another id; with harm, also one that no decoder accepts.
 _TRAINED = (WORDS, OTHERS, another(WORDS))
 _BROKEN = (CORRUPT, HEAD, WORDS[:100], b"no dictionary", WORDS[:5])
 
@@ -42,7 +42,7 @@ def compose_payloads(rng: random.Random) -> Files:
 
 
 def random_output(rng: random.Random) -> Output:
-    """An output, of any kind but arrow's real batches."""
+    """An output of any kind, without real Arrow batches."""
     header = _header(rng)
     made = _Maker(header, rng)
     few = header.partition_count <= _FEW
@@ -59,7 +59,7 @@ def random_output(rng: random.Random) -> Output:
     if rng.random() < 0.15:
         output.behind = _skippable(rng)
     if rng.random() < (0.05 if output.paired else 0.15):
-        # Wrong behind the last region of a pair.
+        # After the last region of a pair this is invalid.
         output.trailing = made.dictionaries()
     if header.version_minor and rng.random() < 0.7:
         # MSG-12: tables with fields that no reader of today knows.
@@ -95,7 +95,7 @@ class _Maker:
         self.header = header
         self.rng = rng
         self.next: dict[int, int] = {}
-        # Most outputs have nothing wrong, so that what is changed in them afterwards is what is found.
+        # Most outputs are valid, so that the mutations are what is found.
         self.harm = rng.random() < 0.3
         self.known: list[bytes] = []
         """The dictionaries so far."""
@@ -137,7 +137,7 @@ class _Maker:
         rng, header = self.rng, self.header
         members: list[int] | None = None
         if few and rng.random() < 0.05:
-            # Nobody's, said with zero bits instead of no bytes (REG-7).
+            # For no partition: zero bits instead of no bytes (REG-7).
             return Shared(self.blocks(NOBODY), bits=bytes(-(-header.partition_count // 8)))
         if few and rng.random() < 0.7:
             some = rng.randrange(min(header.partition_count, 9) + 1)
@@ -159,7 +159,7 @@ class _Maker:
         rng, framing = self.rng, self.header.framing
         if rng.random() < 0.15:
             return Block(rng.randbytes(rng.randrange(30)), kind=rng.choice([KIND_EVENT, 64, 127]), sequence=sequence)
-        # FRM-5 is for who delivers records: a payload of another framing is a fault there, and none elsewhere.
+        # FRM-5 is for readers that deliver records: a payload of another framing is a fault only there.
         wrong = self.harm and rng.random() < 0.1
         made = Block(plain(OPAQUE, rng)) if wrong else block(framing, rng, self.harm)
         if self.known and not wrong and rng.random() < 0.5:
@@ -167,7 +167,7 @@ class _Maker:
             made = block_with_dictionary(framing, rng, self.known[number], number + 1)
             if self.harm and made.dictionary and rng.random() < 0.1:
                 made = replace(made, dictionary=rng.choice([0, len(self.known) + 1, rng.randrange(9)]))
-        # What a block of records holds is counted; of others, the caller's word is taken.
+        # Records in a block are counted; for other blocks, the caller gives the number.
         return replace(made, sequence=sequence, records=None if framing == RECORDS and not wrong else 1)
 
     def runs(self, output: Output, region: Region) -> list[tuple[int, int, int]]:
@@ -186,7 +186,7 @@ class _Maker:
 
 
 def _newer(root: str, rng: random.Random) -> Callable[[Fields], bytes]:
-    """Builds a message some of whose tables have fields behind the known ones."""
+    """Builds a message in which some tables have fields after the known ones."""
 
     def encode(fields: Fields) -> bytes:
         parts = {part.name: part for part in layout(root, fields)}

@@ -1,4 +1,4 @@
-"""The corpus of the coverage-guided targets, put before all testees: an input's bytes are those of TARGETS.md."""
+"""Sends the corpus of the coverage-guided targets to all testees. TARGETS.md describes the bytes of an input."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from faro_conformance.protocol import SuiteError
 from generate.message import Fields
 from generate.output import Output, Region, build
 from generate.raw import (
@@ -27,6 +28,7 @@ from generate.raw import (
 )
 from generate.structure import fixture
 
+import pack
 from differential.asking import Disagreement, Panel, Probe
 from differential.blocks import Files
 from differential.mending import mend
@@ -53,19 +55,16 @@ _BEFORE_FILES = 13
 _SEAL = 8
 
 
-def entries(folder: Path) -> list[tuple[str, Path]]:
-    """Target and path of every input of a corpus."""
-    return [
-        (target.name, path)
-        for target in sorted(folder.iterdir())
-        if target.is_dir()
-        for path in sorted(target.iterdir())
-        if path.is_file() and path.name != "README.md"
-    ]
+def entries(folder: Path) -> list[tuple[str, bytes]]:
+    """The target and the bytes of each input of a corpus."""
+    packs = pack.targets(folder)
+    if not packs:
+        raise SuiteError(f"no packs in {folder}")
+    return [(target, data) for target, path in packs.items() for data in pack.decode(path.read_bytes())]
 
 
 def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -> list[list[Disagreement]]:
-    """Where the testees disagree about each of some inputs, which are asked about together."""
+    """The disagreements about each of some inputs, which are sent together."""
     probes: dict[int, Probe] = {}
     found: list[list[Disagreement]] = [[] for _ in inputs]
     for number, (target, data) in enumerate(inputs):
@@ -83,7 +82,7 @@ def ask_entries(inputs: Sequence[tuple[str, bytes]], panel: Panel, work: Path) -
 
 
 def probe_of(target: str, data: bytes, work: Path) -> Probe | None:
-    """The files of an input, and what is asked about them. None of a target that is not known here."""
+    """The files of an input and the requests about them; None for a target that is not known here."""
     if target in FILE_TARGETS:
         if target == "header_block":
             flags, one = (data[0] if data else 0), data[1:]
@@ -116,7 +115,7 @@ def _limits(flags: int) -> dict[str, Any]:
 
 
 def sealed(data: bytes) -> bytes:
-    """The file with all its checksums made right."""
+    """The file with all checksums recomputed."""
     if len(data) < HEADER_SIZE:
         return data
     data = seal_header(data)
@@ -165,7 +164,7 @@ def _follow_steps(files: Files, data: bytes, limits: dict[str, Any]) -> list[Ste
     steps: list[Step] = []
     open_now: list[str] = []
     for number, stage in enumerate(stages):
-        # A follower that was refused once is asked for again: here, another one.
+        # The target opens a refused follower again. Here it is another follower.
         name = f"stage-{number}"
         steps.append(Step("follow", {"action": "open", "handle": name, **opening}, stage))
         open_now.append(name)
@@ -205,14 +204,14 @@ def _codec(codec: int, data: bytes, work: Path) -> Probe:
     return Probe(files, _read_steps(files, b"", {"limits": {"max_window_size": 1 << 20}}), work)
 
 
-def in_turn(found: list[tuple[str, Path]], seed: int) -> Iterator[tuple[str, Path]]:
-    """All inputs once, drawn from all targets alike, so that a run that ends early has some of each."""
+def in_turn(found: list[tuple[str, bytes]], seed: int) -> Iterator[tuple[str, bytes]]:
+    """All inputs once, from all targets in turn, so that a run that ends early has some of each."""
     rng = random.Random(seed)
-    by_target: dict[str, list[Path]] = {}
-    for target, path in found:
-        by_target.setdefault(target, []).append(path)
-    for paths in by_target.values():
-        rng.shuffle(paths)
+    by_target: dict[str, list[bytes]] = {}
+    for target, data in found:
+        by_target.setdefault(target, []).append(data)
+    for inputs in by_target.values():
+        rng.shuffle(inputs)
     while by_target:
         for target in list(by_target):
             yield target, by_target[target].pop()

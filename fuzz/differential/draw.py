@@ -1,4 +1,4 @@
-"""What all changes are made with: the files, another seed's files, and chance."""
+"""The material of all changes: the files, the files of another seed, and random numbers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ FORMATS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 
 @dataclass
 class Draw:
-    """What a change is made of: the files as they are, those of another seed, and where chance comes from."""
+    """The material of a change: the current files, those of another seed, and the source of random numbers."""
 
     files: Files
     other: Files
     rng: random.Random
 
     def role(self) -> str:
-        """One of the files, the one with the messages more often."""
+        """One of the files, more often the one with the messages."""
         return self.rng.choice([*self.files, *(role for role in self.files if role != "data")])
 
 
-# A change: what was done, or None when it cannot be made of these files.
+# A change: what was done, or None if it cannot be made in these files.
 Change = Callable[[Draw], str | None]
 
 
@@ -48,5 +48,5 @@ def pick(draw: Draw) -> tuple[str, Taken, int] | None:
 
 
 def lay_out(taken: Taken, rng: random.Random) -> bytes:
-    """The file; most often with what leads to its blocks following them."""
+    """The file. In most cases, offsets that lead to its blocks follow them."""
     return put_together_moved(taken) if rng.random() < 0.8 else put_together(taken)

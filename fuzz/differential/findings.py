@@ -1,4 +1,4 @@
-"""Findings on disk: everything that asks the same again."""
+"""Findings on disk: everything needed to repeat the requests."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from differential.plan import Step
 from differential.writing import Written, run_script
 
 FILE = "finding.json"
-# Of findings that look alike, so many are kept.
+# How many findings that look alike are kept.
 _KEPT = 3
 
 
 class Findings:
-    """Where findings of a run are written to."""
+    """The folder for the findings of a run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seen: Counter[str] = Counter()
 
     def fresh(self, found: Sequence[Disagreement]) -> str | None:
-        """Count what was found; the signature of one that is still to be kept, or None."""
+        """Count findings. Returns the signature of one that is still to be kept, or None."""
         fresh = [item.signature for item in found if self.seen[item.signature] < _KEPT]
         for item in found:
             self.seen[item.signature] += 1
         return fresh[0] if fresh else None
 
     def add_probe(self, probe: Probe, found: Sequence[Disagreement], origin: dict[str, Any]) -> Path:
-        """Write what was found about a probe; where it stands now."""
+        """Write a finding about a probe. Returns its folder."""
         steps = [{"op": step.op, "fields": step.fields, "sizes": step.sizes} for step in probe.steps]
         members = {**origin, "type": "files", "steps": steps, "mend": probe.mend, "lost": probe.lost}
         folder = self._write(found, members)
@@ -44,7 +44,7 @@ class Findings:
         return folder
 
     def add_script(self, script: dict[str, Any], written: Written, origin: dict[str, Any]) -> Path:
-        """Write what was found about a script."""
+        """Write a finding about a script."""
         folder = self._write(written.disagreements, {**origin, "type": "script", "script": script})
         for name, files in written.outputs.items():
             (folder / "outputs" / name).mkdir(parents=True)
@@ -69,7 +69,7 @@ class Findings:
 
 
 def stored(folder: Path) -> Iterator[Path]:
-    """The findings of a folder, which may be one itself."""
+    """The findings in a folder, or the folder itself if it is one."""
     if (folder / FILE).is_file():
         yield folder
         return
@@ -80,7 +80,7 @@ def stored(folder: Path) -> Iterator[Path]:
 
 
 def replay(finding: Path, panel: Panel, work: Path) -> list[Disagreement]:
-    """Ask again what a finding asked."""
+    """Repeat the requests of a finding."""
     try:
         members = json.loads((finding / FILE).read_text(encoding="utf-8"))
         if members["type"] == "script":

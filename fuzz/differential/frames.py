@@ -1,6 +1,6 @@
-"""What COD asks of a compressed payload, without any of the implementations: take, refuse, or as the decoder likes.
+"""What COD demands for a compressed payload: accept it, refuse it, or either. Written without the implementations.
 
-The structure of LZ4 blocks and Zstandard frames is walked here. What Zstandard's entropy-coded streams hold is not.
+The structure of LZ4 blocks and Zstandard frames is checked here. The entropy-coded streams of Zstandard are not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LARGEST_CHUNK = 131_072
 
 
 class Verdict(Enum):
-    """What a reader has to do with a payload."""
+    """What a reader must do with a payload."""
 
     TAKE = "take"
     REFUSE = "refuse"
@@ -27,7 +27,7 @@ class _ShortError(Exception):
 
 
 def judge(codec: int, stored: bytes, plain_size: int, max_window: int = DEFAULT_WINDOW) -> Verdict:
-    """What COD-1 to COD-4 say of a payload."""
+    """The verdict of COD-1 to COD-4 on a payload."""
     if codec == 1:
         return _judge_lz4(stored, plain_size)
     try:
@@ -43,7 +43,7 @@ def _judge_lz4(stored: bytes, plain_size: int) -> Verdict:
     except _ShortError:
         return Verdict.REFUSE
     try:
-        # COD-2 names the C decoder; what it takes beyond the rules a reader may refuse.
+        # COD-2 names the C decoder. A reader may refuse what the C decoder accepts beyond the rules.
         taken = len(lz4.block.decompress(stored, uncompressed_size=plain_size)) == plain_size
     except (lz4.block.LZ4BlockError, ValueError, OverflowError, MemoryError):
         taken = False

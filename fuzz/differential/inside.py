@@ -1,4 +1,4 @@
-"""Changes inside of a header, a block, a message or a tail, after which the checksums are right."""
+"""Changes inside a header, a block, a message or a tail, with correct checksums afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from differential.blocks import ROOT_OF_KIND, put_together, take_apart
 from differential.draw import FORMATS, Draw, lay_out, nudge_field, pick
 from differential.messages import DecodeError, decode, encode, mutate_fields, mutate_layout
 
-# Offset and size of the header's fields behind the magic.
+# Offset and size of the header's fields after the magic.
 _HEADER_FIELDS = [
     (8, 1),
     (9, 1),
@@ -27,13 +27,13 @@ _HEADER_FIELDS = [
     (56, 4),
 ]
 _BLOCK_FIELDS = [(0, 4), (4, 4), (8, 4), (12, 4), (16, 1), (17, 1), (18, 2)]
-# Kinds and codecs that mean something, or stand beside one that does.
+# Kinds and codecs with a meaning, or next to one with a meaning.
 _LIKELY = {16: [0, 1, 2, 63, 64, 127, 128, 129, 130, 131, 191, 192, 255], 17: [0, 1, 2, 3], 18: [0, 1, 1, 2, 3]}
 _TAIL_FIELDS = [(0, 8), (8, 4), (16, 4)]
 
 
 def header_field(draw: Draw) -> str | None:
-    """A field of the header, of both files of a pair as often as of one."""
+    """A field of the header, as often in both files of a pair as in one."""
     at, size = draw.rng.choice(_HEADER_FIELDS)
     roles = list(draw.files) if draw.rng.random() < 0.5 else [draw.role()]
     if any(len(draw.files[role]) < HEADER_SIZE for role in roles):
@@ -58,7 +58,7 @@ def tail_field(draw: Draw) -> str | None:
 
 
 def block_field(draw: Draw) -> str | None:
-    """A field of a block's header. The checksum is over as many bytes as the size says, if they are there."""
+    """A field of a block's header. The checksum covers as many bytes as the size says, if they are there."""
     picked = pick(draw)
     if picked is None:
         return None
@@ -87,7 +87,7 @@ def block_field(draw: Draw) -> str | None:
 
 
 def payload_bytes(draw: Draw) -> str | None:
-    """Bytes of a payload, of a message as of data."""
+    """Bytes of a payload, of a message or of data."""
     picked = pick(draw)
     if picked is None or not picked[1].pieces[picked[2]].payload:
         return None
@@ -119,7 +119,7 @@ def padding_byte(draw: Draw) -> str | None:
 
 
 def resize(draw: Draw) -> str | None:
-    """A payload longer or shorter, everything behind it moved, and what leads there with it."""
+    """A payload that is longer or shorter. Everything after it moves, and offsets that lead there follow."""
     picked = pick(draw)
     if picked is None:
         return None
@@ -139,7 +139,7 @@ def resize(draw: Draw) -> str | None:
 
 
 def message(draw: Draw) -> str | None:
-    """A message with another value in a field, or with its parts laid out otherwise."""
+    """A message with another value in a field, or with its parts in another layout."""
     role = draw.role()
     taken = take_apart(draw.files[role])
     found = [index for index, piece in enumerate(taken.pieces) if piece.kind in ROOT_OF_KIND]
@@ -156,10 +156,10 @@ def message(draw: Draw) -> str | None:
         else:
             payload, text = mutate_layout(root, fields, draw.rng)
     except (DecodeError, struct.error, ValueError, TypeError, OverflowError):
-        # No such message, or a value that no message can have.
+        # Not such a message, or a value that no message can have.
         return None
     taken.pieces[index] = piece.with_payload(payload)
-    # What was changed on purpose must not be mended: offsets follow only when the message grew or shrank.
+    # A change made on purpose must not be corrected: offsets follow only if the message grew or shrank.
     same = taken.pieces[index].size == piece.size
     draw.files[role] = put_together(taken) if same else lay_out(taken, draw.rng)
     return f"message at {piece.offset} of {role}: {text}"

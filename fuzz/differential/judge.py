@@ -1,4 +1,4 @@
-"""Whether answers to one request agree, and what the text lets implementations differ in."""
+"""Decides whether answers to one request agree, and where the specification lets implementations differ."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from differential.frames import Verdict
 
 _TOLERATED = "malformed-block"
 _FAILED = ("crash", "timeout", "garbage")
-# Whether an error is one that COD-2 or COD-4 leaves to the decoder.
+# Whether COD-2 or COD-4 leave an error to the decoder.
 Spared = Callable[[Any], bool]
 
 
 @dataclass
 class Payloads:
-    """The compressed payloads of some files, looked at when answers differ there."""
+    """The compressed payloads of some files, judged if answers differ there."""
 
     files: Files
     _known: dict[tuple[str, int, int], Verdict] = field(default_factory=dict)
 
     def spared(self, limits: Mapping[str, int]) -> Spared:
-        """Whether an error is a refusal that COD allows and does not demand, under the limits of the request."""
+        """Whether an error is a refusal that COD allows but does not demand, under the limits of the request."""
         window = limits.get("max_window_size", frames.DEFAULT_WINDOW)
 
         def check(value: Any) -> bool:
@@ -44,7 +44,7 @@ class Payloads:
         return check
 
     def verdict(self, role: str, offset: int, window: int) -> Verdict | None:
-        """What COD says of the payload at an offset; None where none begins."""
+        """The verdict of COD on the payload at an offset; None if no payload begins there."""
         key = (role, offset, window)
         if key not in self._known:
             data, begin = self.files[role], offset - BLOCK_HEADER_SIZE
@@ -59,12 +59,12 @@ class Payloads:
 
 
 def nothing_spared(_: Any) -> bool:
-    """Where no payload is compressed."""
+    """For files without compressed payloads."""
     return False
 
 
 def disagreement(outcomes: Mapping[str, Outcome], spared: Spared = nothing_spared) -> str | None:
-    """Why these answers of testees are a finding, or None."""
+    """Why these answers are a finding, or None."""
     for name, outcome in outcomes.items():
         if outcome.kind in _FAILED:
             return f"{name}: {outcome.kind}"
@@ -76,7 +76,7 @@ def disagreement(outcomes: Mapping[str, Outcome], spared: Spared = nothing_spare
 
 
 def differ(outcomes: Mapping[str, Outcome]) -> bool:
-    """Whether the answers are not all the same: when that is no finding, it was let pass."""
+    """Whether the answers differ. If that is not a finding, the difference was accepted."""
     return len({normalise({item.kind: item.value}) for item in outcomes.values() if item.kind != "unsupported"}) > 1
 
 
@@ -94,7 +94,7 @@ def _agree_but_for_decoders(values: list[dict[str, Any]], spared: Spared) -> boo
 
 
 def _agree_in_parts(values: list[dict[str, Any]], name: str, spared: Spared) -> bool:
-    """Each partition by itself: those who may refuse it are left out, the others agree; and the rest is equal."""
+    """Compares each partition: testees that may refuse it are left out, the others must agree; so must the rest."""
     if len(_distinct([{**value, name: None} for value in values])) > 1:
         return False
     if name == "range":
@@ -120,7 +120,7 @@ def _without_free_text(value: Any) -> Any:
 
 
 def signature(what: str, outcomes: Mapping[str, Outcome]) -> str:
-    """Equal for findings that are probably one: the request, and each testee's verdict and code."""
+    """Equal for findings that are probably the same: the request, and the verdict and code of each testee."""
     said = []
     for name, outcome in sorted(outcomes.items()):
         code = outcome.value.get("code") if outcome.kind == "error" else None
@@ -129,7 +129,7 @@ def signature(what: str, outcomes: Mapping[str, Outcome]) -> str:
 
 
 def show(outcome: Outcome) -> str:
-    """An answer in a line."""
+    """An answer on one line."""
     if outcome.kind == "error":
         return describe_error(outcome.value)
     text = f"{outcome.kind} {json.dumps(outcome.value, sort_keys=True)}"

@@ -1,4 +1,4 @@
-"""Repairs that write, each testee on a copy of its own: the mended files have to be the same, and to be whole."""
+"""Repairs that write, by each testee on its own copy: the repaired files must be equal and complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from differential.asking import Disagreement, Panel, Probe, place, put_files, ta
 from differential.blocks import Files
 from differential.judge import Payloads, disagreement
 
-# What is asked of the mended files.
+# The requests about the repaired files.
 _AFTER: list[tuple[str, dict[str, Any]]] = [
     ("check", {"level": "checksums"}),
     ("read", {"partitions": []}),
@@ -22,7 +22,7 @@ _AFTER: list[tuple[str, dict[str, Any]]] = [
 
 
 def mend(probes: Sequence[Probe], panel: Panel) -> None:
-    """Let all testees repair the probes that ask for it; what does not agree is noted in them."""
+    """Let all testees repair the probes with a repair. Disagreements are added to the probes."""
     chosen = [probe for probe in probes if probe.mend is not None]
     if not chosen:
         return
@@ -82,7 +82,7 @@ def _judge(
 
 
 def _wrong_files(before: Files, said: Outcome, now: Files) -> str | None:
-    """REP-2: who refuses, or finds nothing to do, changes nothing. And nothing else is left in the folder."""
+    """REP-2: a repair that refuses, or finds nothing to do, changes nothing. No other file is left in the folder."""
     if said.kind != "ok" or said.value["action"] == "nothing":
         return None if now == before else "changed files that it did not repair"
     odd = now.keys() - before.keys() - {"index"}
@@ -90,11 +90,11 @@ def _wrong_files(before: Files, said: Outcome, now: Files) -> str | None:
 
 
 def _not_whole(op: str, said: Outcome, answer: Outcome) -> str | None:
-    """A mended output opens, is not mended twice, and what was rebuilt from its blocks is right in all of them."""
+    """A repaired output opens and is not repaired again. After a rebuild, all its blocks are valid."""
     if said.kind != "ok" or said.value["action"] == "nothing" or answer.kind == "unsupported":
         return None
     if op == "check" and said.value["action"] != "rebuilt":
-        # Only the index was looked at.
+        # Only the index was checked.
         return None
     if answer.kind != "ok":
         return f"all: {op} of what was repaired: {answer}"
@@ -104,7 +104,7 @@ def _not_whole(op: str, said: Outcome, answer: Outcome) -> str | None:
 
 
 def difference(one: Files, two: Files) -> str | None:
-    """Where the files of two outputs differ first."""
+    """The first difference between the files of two outputs."""
     if one.keys() != two.keys():
         return f"{', '.join(one) or 'no files'}, but {', '.join(two) or 'no files'}"
     for role, data in one.items():

@@ -1,4 +1,4 @@
-"""The fields of a message, by the tables of the cases' generator, so that one of them can be changed."""
+"""Decodes a message into its fields, with the tables of the cases' generator, so that one can be changed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MOST_ELEMENTS = 1 << 20
 
 
 class DecodeError(Exception):
-    """A message that is no such table."""
+    """The bytes are not a message of this table."""
 
 
 def decode(name: str, message: bytes) -> Fields:
-    """The fields that are present. Of what is no message at all, `DecodeError`."""
+    """The fields that are present. Raises `DecodeError` if the bytes are not a message."""
     try:
         return _table(name, message, struct.unpack_from("<I", message, 0)[0], 0)
     except (struct.error, UnicodeDecodeError, IndexError) as error:
@@ -67,7 +67,7 @@ def _child(kind: str, message: bytes, at: int, depth: int) -> Any:
 
 
 def mutate_fields(name: str, fields: Fields, rng: random.Random) -> str:
-    """Change one field in place, in a way that leaves a message; what was done."""
+    """Change one field in place, so that it can still be encoded. Returns what was done."""
     known, kind = rng.choice(TABLES[name])
     where = f"{name}.{known}"
     if kind in SCALARS:
@@ -119,7 +119,7 @@ def _mutate_vector(kind: str, values: list[Any], rng: random.Random) -> str:
 
 
 def nudge(value: int, bits: int, rng: random.Random) -> int:
-    """Another number of so many bits: near, far, or at an edge."""
+    """Another number with this many bits: near, far, or extreme."""
     step = rng.choice([1, 1, 2, 3, 4, 8, 24, 32, 64])
     way = rng.randrange(4)
     if way == 0:
@@ -152,14 +152,14 @@ def _fresh_element(inner: str, rng: random.Random) -> Any:
 
 
 def encode(name: str, fields: Fields, rng: random.Random) -> bytes:
-    """The fields as a message: most often canonical, else laid out in another valid way."""
+    """The fields as a message: mostly canonical, else in another valid layout."""
     if rng.random() < 0.6:
         return canonical(name, fields)
     return assemble(layout(name, fields))
 
 
 def mutate_layout(name: str, fields: Fields, rng: random.Random) -> tuple[bytes, str]:
-    """A message whose fields are as they were, and whose parts are not; and what was done."""
+    """A message with the same fields and another layout of its parts. Also returns what was done."""
     parts = layout(name, fields)
     index = rng.randrange(1, len(parts))
     part = parts[index]

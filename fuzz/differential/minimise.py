@@ -1,4 +1,4 @@
-"""Findings made smaller: fewer requests, fewer changes, smaller files, shorter scripts, while it is still found."""
+"""Makes findings smaller, as long as they are found: fewer requests and changes, smaller files, shorter scripts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from differential.mutate import Made, again
 from differential.plan import Step
 from differential.writing import run_script
 
-# Options without which no writer is made, or each writes files of its own.
+# Options without which a writer cannot be made, or each writer makes different files.
 _NEEDED = ("partition_count", "file_id", "schema", "framing")
 
 
 def ask(probe: Probe, panel: Panel) -> list[Disagreement]:
-    """Everything that is found about one probe, asked afresh."""
+    """All disagreements about one probe, with all requests sent again."""
     probe.answers, probe.mended = [], []
     panel.run([probe])
     mend([probe], panel)
@@ -30,7 +30,7 @@ def ask(probe: Probe, panel: Panel) -> list[Disagreement]:
 
 
 class Minimiser:
-    """Makes one finding smaller, for at most so many seconds."""
+    """Makes one finding smaller, for at most this many seconds."""
 
     def __init__(self, panel: Panel, work: Path, seconds: float) -> None:
         self._panel = panel
@@ -38,10 +38,10 @@ class Minimiser:
         self._end = time.monotonic() + seconds
 
     def probe(self, probe: Probe, signature: str, recipe: tuple[Files, Files, list[Made]] | None) -> Probe:
-        """A probe in which the same is found."""
+        """A smaller probe with the same finding."""
         best = replace(probe, folder=self._work, answers=[], mended=[])
         if not self._found(best, signature):
-            # Found once and not again: it is kept as it was.
+            # It was not found again, so it is kept as it was.
             return replace(probe, answers=[], mended=[])
         best = self._fewer_steps(best, signature)
         if recipe is not None:
@@ -102,7 +102,7 @@ class Minimiser:
         return self._repeat(probe, signature, candidates)
 
     def script(self, script: dict[str, Any], signature: str) -> dict[str, Any]:
-        """A script with fewer calls and options about which the same is found."""
+        """A script with fewer calls and options and the same finding."""
         while time.monotonic() < self._end:
             for candidate in _smaller_scripts(script):
                 if time.monotonic() > self._end:
@@ -117,7 +117,7 @@ class Minimiser:
 
 
 def _fewer_partitions(step: Step, files: Files) -> Iterator[Step]:
-    """The step, with one partition alone to be read."""
+    """The step, reading one partition only."""
     asked = step.fields.get("partitions")
     if not step.reads or "range" in step.fields or (asked is not None and len(asked) < 2):
         return
@@ -127,7 +127,7 @@ def _fewer_partitions(step: Step, files: Files) -> Iterator[Step]:
 
 
 def _fitting(steps: Sequence[Step], files: Files) -> list[Step]:
-    """The steps, with no more bytes of a file than it has now; what was the whole stays so."""
+    """The steps with their sizes cut to those of the files; a step for complete files stays one."""
     most = {role: max((s.sizes[role] for s in steps if s.sizes), default=0) for role in files}
     return [
         replace(

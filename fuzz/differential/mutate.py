@@ -1,4 +1,4 @@
-"""Changes of an output's files after which the checksums are right, so that a reader gets past them."""
+"""Changes of an output's files. The checksums are recomputed, so that a reader does not stop there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from differential.whole import (
 )
 
 _TRIES = 20
-# How often each is made, among all.
+# The weight of each change.
 CHANGES: dict[Change, int] = {
     header_field: 5, tail_field: 4, block_field: 12, payload_bytes: 14, padding_byte: 2, resize: 6, message: 25,
     order: 6, splice: 8, cut: 8, swap: 2, same_identity: 2, newer: 2, unsealed: 2, footer_again: 1,
@@ -35,7 +35,7 @@ CHANGES: dict[Change, int] = {
 
 @dataclass(frozen=True)
 class Made:
-    """A change as it was drawn, so that it can be made again; and what it did."""
+    """A change with the state that drew it, so that it can be repeated, and what it did."""
 
     change: Change
     seed: int
@@ -43,7 +43,7 @@ class Made:
 
 
 def mutate(files: Files, other: Files, rng: random.Random, wanted: int | None = None) -> tuple[Files, list[Made]]:
-    """The files with one to three changes, and what these were."""
+    """The files with one to three changes, and the changes."""
     files = dict(files)
     done: list[Made] = []
     wanted = rng.choice([1, 1, 1, 2, 2, 3]) if wanted is None else wanted
@@ -61,7 +61,7 @@ def mutate(files: Files, other: Files, rng: random.Random, wanted: int | None = 
 
 
 def again(files: Files, other: Files, made: Sequence[Made]) -> Files | None:
-    """The files with these changes, or None where one of them cannot be made any more."""
+    """The files with these changes, or None if one of them can no longer be made."""
     for item in made:
         draw = Draw(dict(files), other, random.Random(item.seed))
         if item.change(draw) is None:

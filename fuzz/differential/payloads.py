@@ -1,4 +1,4 @@
-"""Payloads of blocks: plain ones, and compressed ones by libraries or by hand, and damaged ones."""
+"""Payloads of blocks: plain, compressed by libraries or by hand, and damaged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = b"the of shuffle and partition region block extent to data in writer re
 
 
 def plain(framing: int, rng: random.Random, most: int = 600) -> bytes:
-    """A data payload of a framing, at least one byte long."""
+    """A data payload of a framing, of at least one byte."""
     if framing == ARROW:
         return arrow_message(_bytes(rng, rng.randrange(1, 40)), _bytes(rng, rng.randrange(most)))
     if framing == RECORDS:
@@ -45,7 +45,7 @@ def block(framing: int, rng: random.Random, harm: bool) -> Block:
 
 
 def block_with_dictionary(framing: int, rng: random.Random, content: bytes, number: int) -> Block:
-    """A data block that names a dictionary: compressed with it, or a frame that needs none; or a plain one."""
+    """A data block that names a dictionary: compressed with it, or a frame that does not need it; or a plain one."""
     if framing not in (ARROW, RECORDS) and rng.random() < 0.3:
         _, stored, text = _zstd_by_hand(rng)
         if judge(ZSTD, stored, len(text)) is Verdict.TAKE and len(stored) < len(text):
@@ -59,13 +59,13 @@ def block_with_dictionary(framing: int, rng: random.Random, content: bytes, numb
         compressor = zstandard.ZstdCompressor(compression_params=parameters, dict_data=digest)
         stored = compressor.compress(text)[4:]
     except zstandard.ZstdError:
-        # One that no library takes: it is refused whatever the frame is.
+        # No library accepts this dictionary, so every frame is refused.
         stored = text[: len(text) // 2]
     return Block(text, codec=ZSTD, stored=stored, dictionary=number) if len(stored) < len(text) else Block(text)
 
 
 def compressed_block(framing: int, rng: random.Random) -> Block:
-    """A compressed data block, damaged or not; or a plain one where nothing was saved."""
+    """A compressed data block, damaged or not; or a plain one if compression saved nothing."""
     for _ in range(8):
         made = _compressed(framing, rng, True)
         if made is not None:
@@ -84,13 +84,13 @@ def _compressed(framing: int, rng: random.Random, harm: bool) -> Block | None:
         stored, size = _damaged(codec, stored, size, rng)
     wrong = by_hand and not harm and judge(codec, stored, size) is not Verdict.TAKE
     if len(stored) >= size or wrong:
-        # BLK-7, check 8a, would be all that is seen.
+        # Only BLK-7, check 8a, would be reached.
         return None
     return Block(content, codec=codec, stored=stored, plain_size=size)
 
 
 def _by_library(framing: int, rng: random.Random) -> tuple[int, bytes, bytes] | None:
-    # Now and then more than one frame block (128 KiB) holds.
+    # Sometimes more than fits into one block of a frame (128 KiB).
     most = 400_000 if rng.random() < 0.01 else rng.choice([200, 600, 3000])
     content = plain(framing, rng, most)
     if rng.random() < 0.5:
@@ -113,7 +113,7 @@ def _by_hand(rng: random.Random) -> tuple[int, bytes, bytes]:
 
 
 def _lz4_by_hand(rng: random.Random) -> tuple[int, bytes, bytes]:
-    """Sequences with any distances and lengths, near the rules for the end of a block as far from them."""
+    """Sequences with any distances and lengths, near the limits that the end of a block has and far from them."""
     stored, content = b"", bytearray()
     for _ in range(rng.randrange(1, 6)):
         literals = rng.randbytes(rng.choice([0, 1, 3, 14, 15, 16, 40, 270]))

@@ -1,4 +1,4 @@
-"""What is asked about an output: requests in order, some of them after the files have grown."""
+"""The requests about an output, in order. Before some of them the files grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from generate.raw import HEADER_SIZE, NOBODY
 from differential.blocks import Files, take_apart
 
 LEVELS = ("structure", "checksums", "decode")
-# Asked for all its partitions, a file that claims more would keep a reader busy with nothing.
+# If a file claims more partitions, only some are read: most are empty.
 _MOST_PARTITIONS = 4096
 _LIMITS = {
     "max_block_size": [0, 16, 64, 200, 1000], "max_plain_size": [1, 16, 64, 200, 1000],
@@ -23,7 +23,7 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class Step:
-    """One request. `sizes`: so many bytes of each file are there before it is made; None: as they were."""
+    """One request. `sizes`: the size of each file before the request; None: unchanged."""
 
     op: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Step:
 
 
 class _Partitions:
-    """Numbers to ask for: those that blocks bear, any others, and some that the file has not."""
+    """The partitions to read: those of blocks, any others, and some that the file does not have."""
 
     def __init__(self, files: Files, rng: random.Random) -> None:
         self._rng = rng
@@ -114,7 +114,7 @@ def _follow(files: Files, some: dict[str, Any], limits: dict[str, Any], rng: ran
     ends = {role: [p.offset + p.size for p in take_apart(data).pieces] or [0] for role, data in files.items()}
     stages: list[dict[str, int]] = []
     for _ in range(rng.choice([1, 2, 3, 5])):
-        # The data file is whole at most: FIL-5 has it written before the index says so.
+        # By FIL-5, data is written before the index commits it.
         stages.append({role: size if role == "data" else _cut(size, ends[role], rng) for role, size in whole.items()})
     stages.sort(key=lambda sizes: sizes.get("index", sizes.get("single", 0)))
     stages = [{role: max(size, min(HEADER_SIZE, whole[role])) for role, size in sizes.items()} for sizes in stages]
@@ -125,7 +125,7 @@ def _follow(files: Files, some: dict[str, Any], limits: dict[str, Any], rng: ran
 
 
 def _cut(size: int, ends: list[int], rng: random.Random) -> int:
-    """Anywhere, or about where a block ends."""
+    """Any offset, or one near the end of a block."""
     if rng.random() < 0.5:
         return rng.randrange(size + 1)
     return max(0, min(size, rng.choice(ends) + rng.choice([-8, -1, 0, 0, 1, 8, 23, 24, 25])))

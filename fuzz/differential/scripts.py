@@ -1,4 +1,4 @@
-"""Random scripts of writer calls, most of them right, some of them refused."""
+"""Random scripts of writer calls. Most calls are valid, some are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Script:
         self.first = rng.choice([0, 0, 7])
         self.framing = rng.choice(["opaque", "records", "arrow"])
         self.options = self._options()
-        # A writer that trains may give its dictionaries any numbers.
+        # A writer that trains dictionaries may number them in any way.
         self.trains = self.options.get("dictionaries", False) and self.options.get("codec") == "zstd"
 
     def _options(self) -> dict[str, Any]:

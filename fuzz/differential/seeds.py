@@ -14,23 +14,23 @@ from faro_conformance.protocol import SuiteError
 from differential.blocks import Files
 from differential.compose import compose, compose_payloads
 
-# Larger files cost time and hold nothing that smaller ones do not.
+# Larger files cost time and contain nothing that smaller ones do not.
 LARGEST = 64 << 10
 _WRITTEN_KEPT = 64
-# How the names of files of many payloads begin: they are mostly asked about as they are.
+# The names of files with many payloads begin so. These files are mostly not mutated.
 PAYLOADS = "payloads"
 _ROLE_OF_SUFFIX = {".data": "data", ".index": "index", ".faro": "single"}
 
 
 @dataclass
 class Seeds:
-    """Outputs by name, the last ones that random scripts wrote, and any number of others."""
+    """Outputs by name, the last ones that random scripts wrote, and random ones."""
 
     committed: list[tuple[str, Files]]
     written: deque[tuple[str, Files]] = field(default_factory=lambda: deque(maxlen=_WRITTEN_KEPT))
 
     def draw(self, rng: random.Random) -> tuple[str, Files]:
-        """One of them, or one that is put together for this."""
+        """One of them, or a new random one."""
         way = rng.random()
         if self.written and way < 0.2:
             return rng.choice(self.written)

@@ -22,17 +22,17 @@ from differential.scripts import random_script
 from differential.seeds import PAYLOADS, Seeds
 from differential.writing import run_script
 
-# A round: so many mutated outputs asked about at once, then so many scripts.
+# A round: this many mutated outputs at once, then this many scripts.
 MUTANTS = 24
 SCRIPTS = 4
-# Such a share of the outputs is asked about as they are.
+# The share of outputs that are not mutated.
 _UNCHANGED = 0.06
 _PAYLOADS_UNCHANGED = 0.8
 
 
 @dataclass
 class Totals:
-    """What a run did."""
+    """The counts of a run."""
 
     begin: float = field(default_factory=time.monotonic)
     rounds: int = 0
@@ -46,7 +46,7 @@ class Totals:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """The seconds since it began."""
         return time.monotonic() - self.begin
 
     def line(self, requests: int) -> str:
@@ -58,7 +58,7 @@ class Totals:
 
 
 class Stream:
-    """All that one seed draws."""
+    """The stream that one seed draws."""
 
     def __init__(
         self, seed: int, seeds: Seeds, panel: Panel, work: Path, findings: Findings, minimise_seconds: float
@@ -72,11 +72,11 @@ class Stream:
         self._minimise_seconds = minimise_seconds
 
     def run(self, minutes: float, rounds: int | None, first: bool = False) -> None:
-        """Go on until the time or the rounds are over, or with `first` until something was found."""
+        """Run until the time or the rounds are over or, with `first`, until something was found."""
         totals = self.totals
         shown = totals.begin
         while totals.seconds < 60 * minutes and (rounds is None or totals.rounds < rounds):
-            # Each round draws from its own source, so that a run that is ended early or late draws the same.
+            # Each round has its own random source, so it draws the same whenever the run ends.
             rng = random.Random(f"{self._seed}/{totals.rounds}")
             self._scripts(rng)
             self._mutants(rng)
@@ -127,7 +127,7 @@ class Stream:
         show_all(found)
         small = Minimiser(self._panel, self._work / "small", self._minimise_seconds).probe(probe, signature, recipe)
         again = ask(replace(small, folder=self._work / "small"), self._panel)
-        # What is not found again is kept with what was said at first.
+        # A finding that does not repeat is kept with the first answers.
         print(f"  kept: {self._findings.add_probe(small if again else probe, again or found, origin)}", flush=True)
 
     def _scripts(self, rng: random.Random) -> None:

@@ -35,7 +35,7 @@ def order(draw: Draw) -> str | None:
 
 
 def splice(draw: Draw) -> str | None:
-    """A block, a payload or what stands behind some place, of another file."""
+    """A block, a payload, or everything after some offset, from another file."""
     picked = pick(draw)
     if picked is None:
         return None
@@ -45,7 +45,7 @@ def splice(draw: Draw) -> str | None:
         return None
     place = draw.rng.randrange(len(source.pieces))
     found = source.pieces[place]
-    # The offset stays that of the block that is replaced: what leads there leads to the new one.
+    # The new block keeps the offset of the replaced one, so that offsets lead to it.
     moved = Piece(taken.pieces[index].offset, found.head, found.payload, found.padding)
     way = draw.rng.choice(["block", "block as it was", "payload", "inserted", "rest"])
     if way == "block":
@@ -66,7 +66,7 @@ def splice(draw: Draw) -> str | None:
 
 
 def cut(draw: Draw) -> str | None:
-    """A file shorter or longer: at or near the end of a block, or anywhere; with a tail all the same, or without."""
+    """A file that is shorter or longer, at or near the end of a block, or anywhere; with or without a tail."""
     role = draw.role()
     data = draw.files[role]
     if not data:
@@ -103,7 +103,7 @@ def swap(draw: Draw) -> str | None:
 
 
 def same_identity(draw: Draw) -> str | None:
-    """The data file of another output, with the header of this one's: sealed for it, or as it was (BLK-9)."""
+    """The data file of another output, with the header of this one: sealed for it, or as it was (BLK-9)."""
     if "data" not in draw.files or "data" not in draw.other:
         return None
     header = draw.files["data"][:HEADER_SIZE]
@@ -123,7 +123,7 @@ def newer(draw: Draw) -> str | None:
 
 
 def unsealed(draw: Draw) -> str | None:
-    """One bit, and no checksum made right."""
+    """One bit, without recomputing a checksum."""
     role = draw.role()
     data = draw.files[role]
     if not data:
@@ -134,7 +134,7 @@ def unsealed(draw: Draw) -> str | None:
 
 
 def footer_again(draw: Draw) -> str | None:
-    """The footer's bytes built anew by the canonical builder: no change for a reader."""
+    """The footer, built again by the canonical builder: a reader reads the same."""
     for role, data in draw.files.items():
         taken = take_apart(data)
         for index, piece in enumerate(taken.pieces):
@@ -150,7 +150,7 @@ def footer_again(draw: Draw) -> str | None:
 
 
 def torn(draw: Draw) -> str | None:
-    """An end that a crash may leave: zeros from somewhere on, a part of a block, a header that lies about its size."""
+    """An end that a crash may leave: zeros from some offset on, a part of a block, a header with a wrong size."""
     rng, role = draw.rng, draw.role()
     data = draw.files[role]
     pieces = take_apart(data).pieces
@@ -165,7 +165,7 @@ def torn(draw: Draw) -> str | None:
     elif way == "part":
         data = data[: piece.offset + rng.randrange(piece.size + 1)]
     else:
-        # Unsealed, as damage is: FOL-2 asks the header before it believes the size.
+        # Unsealed, as damage is: FOL-2 checks the header before it trusts the size.
         at = piece.offset + (rng.randrange(4) if way == "size" else rng.randrange(20))
         behind = rng.choice([0, 0, 8, 24, 32, len(data)])
         data = patch(data, at, bytes([data[at] ^ 1 << rng.randrange(8)]))[: end + behind]
@@ -189,7 +189,7 @@ def demoted(draw: Draw) -> str | None:
 
 
 def new_identity(draw: Draw) -> str | None:
-    """Another file_id in one header or all, the blocks sealed for it or as they were."""
+    """Another file_id in one header or in all; the blocks sealed for it, or as they were."""
     if any(len(data) < HEADER_SIZE for data in draw.files.values()):
         return None
     rng = draw.rng
@@ -202,7 +202,7 @@ def new_identity(draw: Draw) -> str | None:
 
 
 def shared_extents(draw: Draw) -> str | None:
-    """The shared extents of a region: what their first_block, members and lengths say, and in which order."""
+    """The shared extents of a region: their first_block, members, lengths and order."""
     for role, data in draw.files.items():
         taken = take_apart(data)
         found = [index for index, piece in enumerate(taken.pieces) if piece.kind == KIND_REGION]

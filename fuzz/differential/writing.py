@@ -1,4 +1,4 @@
-"""Scripts: all testees write by them, and all read what each of them wrote."""
+"""Scripts: all testees carry them out, and each reads every output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from differential.mending import difference
 
 @dataclass
 class Written:
-    """What came of one script."""
+    """The result of one script."""
 
     answers: dict[str, Outcome]
     outputs: dict[str, Files]
@@ -32,7 +32,7 @@ class Written:
 
 
 def run_script(script: dict[str, Any], panel: Panel, folder: Path) -> Written:
-    """Let all testees write by the script, and all read what each of them wrote."""
+    """Let all testees carry out the script, and let each read every output."""
     names = [child.testee.name for child in panel.children]
     requests: dict[str, Sequence[tuple[str, dict[str, Any]]]] = {}
     for name in names:
@@ -61,7 +61,7 @@ def run_script(script: dict[str, Any], panel: Panel, folder: Path) -> Written:
 
 
 def _read_all(outputs: dict[str, Files], panel: Panel, folder: Path, compressed: bool) -> list[Disagreement]:
-    """What each wrote, read by each; and of compressed outputs, whether their contents are equal."""
+    """Each output, read by each testee. Compressed outputs must have equal contents."""
     found = []
     contents: dict[str, Outcome] = {}
     for name, files in outputs.items():
@@ -80,7 +80,7 @@ def _read_all(outputs: dict[str, Files], panel: Panel, folder: Path, compressed:
 
 
 def _without_sizes(outcome: Outcome) -> Outcome:
-    """An answer to `read` without what depends on how well blocks were compressed: stored sizes and offsets."""
+    """An answer to `read` without what depends on compression: stored sizes and offsets."""
     if outcome.kind != "ok":
         return outcome
     parts: dict[str, Any] = {}
@@ -89,5 +89,5 @@ def _without_sizes(outcome: Outcome) -> Outcome:
         if "error" in left:
             left["error"] = {**left["error"], "offset": None}
         parts[number] = left
-    # What a writer trains, and where that stands, is its own affair (DIC-7).
+    # A writer may choose what it trains, and where it stores that (DIC-7).
     return Outcome("ok", {**outcome.value, "partitions": parts, "dictionaries": None})

@@ -1,8 +1,8 @@
-"""A testee that knows nothing of Faro: what it says follows from the bytes. With a fault as argument it has that one.
+"""A testee that knows nothing of Faro: its answers follow from the bytes. Its argument names a fault that it has.
 
-`minor`: another code for files whose version_minor is not 0. `offset`: another offset for some files. `crash`: it dies
-of some files. `write`: another byte in what it writes when a property is among the calls. `mend`: it changes files that
-it refuses to repair.
+`minor`: another code for files whose version_minor is not 0. `offset`: another offset for some files. `crash`: it
+crashes on some files. `write`: another byte in its files if a property is among the calls. `mend`: it changes files
+that it refuses to repair.
 """
 
 from __future__ import annotations

@@ -6,8 +6,11 @@ import random
 import struct
 from pathlib import Path
 
+import pytest
+from faro_conformance.protocol import SuiteError
 from generate.output import build
 
+import pack
 from differential.blocks import take_apart
 from differential.compose import random_output
 from differential.corpus import entries, in_turn, probe_of, sealed
@@ -90,9 +93,13 @@ def test_programs() -> None:
 
 
 def test_all_targets_take_turns(tmp_path: Path) -> None:
-    for name in ("open/1", "open/2", "open/3", "script/1"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "open.inputs").write_bytes(pack.encode([b"1", b"2", b"3"]))
+    (tmp_path / "script.inputs").write_bytes(pack.encode([b"1"]))
     (tmp_path / "README.md").write_text("")
     turns = [target for target, _ in in_turn(entries(tmp_path), 1)]
     assert turns == ["open", "script", "open", "open"]
+
+
+def test_a_corpus_without_packs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="no packs in"):
+        entries(tmp_path)

@@ -1,4 +1,4 @@
-"""Which answers agree, and what COD lets differ."""
+"""Which answers agree, and which differences COD allows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_decoders_may_differ_where_cod_says_so_and_nowhere_else() -> None:
     bad = {"error": error("malformed-block", frame).value}
     ok = Outcome("ok", {})
     assert disagreement({"one": error("malformed-block", frame), "two": ok}, spared) is None
-    # This one breaks none of the rules that are walked here: who refuses it is wrong.
+    # This one keeps all rules that are checked here, so refusing it is wrong.
     assert disagreement({"one": error("malformed-block", lz4), "two": ok}, strict) is not None
     assert disagreement({"one": error("malformed-block", frame), "two": ok}) is not None
     assert disagreement({"one": error("limit-exceeded", frame), "two": ok}, spared) is not None
@@ -117,7 +117,7 @@ def _errors(value: Any) -> list[dict[str, Any]]:
     [
         (1, "50" + "6162636465", 5, Verdict.TAKE),
         (1, "50" + "6162636465", 4, Verdict.REFUSE),
-        # Offset 0: the C decoder takes it as zero bytes, and no rule lets a writer write it.
+        # Offset 0: the C decoder reads it as zero bytes, and no rule lets a writer write it.
         (1, "1f610000ff00" + "50" + "6162636465", 1 + 19 + 255 + 5, Verdict.MAY),
         (1, "14610200" + "50" + "6162636465", 14, Verdict.REFUSE),
         (2, "0000" + "0b0000" + "61", 1, Verdict.TAKE),

@@ -1,4 +1,4 @@
-"""The command, with testees that disagree in a known way: they must be found, kept and found again."""
+"""The command, with testees that disagree in a known way: the disagreement must be found, kept and found again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_two_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize(("fault", "rounds"), [("minor", 3), ("offset", 2), ("crash", 2), ("mend", 2)])
 def test_one_that_disagrees_is_found_and_found_again(tmp_path: Path, fault: str, rounds: int) -> None:
-    # Who dies has to be started anew each time: that finding stays as large as it was.
+    # A testee that crashes is restarted each time, so there is no time to make this finding smaller.
     assert run(tmp_path, "good", fault, rounds=rounds, minimise=0.01 if fault == "crash" else 60) == FOUND
     finding, members = next(
         (path.parent, members)

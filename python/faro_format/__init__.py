@@ -7,8 +7,9 @@
     with open_reader("out") as reader:
         records = list(reader.records(3))
 
-What goes wrong raises :class:`FaroError`, with a code of the specification's closed set and the place in the file.
-What the system refuses is an :class:`OSError` too (:class:`FaroIOError`), and a missing file a FileNotFoundError.
+Every failure raises :class:`FaroError`, with a code of the specification's closed set and the offset in the file.
+An error of the system is also an :class:`OSError` (:class:`FaroIOError`), and that of a missing file a
+FileNotFoundError.
 """
 
 from faro_format._block.block import Block

@@ -1,6 +1,6 @@
-"""What callers hand over, checked before anything is done: integers, flags, choices, text and paths (WRT-1, PRT-2).
+"""Checks the arguments of calls before anything is done: integers, flags, choices, text and paths (WRT-1, PRT-2).
 
-Each function returns the value as Python's own type, so that NumPy's integers cannot overflow in what follows, or
+Each function returns the value as Python's own type, so that NumPy's integers cannot overflow later, or
 raises ``invalid-argument`` with the argument's name.
 """
 
@@ -17,13 +17,13 @@ import numpy.typing as npt
 from faro_format._error import invalid, shortened, told
 
 _PATH = 1 << 15
-"""Characters of a path: no system takes more."""
+"""The most characters of a path: no system accepts more."""
 _SHOWN = 48
-"""Characters of a text or of bytes that are shown."""
+"""How many characters of a text or of bytes are shown."""
 
 
 def shown(value: object) -> str:
-    """Return a value that was refused as people write it, with its type where the value alone misleads."""
+    """Return a refused value as people write it, with its type if the value alone is misleading."""
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, (str, bytes)):
@@ -37,12 +37,12 @@ def shown(value: object) -> str:
 
 
 def integer(name: str, value: object, least: int, most: int) -> int:
-    """Return an integer, NumPy's too, from ``least`` to ``most``; a boolean is refused."""
+    """Return an integer, also one of NumPy, from ``least`` to ``most``. A boolean is not an integer."""
     wanted = f"{name}: an integer from {least} to {most}"
     if isinstance(value, bool):
         raise invalid(wanted, shown(value))
     try:
-        # index() itself refuses what is not an integer.
+        # index() refuses everything that is not an integer.
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError as fault:
         raise invalid(wanted, shown(value)) from fault
@@ -52,14 +52,14 @@ def integer(name: str, value: object, least: int, most: int) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return True or False; nothing else is taken for one of them."""
+    """Return True or False; no other value is accepted."""
     if not isinstance(value, (bool, np.bool_)):
         raise invalid(f"{name}: True or False", shown(value))
     return bool(value)
 
 
 def choice(name: str, value: object, allowed: Sequence[str | None]) -> None:
-    """Refuse what is not one of a few names."""
+    """Refuse a value that is not one of some names."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise invalid(f"{name}: one of {', '.join(map(str, allowed))}", shown(value))
 
@@ -76,7 +76,7 @@ def text(name: str, value: object) -> str:
 
 
 def path(name: str, value: object) -> str:
-    """Return a path as text: that of a str or os.PathLike, not empty, and one that the system can take."""
+    """Return a path as text, from a str or os.PathLike. It is not empty, and the system can use it."""
     wanted = f"{name}: a path, as str or os.PathLike"
     try:
         found = os.fspath(value)  # type: ignore[call-overload]
@@ -96,7 +96,7 @@ def path(name: str, value: object) -> str:
 
 
 def instance(name: str, value: object, kind: type[object], example: str) -> None:
-    """Refuse what is not an object of a class of this package; ``example`` says how to make one."""
+    """Refuse a value that is not an object of a class of this package; ``example`` says how to make one."""
     if not isinstance(value, kind):
         raise invalid(f"{name}: a {kind.__name__}, for example {example}", shown(value))
 
@@ -121,7 +121,7 @@ def integers(name: str, value: object, least: int, most: int) -> npt.NDArray[np.
 
 
 def items(name: str, value: object, what: str) -> list[Any]:
-    """Return the items of an iterable; text and bytes, whose items are hardly ever meant, are refused."""
+    """Return the items of an iterable. Text and bytes are refused, as callers hardly ever mean their items."""
     if not isinstance(value, (str, bytes, bytearray, memoryview, dict)):
         try:
             walk = iter(value)  # type: ignore[call-overload]

@@ -36,7 +36,7 @@ CheckLevel = Literal["structure", "checksums", "decode"]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a check that found no fault saw."""
+    """The report of a check that found no fault."""
 
     regions: int
     blocks: int | None
@@ -44,7 +44,7 @@ class CheckReport:
 
 
 class _Sums:
-    """One statistic, counted anew and compared with the footer's, component by component (FTR-4)."""
+    """One statistic, counted again and compared with the footer's, component by component (FTR-4)."""
 
     def __init__(self, name: str, vector: U64s | None, to_all: int, first: int) -> None:
         self.name = name
@@ -53,11 +53,11 @@ class _Sums:
         self._first = first
         self._to_all = 0
         self._stray = False
-        # In proportion to a vector that the footer has, not to a count that the header claims (HDR-5).
+        # The size is that of a vector in the footer, not a count that the header claims (HDR-5).
         self._found = None if vector is None else np.zeros(vector.size, np.uint64)
 
     def add(self, partitions: Ints, values: Ints) -> None:
-        """Count values of partitions, none of which comes twice."""
+        """Count values of partitions, each of which occurs once."""
         if self._found is not None:
             self._found[partitions - self._first] += values.astype(np.uint64)
         elif values.any():
@@ -99,7 +99,7 @@ def check(
         index: the path of the index file.
         single: the path of a single file, instead.
         level: ``structure`` reads no partition block, ``checksums`` reads them, ``decode`` decodes them too.
-        limits: what the file may ask for.
+        limits: the limits of the reader.
 
     Raises:
         FaroError: the first fault in the order of CHK-1.

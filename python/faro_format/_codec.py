@@ -1,6 +1,6 @@
 """Compression of block payloads (COD): one LZ4 block, or one Zstandard frame without its magic number.
 
-Contexts are kept per thread, since making one costs more than compressing a small block.
+Contexts are kept per thread, because making one costs more than compressing a small block.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _contexts = threading.local()
 _KEPT = 8
 """Contexts for dictionaries that a thread keeps."""
 _EMPTY_FRAME = b"\x20\x00\x01\x00\x00"
-"""A frame of no bytes, which has a decoder look at its dictionary."""
+"""An empty frame, which makes a decoder check its dictionary."""
 
 
 class DecodeError(Exception):
-    """A payload that does not decode; the block module gives it a place."""
+    """A payload that does not decode. The block module adds its offset."""
 
     def __init__(self, code: Code, expected: str, found: str = "") -> None:
         """Make the error of a payload, with the code that COD names."""
@@ -49,7 +49,7 @@ class Dictionary:
         """
         self.digest = zstandard.ZstdCompressionDict(raw, dict_type=zstandard.DICT_TYPE_FULLDICT)
         try:
-            # The library digests it when it is first used, and not for two threads at a time.
+            # The library digests it at the first use, and not for two threads at a time.
             self.decompressor().decompress(_EMPTY_FRAME, max_output_size=1)
         except zstandard.ZstdError as fault:
             raise DecodeError(Code.MALFORMED_BLOCK, "a Zstandard dictionary", str(fault)) from None
@@ -127,7 +127,7 @@ def decompress(
     Args:
         codec: 1 or 2.
         payload: the payload as stored.
-        plain_size: the bytes that it must decode to, already held against its limit.
+        plain_size: the bytes that it must decode to, already checked against its limit.
         max_window: the largest window of a Zstandard frame, in bytes.
         dictionary: the one that the block names (DIC-2), with codec 2.
 
@@ -155,7 +155,7 @@ def _decompressor() -> Any:  # noqa: ANN401
     """Return the thread's context for frames without a dictionary."""
     decompressor = getattr(_contexts, "decompressor", None)
     if decompressor is None:
-        # The window was checked before; the library's own limit must not be the lower one.
+        # The window was checked before. The library's own limit must not be lower.
         decompressor = _contexts.decompressor = zstandard.ZstdDecompressor(
             format=zstandard.FORMAT_ZSTD1_MAGICLESS, max_window_size=1 << 31
         )

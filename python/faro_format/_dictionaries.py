@@ -1,7 +1,7 @@
-"""The dictionaries of a file (DIC): where they are, and those that a reader has taken.
+"""The dictionaries of a file (DIC): where they are, and those that a reader has loaded.
 
-They are kept once they were taken: a file whose blocks name many of them by turns would else have each of them
-read and digested again and again (LIM-3).
+They are kept after they were loaded: otherwise, a file whose blocks name many of them in turn would make a reader
+load each of them again and again (LIM-3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from faro_format._codec import Dictionary
 
 DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
-"""How a dictionary begins (DIC-1)."""
+"""The first bytes of a dictionary (DIC-1)."""
 MIN_DICTIONARY = 8
 MAX_DICTIONARIES = 65_535
 """How many numbers there are."""
@@ -31,12 +31,12 @@ class DictionaryPlace:
 
 
 def is_dictionary(payload: bytes | memoryview) -> bool:
-    """Whether bytes begin as a dictionary does (DIC-4)."""
+    """Whether bytes begin like a dictionary (DIC-4)."""
     return len(payload) >= MIN_DICTIONARY and payload[:4] == DICTIONARY_MAGIC
 
 
 class Dictionaries:
-    """The dictionaries of one file, as far as they are known, number 1 first. Threads may share it."""
+    """The known dictionaries of one file, number 1 first. Threads may share it."""
 
     def __init__(self) -> None:
         """Begin without any."""

@@ -10,12 +10,12 @@ from typing import Any
 
 
 class Family(str, Enum):
-    """Where the fault is, hence what a program does next (ERR-5)."""
+    """Where the fault is, which decides what a program can do next (ERR-5)."""
 
     ENVIRONMENT = "environment"
     """The system: a program may try again."""
     FILE = "file"
-    """The bytes of the file: its producer writes them again, or the file is repaired."""
+    """The bytes of the file: its producer has to write them again, or the file is repaired."""
     LIMIT = "limit"
     """The file is larger than the caller allows: a program that trusts it may raise the limit."""
     CALLER = "caller"
@@ -56,14 +56,14 @@ class Code(str, Enum):
 
 
 _FAMILIES = {Code.IO: Family.ENVIRONMENT, Code.LIMIT_EXCEEDED: Family.LIMIT, Code.INVALID_ARGUMENT: Family.CALLER}
-"""Those that are not the file's."""
+"""The codes that are not faults of the file."""
 
 
 class FaroError(Exception):
-    """Whatever went wrong: with the file, the system, a limit, or the caller (ERR-2).
+    """A fault of the file, the system, a limit, or the caller (ERR-2).
 
-    What the system refused (``io``) is an :class:`OSError` too: :class:`FaroIOError`, and a missing file also a
-    :class:`FileNotFoundError`. So ``except OSError`` works as it does for any other file.
+    An error of the system (``io``) is also an :class:`OSError`: :class:`FaroIOError`. That of a missing file is also a
+    :class:`FileNotFoundError`. So ``except OSError`` works as for any other file.
 
     Attributes:
         code: what kind of fault, one of :class:`Code`.
@@ -75,7 +75,7 @@ class FaroError(Exception):
     """
 
     def __new__(cls, code: Code, *_: object, errno: int | None = None, **__: object) -> FaroError:
-        """Choose the class: for ``io`` by the system's errno, as OSError does."""
+        """Choose the class; for ``io`` by the system's errno, as OSError does."""
         chosen = _BY_ERRNO.get(errno, FaroIOError) if cls is FaroError and code == Code.IO else cls
         return OSError.__new__(chosen) if issubclass(chosen, FaroIOError) else Exception.__new__(chosen)
 
@@ -105,7 +105,7 @@ class FaroError(Exception):
         return _made(*self.args)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let other processes have the error: the constructor takes the place by name only."""
+        """Let the error be pickled: the constructor takes most arguments by name only."""
         return _made, self.args
 
     def __str__(self) -> str:
@@ -118,9 +118,9 @@ class FaroError(Exception):
 
 
 class FaroIOError(FaroError, OSError):
-    """What the system refused (``io``), with OSError's attributes ``errno``, ``strerror`` and ``filename``.
+    """An error of the system (``io``), with OSError's attributes ``errno``, ``strerror`` and ``filename``.
 
-    ``errno`` is None where the library itself refused, for example what is not a regular file.
+    ``errno`` is None if the library itself refused, for example a file that is not regular.
     """
 
     def __init__(self, code: Code, expected: str, found: str = "", **more: Any) -> None:  # noqa: ANN401 - as FaroError's
@@ -140,7 +140,7 @@ class FaroFileExistsError(FaroIOError, FileExistsError):
 
 
 class FaroPermissionError(FaroIOError, PermissionError):
-    """The system does not allow it."""
+    """The system does not permit it."""
 
 
 _BY_ERRNO: dict[int | None, type[FaroIOError]] = {
@@ -188,7 +188,7 @@ def told(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file as errors name it: its role, None if it is neither data, index nor single file, and its path."""
+    """One file in errors: its role (None if it is neither data, index nor single file), and its path."""
 
     role: str | None
     path: str
@@ -204,9 +204,9 @@ class Place:
         return self.error(Code.CHECKSUM, offset, f"stored {stored:08x}", f"computed {computed:08x}")
 
     def io(self, fault: OSError, doing: str) -> FaroError:
-        """Return the ``io`` error for what the system refused."""
+        """Return the ``io`` error for an error of the system."""
         if isinstance(fault, FaroError):
-            # It says already which file, and why.
+            # It already says which file, and why.
             return fault.copy()
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         return FaroError(Code.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)

@@ -1,4 +1,4 @@
-"""What a reader allows a file to ask for (LIM-1)."""
+"""The limits of a reader (LIM-1)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from faro_format._arguments import instance, integer
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a reader; a file that asks for more is refused with ``limit-exceeded`` before memory is taken.
+    """The limits of a reader. A file that needs more is refused with ``limit-exceeded`` before memory is allocated.
 
     Raises:
-        FaroError: ``invalid-argument`` for what is not an integer from 0 to 2^64 - 1.
+        FaroError: ``invalid-argument`` for a value that is not an integer from 0 to 2^64 - 1.
     """
 
     max_block_size: int = 64 << 20
@@ -37,7 +37,7 @@ class Limits:
 
     @staticmethod
     def of(value: Limits) -> Limits:
-        """Return the limits that a caller handed over, once it is sure that they are some."""
+        """Return the limits of a caller, after checking their type."""
         instance("limits", value, Limits, "Limits(max_regions=1000)")
         return value
 

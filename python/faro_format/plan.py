@@ -1,7 +1,7 @@
 """Planning of reads (docs/scheduler.md), without threads: few long reads for many small extents.
 
-What is wanted goes in as bounds; what comes out are reads in the order of the file, neighbours and small gaps between
-them put together. Batch reads take the partitions of a file in windows of a few MiB: the extents of a window are read
+The input is bounds of wanted bytes. The output is reads in the order of the file, which combine neighbours and small
+gaps between them. Batch reads take the partitions of a file in windows of a few MiB: the extents of a window are read
 with one system call for each region, or fewer, and delivered by partition from memory (PRT-7).
 """
 
@@ -16,9 +16,9 @@ from faro_format._arguments import integer
 from faro_format._bytes.spans import Ints
 
 GAP_BYTES = 64 << 10
-"""A gap between wanted bytes that is read and discarded, at most."""
+"""The largest gap between wanted bytes that is read and discarded."""
 READ_BYTES = 4 << 20
-"""What is read at once, unless one extent is larger."""
+"""The largest read, unless one extent is larger."""
 WINDOW_BYTES = 4 << 20
 """The bytes of a window of partitions, all regions together."""
 
@@ -31,11 +31,11 @@ class Read:
     """Absolute, in bytes."""
     end: int
     extents: range
-    """Which of the wanted extents are inside, as numbers in ascending order of their begins."""
+    """The numbers of the wanted extents inside, in ascending order of their begins."""
 
 
 def plan(begins: Ints, ends: Ints, *, gap_bytes: int = GAP_BYTES, read_bytes: int = READ_BYTES) -> list[Read]:
-    """Return the reads that cover the extents that are wanted, in the order of the file.
+    """Return the reads that cover the wanted extents, in the order of the file.
 
     Args:
         begins: where extents begin, absolute, ascending, in bytes, shape (n,).

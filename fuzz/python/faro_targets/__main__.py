@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from faro_targets.folder import Folder
 from faro_targets.targets import TARGETS, run
 
 
-def entries(corpus: Path, target: str) -> list[Path]:
-    """The entries of a target by name; none if it has no folder."""
-    folder = corpus / target
-    return sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+def entries(corpus: Path, target: str) -> Iterator[tuple[str, bytes]]:
+    """The name and the bytes of each input in the pack of a target (fuzz/README.md); none if there is no pack."""
+    path = corpus / f"{target}.inputs"
+    pack = path.read_bytes() if path.is_file() else b""
+    while pack:
+        end = 4 + int.from_bytes(pack[:4], "little")
+        if end > len(pack):
+            raise ValueError(f"{path} ends inside an input")
+        yield hashlib.sha256(pack[4:end]).hexdigest()[:16], pack[4:end]
+        pack = pack[end:]
 
 
-def _verdict(target: str, entry: Path, folder: Folder) -> str:
+def _verdict(target: str, name: str, raw: bytes, folder: Folder) -> str:
     try:
-        return run(target, entry.read_bytes(), folder).verdict()
+        return run(target, raw, folder).verdict()
     except Exception:
-        print(f"{target} {entry.name}:\n{traceback.format_exc()}", file=sys.stderr)
+        print(f"{target} {name}:\n{traceback.format_exc()}", file=sys.stderr)
         return "broken -"
 
 
@@ -29,8 +37,8 @@ def main(arguments: list[str]) -> int:
     with Folder() as folder:
         if arguments[:1] == ["verdicts"] and len(arguments) == 2:
             for target in sorted(TARGETS):
-                for entry in entries(Path(arguments[1]), target):
-                    print(target, entry.name, _verdict(target, entry, folder))
+                for name, raw in entries(Path(arguments[1]), target):
+                    print(target, name, _verdict(target, name, raw, folder))
         elif arguments[:1] == ["transcript"] and len(arguments) == 3:
             print(run(arguments[1], Path(arguments[2]).read_bytes(), folder), end="")
         else:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 
 class BrokenError(Exception):
-    """What a fuzzer looks for, beside crashes."""
+    """Raised for a property that does not hold."""
 
 
 def require(holds: bool, rule: str) -> None:
-    """Raise `BrokenError` unless a property holds. Not `assert`, which -O leaves out."""
+    """Raise `BrokenError` unless a property holds. It is not an `assert`, which -O removes."""
     if not holds:
         raise BrokenError(rule)

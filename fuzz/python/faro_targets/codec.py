@@ -35,7 +35,7 @@ def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None
     stored = raw[3:]
     head = struct.pack("<IIIIBBHI", len(stored), plain_size, 0, 0, 0, codec, 0, 0)
     file = bytearray(_HEADER + head + stored.ljust(pad8(len(stored)), b"\0"))
-    # Not `seal`: a payload may end as a tail does.
+    # Not `seal`, because a payload may end like a tail.
     struct.pack_into("<I", file, HEADER + 20, block_checksum(file, HEADER, len(stored)))
     path = folder.write(DATA, bytes(file))
     try:

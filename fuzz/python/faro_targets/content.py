@@ -18,7 +18,7 @@ _NO_PARTITION = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Content:
-    """A hash of each block, one of them all, and the error that ends them."""
+    """A hash of each block, a hash of all, and the error that ended the reading."""
 
     blocks: list[bytes]
     sum: str
@@ -35,7 +35,7 @@ class Content:
 
 
 def partitions(header: FileHeader) -> list[int]:
-    """Every partition, as TARGETS.md has it."""
+    """*Every partition*, as TARGETS.md defines it."""
     numbers = range(header.first_partition, header.end_partition)
     return [*numbers] if len(numbers) <= 2 * _SOME else [*numbers[:_SOME], *numbers[-_SOME:]]
 

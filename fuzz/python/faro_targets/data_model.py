@@ -1,4 +1,4 @@
-"""What `rebuild` must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7, written from the text."""
+"""A model of `rebuild`, written from the text: HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Fault = tuple[str, int | None]
 
 
 def expected(file: bytes, limits: Limits) -> str:
-    """`CODE at OFFSET`, or what is kept."""
+    """`CODE at OFFSET`, or what `rebuild` keeps."""
     fault = _header(file)
     return _blocks(file, limits) if fault is None else f"{fault[0]} at {fault[1]}"
 
@@ -77,7 +77,7 @@ class _Region:
         """Partition, sequence of the first block, units of 8 bytes."""
 
     def ends_before(self, partition: int) -> bool:
-        # The number of shared blocks is above all partitions.
+        # The partition number of shared blocks is above all partitions.
         return bool(self.extents) and partition < self.extents[-1][0]
 
     def add(self, partition: int, sequence: int, size: int) -> None:
@@ -86,7 +86,7 @@ class _Region:
         self.extents[-1][2] += size // 8
 
     def fits(self, number: int, file: bytes, limits: Limits) -> bool:
-        """Whether a reader with these limits takes it: region `number`, dense or sparse by SRT-8."""
+        """Whether a reader with these limits accepts it as region `number`, dense or sparse by SRT-8."""
         count, reader_features = struct.unpack_from("<2I", file, 12)
         first = struct.unpack_from("<I", file, 36)[0]
         own = [extent for extent in self.extents if extent[0] != _SHARED]
@@ -158,7 +158,7 @@ def _dictionary(file: bytes, at: int, limits: Limits, known: int) -> Fault | Non
 
 
 def _block(file: bytes, at: int, limits: Limits, following: dict[int, int], dictionaries: int) -> Fault | None:
-    """The first check of BLK-7 that fails, without 12. What is damage needs no place."""
+    """The first check of BLK-7 that fails, except 12. Damage needs no offset here."""
     left = len(file) - at
     if left < BLOCK:
         return _DAMAGE

@@ -68,7 +68,7 @@ def read_all(raw: bytes, folder: Folder, transcript: Transcript) -> None:
 
 
 def _looked_up(paths: dict[str, Any], given: FilesInput) -> dict[int, Content]:
-    """Read the partitions by direct lookup; what is not whole is refused, or read."""
+    """Read the partitions by direct lookup. Damaged ones may be refused or read."""
     with Reader(**paths, limits=given.limits, verify=given.verify, lookup="direct") as reader:
         most = given.limits.max_plain_size
         return {partition: read_partition(reader, partition, most) for partition in partitions(reader.header)}
@@ -82,7 +82,7 @@ def _read(reader: Reader, given: FilesInput, transcript: Transcript) -> dict[int
     whole, found = read_range(reader, [*contents], most)
     whole.line(transcript, "range")
     for partition, content in contents.items():
-        # Where one of them ends in an error, so may the other, elsewhere.
+        # If one of them ends in an error, the other may too, at another place.
         same = content.error is None and content.blocks == found[partition]
         require(whole.error is not None or same, f"partition {partition} reads the same in a range")
     return contents
@@ -94,7 +94,7 @@ def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: T
         try:
             report = faro.check(**paths, level=level, limits=given.limits)
         except FaroError as error:
-            # A fault of the structure is that of all levels.
+            # A fault of the structure is reported at all levels.
             first = level == _LEVELS[1] and failure is not None
             require(not first or same_error(failure, error), f"the first fault, whatever the level: {error}")
             failure = error

@@ -1,4 +1,4 @@
-"""A folder for the files of one input: below TMPDIR if that is set, else in memory, where the system can."""
+"""A folder for the files of one input: in TMPDIR if that is set, else in memory if the system supports it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Folder:
         self.path = Path(tempfile.mkdtemp(prefix="faro-fuzz", dir=place))
 
     def write(self, name: str, data: bytes) -> str:
-        """Write a file; its path."""
+        """Write a file. Returns its path."""
         path = self.path / name
         path.write_bytes(data)
         return str(path)
 
     def grow(self, name: str, whole: bytes, size: int) -> None:
-        """Append what a file of `size` bytes lacks; it never shrinks."""
+        """Let the file grow to `size` bytes; it never shrinks."""
         path = self.path / name
         has = path.stat().st_size
         if size > has:
@@ -37,7 +37,7 @@ class Folder:
         return path.read_bytes() if path.exists() else None
 
     def names(self) -> list[str]:
-        """What there is, by name."""
+        """The content of each file, by name."""
         return sorted(os.listdir(self.path))
 
     def clear(self) -> None:

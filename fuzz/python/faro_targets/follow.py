@@ -26,7 +26,7 @@ class _Following:
         self.regions = 0
         self.finished = False
         self.over = False
-        """Whether it was finished before the last step: then it looks at the files no further (FOL-5)."""
+        """Whether it was finished before the last step; then it does not read the files again (FOL-5)."""
         self.failure: FaroError | None = None
 
     def step(self, step: int) -> None:
@@ -46,8 +46,8 @@ class _Following:
             self.failure = judged(error)
             self.transcript.line("poll", step, self.follower.region_count, error)
         count = self.follower.region_count
-        require(count >= self.regions, "regions never go")
-        require(not self.over or (self.finished and count == self.regions), "nothing comes behind the end")
+        require(count >= self.regions, "regions never disappear")
+        require(not self.over or (self.finished and count == self.regions), "nothing comes after the end")
         self.regions = count
         self._read(self.follower)
 
@@ -61,7 +61,7 @@ class _Following:
             self.seen[partition] = content
 
     def reads_as(self, other: dict[int, Content]) -> bool:
-        """Whether each partition was read last as in another reading."""
+        """Check that the last reading of each partition equals another one."""
         return self.seen.keys() == other.keys() and all(self.seen[at].same(other[at]) for at in other)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ def follow(raw: bytes, folder: Folder, transcript: Transcript) -> None:
 
 
 def _late(following: _Following, given: FilesInput, folder: Folder) -> None:
-    """At the end it says what one says that sees the whole files at once."""
+    """At the end, it answers the same as a follower that sees the complete files at once."""
     if following.over:
         return
     late = _Following(given, folder, Transcript())
@@ -107,7 +107,7 @@ def _late(following: _Following, given: FilesInput, folder: Folder) -> None:
 
 
 def _whole(following: _Following, given: FilesInput) -> None:
-    """If the files are sound, it says what a reader says."""
+    """If the files are valid, it reads the same as a reader."""
     try:
         faro.check(**following.paths, level="checksums", limits=given.limits)
     except FaroError as error:

@@ -8,12 +8,12 @@ import zlib
 
 import atheris
 
-# Coverage is counted in the library, which the targets import, and not in them.
-with atheris.instrument_imports(include=["faro"]):
+# Coverage is counted in the library that the targets import, not in the targets.
+with atheris.instrument_imports(include=["faro_format"]):
     from faro_targets.folder import Folder
     from faro_targets.targets import run, run_twice
 
-# One input in so many is asked twice: it costs as much as another input.
+# One input of this many runs twice, as a second run costs as much as another input.
 _TWICE = 16
 
 

@@ -1,4 +1,4 @@
-"""The target `header_block`: a data file's blocks, as `rebuild` takes them and as a model of the clauses does."""
+"""The target `header_block`: the blocks of a data file, by `rebuild` and by a model of the clauses."""
 
 from __future__ import annotations
 

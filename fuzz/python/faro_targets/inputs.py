@@ -1,4 +1,4 @@
-"""Inputs that are files (TARGETS.md), and what an error of reading them may be."""
+"""Inputs that are files (TARGETS.md), and the errors that reading them may give."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from faro_targets.seal import seal
 DATA, INDEX, SINGLE = "out.data", "out.index", "out.faro"
 _HEAD = 13
 _MIDDLE = Limits(1 << 20, 1 << 17, 1 << 20, 4096, 1 << 17, 4, 1 << 17)
-# The third is the defaults, but for the plain size: a few bytes can unfold into as much, again and again.
+# The third has the defaults, except for max_plain_size: many small payloads could each decode to that size.
 _LIMITS = (
     _MIDDLE, Limits(256, 512, 512, 2, 64, 1, 1024),
     Limits(1 << 26, 1 << 20, 1 << 26, 1 << 20, 1 << 20, 1024, 1 << 23), _MIDDLE,
@@ -81,7 +81,7 @@ class FilesInput:
 
 
 def judged(error: FaroError) -> FaroError:
-    """The error, once it is sure that a reader may give it, in its file."""
+    """The error, after checking that a reader may give it and that its offset is in its file."""
     require(error.code not in (Code.IO, Code.INVALID_ARGUMENT), f"an error that bytes explain: {error}")
     inside = error.file is not None and error.offset is not None and 0 <= error.offset <= os.path.getsize(error.file)
     require(inside, f"an error in its file: {error}")

@@ -1,4 +1,4 @@
-"""The target `repair`: first dry, then really."""
+"""The target `repair`: first as a dry run, then really."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARROW = 2
 
 
 def repair(raw: bytes, folder: Folder, transcript: Transcript) -> None:
-    """Mend an output as the mode says."""
+    """Repair an output as the mode says."""
     given = FilesInput.of(raw)
     given.write(folder)
     dry = _mend(given, folder, dry_run=True)
@@ -84,7 +84,7 @@ def _mended(given: FilesInput, folder: Folder, report: RepairReport) -> None:
         try:
             faro.check(**paths, level="checksums" if rebuilt else "structure", limits=limits)
         except FaroError as error:
-            # A footer that was there is kept, with statistics that nobody compared.
+            # A footer that was there is kept, with its statistics, which repair does not check.
             require(kept and error.code == Code.INCONSISTENT_INDEX, f"what was mended is whole: {error}")
     before = [folder.read(name) for name in given.names]
     again = faro.repair(**paths, limits=limits)

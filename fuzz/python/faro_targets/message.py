@@ -70,7 +70,7 @@ def _text(value: str | None) -> str:
 
 
 def _lines(found: Any, *, canonical: bool = False) -> list[str]:
-    """The fields (VERDICTS.md); `canonical`: without what a canonical message leaves out (CAN-3)."""
+    """The fields (VERDICTS.md); `canonical`: without the fields that a canonical message leaves out (CAN-3)."""
     if isinstance(found, RegionMessage):
         return _region(found, canonical)
     if isinstance(found, FooterMessage):
@@ -128,7 +128,7 @@ def _statistics(found: Statistics | None, canonical: bool) -> str:
 
 
 def _build(found: Any) -> bytes | None:
-    """The same values in a canonical message, or None if the builder does not make such ones."""
+    """A canonical message with the same values, or None if the builder does not make one."""
     if isinstance(found, RegionMessage):
         numbers = range(found.shared_lengths.size)
         shared = [

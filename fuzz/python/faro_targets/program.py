@@ -1,4 +1,4 @@
-"""The program of `script`, decoded from bytes of any kind (TARGETS.md)."""
+"""The program of `script`, decoded from any bytes (TARGETS.md)."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class _Decoder:
 
 
 def decode(raw: bytes) -> Program:
-    """The program that the bytes are."""
+    """Decode a program."""
     decoder = _Decoder(raw)
     program = Program(decoder.options())
     for _ in range(_MOST_CALLS):

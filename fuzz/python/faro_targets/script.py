@@ -1,4 +1,4 @@
-"""The target `script`: a program of writer calls, carried out twice, and what comes of it."""
+"""The target `script`: a program of writer calls, carried out twice, and its result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def script(raw: bytes, folder: Folder, transcript: Transcript) -> None:
 
 
 def _write(program: Program, folder: Folder, expected: list[Code | None]) -> dict[str, bytes]:
-    """Carry the program out anew; the files that it leaves."""
+    """Carry out the program again. Returns the files that it leaves."""
     folder.clear()
     writer = Writer(str(folder.path / "out"), program.options)
     try:

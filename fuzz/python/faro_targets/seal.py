@@ -1,4 +1,4 @@
-"""Checksums made right, whatever a file's bytes are (TARGETS.md, "Seal")."""
+"""Recomputes the checksums of a file of any bytes (TARGETS.md, "Seal")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TAIL_MAGIC = bytes(byte ^ 0xFF for byte in b"\x89FARO\r\n\x1a")
 
 
 def crc(*parts: bytes | bytearray) -> int:
-    """The CRC-32C of bytes, one after another."""
+    """The CRC-32C of some byte strings, one after another."""
     value = 0
     for part in parts:
         value = google_crc32c.extend(value, bytes(part))
@@ -26,12 +26,12 @@ def pad8(size: int) -> int:
 
 
 def block_checksum(file: bytes | bytearray, at: int, size: int) -> int:
-    """The checksum that a block must bear (BLK-9)."""
+    """The correct checksum of a block (BLK-9)."""
     return crc(file[40:56], file[at : at + 20], file[at + BLOCK : at + BLOCK + size])
 
 
 def seal(raw: bytes) -> bytes:
-    """The file with right checksums."""
+    """The file with correct checksums."""
     if len(raw) < HEADER:
         return raw
     file = bytearray(raw)

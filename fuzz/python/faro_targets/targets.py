@@ -33,7 +33,7 @@ def run(name: str, raw: bytes, folder: Folder) -> Transcript:
 
 
 def run_twice(name: str, raw: bytes, folder: Folder) -> Transcript:
-    """Two runs, which must see the same."""
+    """Two runs, which must give the same transcript."""
     first = run(name, raw, folder)
     require(str(first) == str(run(name, raw, folder)), "asked twice, the same answer")
     return first

@@ -23,7 +23,7 @@ class Transcript:
         self._first = "ok"
 
     def line(self, *words: object) -> None:
-        """Add a line of words; an error among them is put as VERDICTS.md says."""
+        """Add a line of words; an error among them is written as VERDICTS.md says."""
         self._lines.append(" ".join(self._error(word) if isinstance(word, FaroError) else str(word) for word in words))
 
     def _error(self, error: FaroError) -> str:

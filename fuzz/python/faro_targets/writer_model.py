@@ -1,4 +1,4 @@
-"""What a program should leave: which calls are refused, and what each partition reads (WRT, SRT-4, PRT-1)."""
+"""A model of the writer: which calls are refused, and what each partition reads (WRT, SRT-4, PRT-1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Piece = tuple[int, bytes]
 
 
 class Pieces:
-    """What a partition reads, piece by piece; in framing opaque, data between two events is one piece."""
+    """The content of a partition in pieces. In framing opaque, data between two events is one piece."""
 
     def __init__(self, options: WriterOptions) -> None:
         self._records = options.framing == "records"
@@ -27,7 +27,7 @@ class Pieces:
         self._pieces.append((kind, payload))
 
     def add_block(self, kind: int, payload: bytes) -> None:
-        """Add a block, whose payload is records if the framing is."""
+        """Add a block. With framing records its payload is records."""
         if kind or not self._records:
             self.add(kind, payload)
             return
@@ -38,7 +38,7 @@ class Pieces:
             at += 4 + length
 
     def normal(self) -> list[Piece]:
-        """In order, or where order means nothing, sorted: records and events, and with framing opaque all bytes."""
+        """Records and events (with framing opaque all bytes) in order, or sorted if order has no meaning."""
         if self._ordered:
             return self._pieces
         if self._records:
@@ -60,7 +60,7 @@ class WriterModel:
         self._ended = False
 
     def call(self, call: Call) -> Code | None:
-        """Carry a call out; the error that it must give."""
+        """Carry out a call. Returns the error that it must give."""
         if self._ended:
             return None if call == "abort" else Code.INVALID_ARGUMENT
         if isinstance(call, Put):
@@ -77,7 +77,7 @@ class WriterModel:
         return None
 
     def _readers(self, readers: int | list[int] | None) -> list[int]:
-        """Counted from the first partition, each once; none if they are no set of the file's."""
+        """The partitions counted from the first one, each once; None if the file does not have them."""
         first, count = self._options.first_partition, self._options.partition_count
         if readers is None:
             return [*range(count)]
@@ -99,7 +99,7 @@ class WriterModel:
         return None
 
     def _handed(self, items: list[Item]) -> Code | None:
-        """WRT-8: a region of which a block is refused leaves no trace."""
+        """WRT-8: a region with a refused block leaves no trace."""
         options = self._options
         members: list[int] | None = None
         last = 0

@@ -28,7 +28,7 @@ def folder() -> Iterator[Folder]:
 
 @pytest.fixture(params=["paired", "single"])
 def written(request: pytest.FixtureRequest, tmp_path: Path) -> list[bytes]:
-    """The files of an output: of a pair the data file first."""
+    """The files of an output; in a pair, the data file first."""
     options = WriterOptions(partition_count=3, layout=request.param, file_id=b"F" * 16, codec="lz4", block_size=64)
     with Writer(str(tmp_path / "out"), options) as writer:
         for number in range(12):
@@ -146,15 +146,22 @@ def test_a_payload_may_end_as_a_tail_does(folder: Folder) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    (tmp_path / "message").mkdir()
-    (tmp_path / "message" / "empty").write_bytes(b"")
+    (tmp_path / "message.inputs").write_bytes(bytes(4) + b"\x01\0\0\0r")
+    (tmp_path / "empty").write_bytes(b"")
     out = io.StringIO()
     with redirect_stdout(out):
         assert main(["verdicts", str(tmp_path)]) == 0
-        assert main(["transcript", "message", str(tmp_path / "message" / "empty")]) == 0
-    assert out.getvalue().splitlines()[0].startswith("message empty malformed-message@-:- ")
+        assert main(["transcript", "message", str(tmp_path / "empty")]) == 0
+    lines = out.getvalue().splitlines()
+    assert [line.rsplit(" ", 1)[0] for line in lines[:2]] == [
+        "message e3b0c44298fc1c14 malformed-message@-:-",
+        "message 454349e422f05297 malformed-message@-:-",
+    ]
     assert out.getvalue().endswith("\nrefused\n")
     assert main(["what"]) == 2
+    (tmp_path / "message.inputs").write_bytes(b"\x02\0\0\0r")
+    with pytest.raises(ValueError, match="ends inside an input"):
+        main(["verdicts", str(tmp_path)])
 
 
 def test_an_error_of_the_system_is_broken() -> None:

@@ -1,1 +1,1 @@
-"""Blocks: headers, checks, and what a payload is."""
+"""Blocks: headers, checks, and payloads."""

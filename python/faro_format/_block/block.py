@@ -64,7 +64,7 @@ class Block(NamedTuple):
     stored: memoryview
     """The payload as stored."""
     payload: memoryview | bytes
-    """The plain payload; the stored one where it was not asked for."""
+    """The plain payload; the stored one if decoding was not requested."""
     members: npt.NDArray[np.uint32] | None
     """In a range, for a shared block: which partitions of the range read it; else None."""
     dictionary: int = 0
@@ -273,7 +273,7 @@ def check_padding(block: Block, window: Window) -> None:
 
 
 def check_content(block: Block, place: Place) -> None:
-    """Make the last check of a dictionary block (DIC-4): its payload begins as a dictionary does."""
+    """Make the last check of a dictionary block (DIC-4): its payload begins like a dictionary."""
     if not is_dictionary(block.stored):
         raise place.error(
             Code.MALFORMED_BLOCK,
@@ -308,7 +308,7 @@ def check_dictionary_block(
 def load_dictionary(
     file: InputFile, limits: Limits, number: int, entry: DictionaryPlace, *, sequence: int | None = None
 ) -> Block:
-    """Look a dictionary up where the footer, or a walk, says that it is (DIC-4)."""
+    """Read a dictionary at the offset that the footer, or a walk, gives (DIC-4)."""
     end = entry.offset + BLOCK_HEADER_SIZE + pad8(entry.size)
     block = check_dictionary_block(Window(file, end), entry.offset, end, limits, number, sequence=sequence)
     if len(block.stored) != entry.size:

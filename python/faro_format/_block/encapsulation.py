@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def encapsulation_fault(message: memoryview | bytes) -> str | None:
-    """Return what breaks FRM-4 in an encapsulated Arrow message, or None."""
+    """Return how an encapsulated Arrow message violates FRM-4, or None."""
     if len(message) < 8:
         return f"{len(message)} bytes"
     if message[:4] != b"\xff\xff\xff\xff":

@@ -1,4 +1,4 @@
-"""What a block's plain payload is (FRM)."""
+"""The framing of a block's plain payload (FRM)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class FramingError(Exception):
-    """A payload that breaks FRM-2 or FRM-4."""
+    """A payload that violates FRM-2 or FRM-4."""
 
 
 def scan_records(payload: memoryview | bytes) -> tuple[Ints, Ints]:
@@ -63,8 +63,8 @@ def scan_equal(payload: memoryview | bytes) -> tuple[Ints, Ints] | None:
 def scan_chains(data: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints] | None:
     """Return where the records of many payloads begin in ``data``, ascending, and their lengths, shape (records,).
 
-    All payloads advance by a record in one step, so that the steps are as many as the payload of most records has,
-    whatever the count of payloads.
+    All payloads advance by one record in each step, so the number of steps is the largest number of records in a
+    payload, and does not depend on the count of payloads.
 
     Args:
         data: the bytes that hold the payloads.
@@ -74,7 +74,7 @@ def scan_chains(data: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints] | No
     Returns:
         None if a payload is not whole records (FRM-2).
     """
-    # A length may be anywhere: a view of four bytes from every place on.
+    # A length may be at any offset: a view of the four bytes at each.
     places = np.ndarray((max(data.size - 3, 0),), "<u4", data, strides=(1,))
     at, ends = starts[starts < ends], ends[starts < ends]
     begins: list[Ints] = []

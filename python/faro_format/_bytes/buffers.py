@@ -1,4 +1,4 @@
-"""Buffers of bytes that callers hand over."""
+"""Buffers of bytes from callers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 64 bytes at the start of every file (HDR-1 to HDR-5, INT-5 for what has no meaning yet)."""
+"""The 64 bytes at the start of every file (HDR-1 to HDR-5; INT-5 for bytes without a meaning yet)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FRAMING_OPAQUE = 0
 FRAMING_RECORDS = 1
 FRAMING_ARROW = 2
 FRAMING_NAMES = ("opaque", "records", "arrow")
-"""What the framings are called, by their numbers."""
+"""The names of the framings, by number."""
 
 SELECTIVE = 1
 """The reader feature: sequences may have gaps (VER-3)."""
@@ -68,7 +68,7 @@ class FileHeader:
 
     @property
     def seed(self) -> int:
-        """The checksum of file_id, with which that of each block of the file begins (BLK-9)."""
+        """The checksum of file_id, which begins the checksum of each block of the file (BLK-9)."""
         return crc32c(self.file_id)
 
     def with_kind(self, kind: int) -> FileHeader:

@@ -1,4 +1,4 @@
-"""Copying many spans of bytes at once, in NumPy: no Python step for a span.
+"""Copies many spans of bytes at once, in NumPy, without a Python step for each.
 
 A span of length n with 2^k <= n < 2^(k+1) is copied as its first and its last 2^k bytes, which overlap; so spans
 of all lengths take two indexed copies for each k, of items whose size NumPy knows.

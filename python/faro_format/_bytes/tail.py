@@ -19,6 +19,6 @@ def encode_tail(footer_offset: int, footer_size: int) -> bytes:
 
 
 def parse_tail(raw: bytes) -> tuple[int, int, int, int]:
-    """Return a tail's footer_offset and footer_size, its checksum, and the one computed of its other bytes."""
+    """Return a tail's footer_offset and footer_size, its stored checksum, and the computed one."""
     footer_offset, footer_size, checksum, magic = _TAIL.unpack(raw)
     return footer_offset, footer_size, checksum, crc32c(magic, crc32c(raw[:12]))

@@ -15,7 +15,7 @@ from faro_format._storage.names import Path, paths_to_read
 
 
 class Follower(PartitionReader):
-    """Sees each region once it is committed; reads committed regions as a :class:`faro_format.Reader` does.
+    """Sees each region after it was committed, and reads committed regions like a :class:`faro_format.Reader`.
 
     One thread may poll while others read.
     """
@@ -31,12 +31,12 @@ class Follower(PartitionReader):
         verify: bool = True,
         cache: int = CACHE,
     ) -> None:
-        """Open files whose headers, and with framing arrow whose schema, are there (FOL-1).
+        """Open files that have their headers and, with framing arrow, their schema (FOL-1).
 
         Args: as those of :class:`faro_format.Reader`.
 
         Raises:
-            FaroError: what the headers' checks find; ``unfinished`` if the schema is not there yet;
+            FaroError: the first fault of the headers; ``unfinished`` if the schema is not there yet;
                 ``invalid-argument``.
         """
         limits, verify, cache = Limits.of(limits), flag("verify", verify), check_cache(cache)
@@ -57,8 +57,8 @@ class Follower(PartitionReader):
             Whether the file is finished, so that no more will come.
 
         Raises:
-            FaroError: the first fault of what was appended; the regions before it stay valid. ``io`` if a poll before
-                was interrupted: it is not known how far that one came, and another follower has to be opened.
+            FaroError: the first fault of what was appended; the regions before it stay valid. ``io`` if an
+                earlier poll was interrupted: its state is unknown, and another follower has to be opened.
         """
         if self._polling:
             wanted = "the poll before to end; open another follower"
@@ -67,7 +67,7 @@ class Follower(PartitionReader):
         try:
             self._walk.go_on()
         except FaroError:
-            # A refusal: the walk has not moved.
+            # After a refusal the walk has not moved.
             self._polling = False
             raise
         self._polling = False
@@ -85,7 +85,7 @@ class Follower(PartitionReader):
 
     @property
     def footer(self) -> FooterMessage | None:
-        """The footer, once it was seen."""
+        """The footer, after it was seen."""
         return self._walk.footer
 
     @property

@@ -1,4 +1,4 @@
-"""The walk over an index or single file from its begin, as followers and repair make it (FOL-2 to FOL-5)."""
+"""The walk of followers and repair over an index or single file, from its begin (FOL-2 to FOL-5)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ZERO_READ = 1 << 20
 
 
 class Walk:
-    """Where a walk is; the next call goes on from there."""
+    """The state of a walk; the next call continues from it."""
 
     def __init__(
         self, files: Files, header: FileHeader, limits: Limits, *, verify: bool = True, repairing: bool = False
@@ -55,9 +55,9 @@ class Walk:
         Args:
             files: open, their headers checked.
             header: of the index or single file.
-            limits: what the file may ask for.
+            limits: the limits of the reader.
             verify: whether the checksums of partition blocks are verified, in a single file.
-            repairing: whether a torn end is taken for *not yet there*, as REP-1 has it.
+            repairing: whether a torn end counts as *not yet there* (REP-1).
 
         Raises:
             FaroError: ``unfinished`` if a file with framing arrow has no schema block yet; its faults.
@@ -70,11 +70,11 @@ class Walk:
         self._offset = HEADER_SIZE
         self._sequence = 0
         self.kept_end = HEADER_SIZE
-        """Where the last metadata block ends that was accepted."""
+        """The end of the last accepted metadata block."""
         self.data_end = HEADER_SIZE
-        """Pair: where the last committed region ends in the data file."""
+        """In a pair: the end of the last committed region in the data file."""
         self.dictionaries: list[DictionaryPlace] = []
-        """Pair: those before committed regions; single: all that were met."""
+        """In a pair: those before committed regions; in a single file: all that were seen."""
         self.regions: list[Entry] = []
         self.footer: FooterMessage | None = None
         self.footer_offset = 0
@@ -96,7 +96,7 @@ class Walk:
 
     @property
     def seed(self) -> int:
-        """What the checksums of the index's or single file's blocks begin with (BLK-9)."""
+        """The first part of the checksums of blocks in the index or single file (BLK-9)."""
         return self._files.index.seed
 
     @property
@@ -120,10 +120,10 @@ class Walk:
             self._tail(size)
 
     def _absent(self, window: Window, size: int, kinds: frozenset[int]) -> bool:
-        """Whether the block at the walk's place is not yet there, by what can be said before its checksum (FOL-2).
+        """Whether the block at the walk's offset is not yet there, as far as that is known before its checksum (FOL-2).
 
         Raises:
-            FaroError: its bytes are not all there, and its header is not possible here.
+            FaroError: some of its bytes are missing, and its header is not valid here.
         """
         offset = self._offset
         if size - offset < BLOCK_HEADER_SIZE:
@@ -136,7 +136,7 @@ class Walk:
         return True
 
     def _behind(self, window: Window, size: int) -> int:
-        """Return how many bytes follow the block, of which the header is there; fewer than none if it is torn."""
+        """Return how many bytes follow the block, whose header is there; a negative number if it is torn."""
         at = window.locate(self._offset, BLOCK_HEADER_SIZE)
         stored_size = int.from_bytes(window.data[at : at + 4], "little")
         return size - self._offset - BLOCK_HEADER_SIZE - pad8(stored_size)
@@ -165,7 +165,7 @@ class Walk:
         """Whether a block that fails its checksum is not yet there: it may still be being written (FOL-2, REP-1).
 
         Raises:
-            FaroError: it ends the file, and its header is not possible here.
+            FaroError: it ends the file, and its header is not valid here.
         """
         behind = self._behind(window, size)
         if behind == 0:
@@ -173,7 +173,7 @@ class Walk:
             return True
         if not self._repairing or behind > TAIL_SIZE:
             return False
-        # Where more follows, a follower asks the checksum first: that is the fault then.
+        # If more bytes follow, a follower checks the checksum first, and reports that fault.
         with contextlib.suppress(FaroError):
             self._could_stand(window, kinds)
             return True
@@ -181,7 +181,7 @@ class Walk:
 
     def _zeros(self, at: int, size: int) -> bool:
         """Whether every byte from an offset to the end of the file is zero."""
-        length = 8  # They settle it for almost every block.
+        length = 8  # These bytes decide it for almost every block.
         while at < size:
             piece = self._files.index.read_exactly(at, min(length, size - at))
             if any(piece):
@@ -227,7 +227,7 @@ class Walk:
             raise place.error(Code.LIMIT_EXCEEDED, offset, f"at most {most} dictionaries", "one more")
 
     def _next(self, window: Window, size: int) -> Block | None:
-        """Check the block at the walk's place and take in what it says; None if it is not yet there."""
+        """Check the block at the walk's offset and use its content; None if it is not yet there."""
         block = self._check(window, size, self._kinds())
         if block is not None and block.kind == KIND_REGION:
             self._region(block)
@@ -244,7 +244,7 @@ class Walk:
             self._files.data.dictionaries.extend(found)
 
     def _region(self, block: Block) -> None:
-        """Take in a region message (FOL-3)."""
+        """Accept a region message (FOL-3)."""
         files, place = self._files, self._files.index.place
         if len(self.regions) >= self._limits.max_regions:
             raise place.error(Code.LIMIT_EXCEEDED, block.offset, f"at most {self._limits.max_regions} regions")
@@ -277,7 +277,7 @@ class Walk:
         return found
 
     def _footer(self, block: Block) -> None:
-        """Take in a footer (FOL-5)."""
+        """Accept a footer (FOL-5)."""
         footer = read_footer(block, self._files, self._header, self._limits)
         seen = [(e.message_offset, e.message_size, 0, e.data_offset, e.data_length) for e in self.regions]
         if footer.regions.tolist() != seen or dictionary_places(footer) != self.dictionaries:
@@ -290,7 +290,7 @@ class Walk:
         self.footer, self.footer_offset, self.footer_size = footer, block.offset, len(block.stored)
 
     def _tail(self, size: int) -> None:
-        """Check the tail after the footer, once it is there (FOL-5)."""
+        """Check the tail after the footer, if it is there (FOL-5)."""
         file, at, footer = self._files.index, self._offset, self.footer
         if footer is None or size - at < TAIL_SIZE:
             return

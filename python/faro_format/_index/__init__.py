@@ -1,1 +1,1 @@
-"""Regions, and where a partition is in them."""
+"""Regions, and the extents of a partition in them."""

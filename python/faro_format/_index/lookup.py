@@ -1,7 +1,7 @@
-"""Direct lookup (LKP-1, LKP-2): what one partition reads, found by position in region messages that are not read.
+"""Direct lookup (LKP-1, LKP-2): finds the extents of one partition by position, without reading region messages.
 
-A message is a FlatBuffers buffer; of each only the fields, and of each vector only the elements, that lead to one
-partition are read, some bytes at a time. The checks are those of LKP-2, before anything is believed.
+A message is a FlatBuffers buffer. Only the fields and the elements of vectors that lead to one partition are read,
+some bytes at a time. Each value is checked by LKP-2 before it is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from faro_format._message.verify import LENIENT_VTABLE
 from faro_format._storage.input_file import InputFile
 
 _PIECE = 256
-"""Bytes that are read around a place, so that neighbouring fields cost one system call."""
+"""Bytes that are read around an offset, so that neighbouring fields cost one system call."""
 _KEPT = 8
 
 _REGION_FIELDS = 9
@@ -124,7 +124,7 @@ def look_up(file: InputFile, header: FileHeader, entry: Entry, partition: int) -
     Args:
         file: the index or single file.
         header: its header.
-        entry: what the directory says of the region.
+        entry: the region's entry in the directory.
         partition: absolute, one of the file.
 
     Raises:
@@ -181,7 +181,7 @@ def _first_block(message: _Message, region: _Table, slots: int, slot: int) -> in
 def _shared(
     message: _Message, region: _Table, header: FileHeader, entry: Entry, partition: int, last: int
 ) -> list[Extent]:
-    """Pass over the shared extents of a region, and return those of which a partition is a member."""
+    """Go through the shared extents of a region, and return those of which a partition is a member."""
     found: list[Extent] = []
     begin, count = region.vector(_SHARED, 4)
     end, before = last, -1

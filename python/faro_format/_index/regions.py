@@ -50,7 +50,7 @@ class Extent:
     number: int
     """The slot, or the shared extent's number in the region."""
     run_end: int
-    """Where the bytes end that will be wanted in one go with these."""
+    """The end of the bytes that will be read together with these."""
 
 
 class Region:
@@ -63,12 +63,12 @@ class Region:
         self._message = message
         self._first = header.first_partition
         self._count = header.partition_count
-        # From data_offset on: that may still be any number of 64 bits.
+        # Relative to data_offset, which may still be any number of 64 bits.
         self._shared_ends: Ints = 8 * (int(message.offsets[-1]) + np.cumsum(message.shared_lengths))
 
     @property
     def cost(self) -> int:
-        """The bytes that this region takes in memory, about."""
+        """About how many bytes this region takes in memory."""
         return self._message.raw.size + 40 * self._shared_ends.size + 1024
 
     @property
@@ -178,7 +178,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
     Args:
         message: the message.
         header: the header of the index or single file.
-        entry: what the directory, or the walk, says of the region.
+        entry: the region's entry in the directory, or from the walk.
         place: the index or single file.
         kind: the kind of the file that holds the blocks, 1 or 3.
 
@@ -267,7 +267,7 @@ def _runs_tile(message: RegionMessage, header: FileHeader) -> bool:
 
 
 class RegionCache:
-    """The regions that were used last, up to a sum of bytes. Threads may share it."""
+    """A cache of the most recently used regions, up to a sum of bytes. Threads may share it."""
 
     def __init__(self, capacity: int) -> None:
         """Make an empty cache of about ``capacity`` bytes; the newest region is always kept."""

@@ -1,7 +1,7 @@
-"""The messages of the index: what a region, a footer and a schema say (spec/messages.md, spec/index.md).
+"""The messages of the index: regions, footers and schemas (spec/messages.md, spec/index.md).
 
-Messages are verified (:mod:`faro_format._message.verify`) before they are read. What is then returned are views of
-their bytes, taken where the verifier found each field.
+Messages are verified (:mod:`faro_format._message.verify`) before they are read. Their fields are views of
+their bytes, at the offsets that the verifier found.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _EMPTY_INTS: Ints = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class RegionMessage:
-    """A region message as it is, structurally valid, its rules REG-2 to REG-9 and REG-11 not yet checked."""
+    """A structurally valid region message. Its rules REG-2 to REG-9 and REG-11 are not checked yet."""
 
     sequence: int
     data_offset: int
@@ -115,7 +115,7 @@ class RegionMessage:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a scheduler wants to know; a vector that is None is all zeros (FTR-4)."""
+    """The statistics of partitions, for schedulers. A vector that is None is all zeros (FTR-4)."""
 
     stored: U64s | None = None
     """Bytes of the extents of each partition, index p - first_partition."""
@@ -130,7 +130,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class FooterMessage:
-    """A footer message as it is, structurally valid."""
+    """A structurally valid footer message."""
 
     regions: Records
     """The directory, of dtype :data:`ENTRY`."""

@@ -1,7 +1,7 @@
 """The structural validity of messages (MSG-1 to MSG-14, VER-2), decided before any accessor touches their bytes.
 
-The verifier is driven by a table of the schema. It takes all tables of one kind at once, as NumPy arrays, so
-that a message of a million tables costs no Python step for each.
+The verifier is driven by a table of the schema. It verifies all tables of one kind at once, as NumPy arrays, so
+that a message with a million tables does not cost a Python step for each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LENIENT_VTABLE = 132
 
 
 class StructureError(Exception):
-    """A rule that a message breaks; the message module gives it a place (MSG-13)."""
+    """A rule that a message violates. The message module adds the offset (MSG-13)."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a table. Exactly one of the last four says what its uoffset leads to; none for a scalar."""
+    """A field of a table. Exactly one of the last four says where its uoffset leads; none for a scalar."""
 
     name: str
     size: int = 4
@@ -55,7 +55,7 @@ class Field:
 class Found:
     """The tables of one kind that a verified message holds, as columns.
 
-    A value of -1 stands for an absent field.
+    A value of -1 means an absent field.
     """
 
     at: Ints
@@ -101,7 +101,7 @@ class _Verifier:
         self.vtables: list[tuple[Ints, Ints]] = []
         self.parts: list[tuple[Ints, Ints]] = []
         self.inner: list[tuple[Ints, Ints]] = []
-        """What of the parts is not a gap inside of a table."""
+        """The bytes of parts that are not gaps inside a table."""
         self.strings = 0
 
     def run(self, identifier: bytes, root: Table) -> Found:

@@ -1,4 +1,4 @@
-"""What a partition, a range or everything reads: blocks in order, checked (PRT), and what their payloads hold."""
+"""Delivery of a partition, a range or everything: blocks in order, checked (PRT), and their records."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from faro_format._storage.input_file import InputFile, Window
 Self = TypeVar("Self", bound="PartitionReader")
 
 BATCH = 16 << 20
-"""Payload bytes whose records are looked for together."""
+"""How many payload bytes are searched for records together."""
 CHAINS = 16
-"""From this many blocks on it pays to find the records of all of them at once."""
+"""The number of blocks from which on it is faster to find the records of all of them at once."""
 
 
 class Sequences:
-    """How far the streams of blocks are that one walk reads (PRT-4)."""
+    """The positions of the streams of blocks in one walk (PRT-4)."""
 
     def __init__(self, *, from_start: bool = True, all_shared: bool = False) -> None:
         """Begin a walk.
@@ -59,7 +59,7 @@ class Sequences:
 
 
 def check_from_region(number: object) -> int:
-    """Return the argument ``from_region``, checked; one that is not there yet reads nothing."""
+    """Return the checked argument ``from_region``. If the region is not there yet, nothing is read."""
     return integer("from_region", number, 0, 2**32 - 1)
 
 
@@ -78,7 +78,7 @@ def read_extent(
     Args:
         window: the file that holds the extent.
         extent: its bounds and its partition.
-        sequences: how far the streams are; moved on.
+        sequences: the positions of the streams; they advance.
         limits: the reader's limits.
         selective: whether sequences may have gaps.
         verify: whether checksums are verified.
@@ -90,7 +90,7 @@ def read_extent(
     if own and not selective:
         exactly = sequences.next_own.get(extent.partition, 0 if sequences.from_start else None)
     above = sequences.next_own.get(extent.partition, 0) - 1 if own else sequences.last_shared
-    # What the count of all shared blocks of the file says besides first_block (CHK-1, step 5).
+    # Besides first_block, the count of all shared blocks of the file (CHK-1, step 5).
     counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     at = extent.begin
     while at < extent.end:
@@ -135,13 +135,13 @@ def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
 
 
 class PartitionReader(ABC):
-    """What a reader of a finished output and a follower have in common.
+    """The common part of a reader of a finished output and of a follower.
 
     Several threads may read from one at the same time; each iterator belongs to one thread.
     """
 
     def __init__(self, files: Files, header: FileHeader, limits: Limits, verify: bool) -> None:
-        """Take open files whose headers have been checked."""
+        """Use open files whose headers were checked."""
         self._files = files
         self._limits = limits
         self._verify = verify
@@ -160,7 +160,7 @@ class PartitionReader(ABC):
     @property
     @abstractmethod
     def footer(self) -> FooterMessage | None:
-        """The footer, once it is known."""
+        """The footer, if it is known."""
 
     @property
     @abstractmethod
@@ -304,7 +304,7 @@ class PartitionReader(ABC):
                     yield block, *spans
 
     def records(self, partition: int) -> Iterator[memoryview]:
-        """Yield the data records of a partition one by one; events are passed over."""
+        """Yield the data records of a partition one by one, without events."""
         return self._records(self.record_spans(partition))
 
     def _records(self, spans: Iterator[tuple[Block, Ints, Ints]]) -> Iterator[memoryview]:
@@ -348,7 +348,7 @@ class PartitionReader(ABC):
             if found is not None:
                 yield strip_lengths(payload, *found)[0], found[1]
                 return
-        # Few blocks, records of one length, or a block that is not whole records: then this names it.
+        # Few blocks, records of one length, or a block with an incomplete record, which this reports.
         for block, begins, sizes in self._record_spans(iter(blocks)):
             yield strip_lengths(block.payload, begins, sizes)[0], sizes
 

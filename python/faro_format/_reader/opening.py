@@ -104,13 +104,13 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
 
 
 def _shown(field: int | bytes) -> str:
-    """Return a field of a header as errors show it; a file_id by all of its 32 digits."""
+    """Return a field of a header as text for errors; a file_id as its 32 digits."""
     return field.hex() if isinstance(field, bytes) else str(field)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """What opening a finished output finds."""
+    """The result of opening a finished output."""
 
     footer: FooterMessage
     footer_offset: int
@@ -219,7 +219,7 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
 
     regions = footer.regions
     require(not regions["flags"].any(), "FTR-2: flags that are zero")
-    # Held below the file's size first, so that no sum below can wrap.
+    # First limited by the file's size, so that the sums below cannot wrap.
     require((regions["message_offset"] <= footer_offset).all(), "FTR-2: region messages before the footer")
     at = regions["message_offset"].astype(np.int64)
     ends = at + BLOCK_HEADER_SIZE + ((regions["message_size"].astype(np.int64) + 7) & ~7)
@@ -285,7 +285,7 @@ def _tile(regions: Records, lengths: Ints, starts: Ints, sizes: Ints) -> bool:
 
 
 def dictionary_places(footer: FooterMessage) -> list[DictionaryPlace]:
-    """Return where the dictionaries stand by the footer, number 1 first."""
+    """Return where the dictionaries are, according to the footer, number 1 first."""
     rows = footer.dictionaries[["offset", "size"]].tolist()
     return [DictionaryPlace(offset, size) for offset, size in rows]
 

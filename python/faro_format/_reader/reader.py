@@ -50,12 +50,12 @@ class Reader(PartitionReader):
             data: the path of the data file.
             index: the path of the index file.
             single: the path of a single file.
-            limits: what the file may ask for.
+            limits: the limits of the reader.
             verify: whether the checksums of partition blocks are verified (INT-7).
             cache: bytes of region messages to keep.
             lookup: how the extents of one partition are found. ``full`` reads and verifies region messages; ``direct``
-                takes of them only what leads to the partition (LKP), for a few partitions of an index that is not in
-                memory. What guards such a reading is in spec/reading.md.
+                reads only the parts that lead to the partition (LKP), for a few partitions of an index that is not in
+                memory. spec/reading.md says which checks protect such a reading.
 
         Raises:
             FaroError: the first check of OPN-1 that fails; ``io``, as a FileNotFoundError, if there is no such file;
@@ -81,7 +81,7 @@ class Reader(PartitionReader):
 
     @property
     def opened(self) -> Opened:
-        """What opening found: footer, its place, the schema message."""
+        """The result of opening: the footer, its offset, the schema message."""
         return self._opened
 
     @property
@@ -106,7 +106,7 @@ class Reader(PartitionReader):
 
     @property
     def statistics(self) -> Statistics | None:
-        """The footer's statistics, None when none were kept; a hint unless checked (FTR-6)."""
+        """The footer's statistics; None if there are none. A hint unless they were checked (FTR-6)."""
         return self.footer.statistics
 
     @property

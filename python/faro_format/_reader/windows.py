@@ -19,7 +19,7 @@ CHUNK = 1 << 16
 
 
 class Windowed(Protocol):
-    """What is read in windows."""
+    """The source of the extents that windows read."""
 
     @property
     def region_count(self) -> int:
@@ -37,14 +37,14 @@ class Windowed(Protocol):
 
 
 def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
-    """Read the extents that are wanted; return for the begin of each a window over the read that holds it.
+    """Read the wanted extents. Return, by the begin of each, a window over the read that contains it.
 
-    What the system refuses is left out: its reading is made again in its turn, and gets the error then (PRT-7).
+    Reads that the system refuses are left out: the reading of their partition repeats them, and gets the error (PRT-7).
     """
     order = np.argsort(begins, kind="stable")
     begins, ends = begins[order], ends[order]
     found: dict[int, Window] = {}
-    # Without gaps, whose bytes would be held too.
+    # Without gaps, whose bytes would be kept in memory too.
     for read in plan(begins, ends, gap_bytes=0):
         try:
             window = Window(file, read.end, read.end - read.begin)
@@ -57,7 +57,7 @@ def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
 
 
 def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
-    """Yield each partition from ``low`` to ``high`` - 1 with its blocks, which are taken before the next is asked for.
+    """Yield each partition from ``low`` to ``high`` - 1 with its blocks, which must be read before the next.
 
     The blocks, their checks and the first fault are those of the partitions read alone.
     """
@@ -72,7 +72,7 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
 
 
 def _regions(reader: Windowed) -> Iterator[Region]:
-    """Yield the regions up to the first that is refused: a reading that comes to it meets its fault then."""
+    """Yield the regions up to the first that is refused: a reading that reaches it reports its fault."""
     for number in range(reader.region_count):
         try:
             region = reader.region(number)
@@ -82,7 +82,7 @@ def _regions(reader: Windowed) -> Iterator[Region]:
 
 
 def _sizes(reader: Windowed, low: int, high: int) -> Ints:
-    """Return the bytes of what each partition reads, shape (high - low,)."""
+    """Return how many bytes each partition reads, shape (high - low,)."""
     sizes = np.zeros(high - low, np.int64)
     for region in _regions(reader):
         partitions, begins, ends = region.own_bounds(low, high)

@@ -1,1 +1,1 @@
-"""What is left of an output that was not finished."""
+"""Repair, rebuild, recovery and removal of unfinished outputs."""

@@ -1,4 +1,4 @@
-"""Removal of what dead writers left in a folder (PUB-9)."""
+"""Removes the files that dead writers left in a folder (PUB-9)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from faro_format._storage.names import Path
 from faro_format._storage.publishing_lock import LOCK, name_claim
 
 HOUR = 3600.0
-"""Seconds since the last change of a file that is removed, by default."""
+"""The default of the seconds since the last change of a file that is removed."""
 
 _TEMPORARY = re.compile(r".*\.(data|index|faro)\.(?P<x>[0-9a-f]{8})\.tmp", re.DOTALL)
 _REBUILT = ".index" + TEMPORARY
@@ -29,7 +29,7 @@ _FILE_ID = slice(40, 44)
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A file that looks like a dead writer's, and was kept."""
+    """A file that looks like one of a dead writer, and was kept."""
 
     name: str
     reason: Literal["living", "young"]
@@ -38,7 +38,7 @@ class KeptFile:
 
 @dataclass(frozen=True)
 class CleanReport:
-    """What :func:`clean` did, or would do; both by name, ascending."""
+    """The result of :func:`clean`, or of a dry run; both lists by name, ascending."""
 
     removed: tuple[str, ...]
     kept: tuple[KeptFile, ...]
@@ -47,17 +47,17 @@ class CleanReport:
 def clean(folder: Path, *, older_than: float = HOUR, dry_run: bool = False) -> CleanReport:
     """Remove the temporary files and locks that dead writers left in one folder, not in those inside it (PUB-9).
 
-    No final name is removed: :func:`faro_format.recover` mends what has one. Where the system has no record locks,
-    ``older_than`` alone guards a living writer's files.
+    Files at final names are not removed: :func:`faro_format.recover` repairs them. If the system has no record locks,
+    only ``older_than`` protects a living writer's files.
 
     Args:
         folder: where to look.
         older_than: seconds since a file was last changed; those that are younger are kept.
-        dry_run: whether to remove nothing and report the same.
+        dry_run: whether to only report.
 
     Raises:
-        FaroError: ``invalid-argument``; ``io``: of the first file that cannot be looked at or removed, when all others
-            were seen to.
+        FaroError: ``invalid-argument``; ``io``: for the first file that cannot be examined or removed, after all others
+            were processed.
     """
     if isinstance(older_than, bool) or not isinstance(older_than, (int, float)) or not 0 <= older_than < math.inf:
         raise invalid("older_than: seconds, 0 or more", shown(older_than))
@@ -103,7 +103,7 @@ def _clean_file(path: str, older_than: float, *, dry_run: bool) -> Literal["remo
     file = HeldFile(path, _role(os.path.basename(path)))
 
     def work() -> Literal["removed", "living", "young"] | None:
-        # A lock is claimed as writers do that wait for it.
+        # A lock is claimed in the same way as by waiting writers.
         if not file.take(name_claim(path) if path.endswith(LOCK) else None) or not _fits(file):
             return None
         if time.time() - file.status.st_mtime < older_than:
@@ -125,7 +125,7 @@ def _fits(file: HeldFile) -> bool:
     if file.path.endswith(LOCK):
         return file.status.st_size == 0
     if file.status.st_size < HEADER_SIZE or not file.opened:
-        # What this process is writing is not opened, as that would lose its lock.
+        # A file that this process is writing is not opened, because closing it again would lose its lock.
         return True
     matched = _TEMPORARY.fullmatch(os.path.basename(file.path))
     return file.start.startswith(MAGIC) and (matched is None or file.start[_FILE_ID].hex() == matched["x"])

@@ -1,4 +1,4 @@
-"""Making a lost or damaged index anew from its data file (REP-5 to REP-8)."""
+"""Rebuilds a lost or damaged index from its data file (REP-5 to REP-8)."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from faro_format._storage.output_file import OutputFile, sync_folder
 from faro_format._writer.region_builder import BuiltExtent, region_message
 
 TEMPORARY = ".rebuild.tmp"
-"""What a rebuilt index has after its name until it is whole (REP-10)."""
+"""The ending of a rebuilt index's name until it is complete (REP-10)."""
 
 LOST = (
     "members of shared extents, runs, statistics and properties",
     "regions missing at the end, if there were any",
     "whether the last blocks were ever committed",
 )
-"""What a rebuilt index can never have again (REP-8)."""
+"""Information that a rebuild cannot restore (REP-8)."""
 
 
 class _Rebuild:
@@ -75,7 +75,7 @@ class _Rebuild:
         return len(self.dictionaries) + len(self._pending)
 
     def take_dictionary(self, where: DictionaryPlace, end: int, place: Place) -> None:
-        """Take in a dictionary, which ends the region before it (REP-6); ``end`` is where its block ends."""
+        """Add a dictionary, which ends the region before it (REP-6); ``end`` is where its block ends."""
         self.close(place)
         self._pending.append(where)
         self._begin = end
@@ -109,7 +109,7 @@ class _Rebuild:
         self.shared_blocks += shared
 
     def close(self, place: Place) -> None:
-        """End the region that is being collected, if it holds anything."""
+        """End the region that is being collected, if it has blocks."""
         if not self._extents:
             return
         begin, limits = self._begin, self.limits
@@ -141,7 +141,7 @@ def rebuild(
         index: the path of the index file, which is replaced if there is one.
         shared: which partitions read shared blocks: none, or all. Only the lost index knew.
         schema: with framing arrow, the encapsulated Arrow schema message.
-        limits: what the file may ask for.
+        limits: the limits of the reader.
         dry_run: whether to change nothing.
 
     Raises:
@@ -178,7 +178,7 @@ def make_index(
         file: the data file.
         path: the path of the index file.
         temporary: its path until it is whole.
-        limits: what the file may ask for.
+        limits: the limits of the reader.
         dry_run: whether to change nothing.
         shared: who reads shared blocks.
         schema: the Arrow schema message.
@@ -211,7 +211,7 @@ def make_index(
 
 
 def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
-    """Take the blocks of a data file up to the first that is damaged; return where the last one ends."""
+    """Use the blocks of a data file up to the first that is damaged. Return the end of the last one."""
     window = Window(file, file.size)
     offset = kept = HEADER_SIZE
     while offset < file.size:
@@ -234,7 +234,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
                 found.take(block, file.place)
                 kept = block.end
         except FaroError as fault:
-            # No damage; and the file must not change meanwhile.
+            # Not damage. The file must not change meanwhile.
             if fault.code in (Code.LIMIT_EXCEEDED, Code.UNSUPPORTED_CODEC, Code.IO, Code.TRUNCATED):
                 raise
             break
@@ -257,7 +257,7 @@ def _write_index(
     """Write the index under a temporary name, cut the data file, and rename the index, in this order (REP-10)."""
     header, seed = found.header, found.header.seed
     try:
-        # What an interrupted rebuild left is replaced.
+        # A file that an interrupted rebuild left is replaced.
         output.create(replacing=True)
         output.append([header.encode()])
         sequence = 0

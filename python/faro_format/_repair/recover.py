@@ -1,4 +1,4 @@
-"""Recovery of what a dead writer left (PUB-8)."""
+"""Recovers the output of a dead writer (PUB-8)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Action = Literal["nothing", "nothing-saved", "last-commit", "rebuilt", "publishe
 
 @dataclass(frozen=True)
 class RecoverReport:
-    """What :func:`recover` did, or would do."""
+    """The result of :func:`recover`, or of a dry run."""
 
     action: Action
     """``nothing``: the output opens; ``nothing-saved``: no file begins with a header; ``last-commit``: mended to the
@@ -37,7 +37,7 @@ class RecoverReport:
     """The first 8 hexadecimal digits of the output's file_id; None with ``nothing`` and ``nothing-saved``."""
     regions: int
     repair: RepairReport | None = None
-    """What the repair kept and cut; None when there was none."""
+    """What the repair kept and cut; None if there was no repair."""
 
 
 def recover(
@@ -48,14 +48,14 @@ def recover(
     limits: Limits = DEFAULT_LIMITS,
     dry_run: bool = False,
 ) -> RecoverReport:
-    """Make a finished output of what a writer left that died, under the final names (PUB-8).
+    """Make a finished output from the files of a dead writer, at the final names (PUB-8).
 
     Args:
         name: the output's NAME (PUB-1); without one of the three endings, files of both layouts are looked for.
         file_id: the first 8 hexadecimal digits of the file_id of the output to recover, if several are there.
         overwrite: whether another output that has the final names may be replaced.
-        limits: what the files may ask for.
-        dry_run: whether to change nothing and report the same.
+        limits: the limits of the reader.
+        dry_run: whether to only report.
 
     Raises:
         FaroError: ``io``: nothing is there, its writer lives, or another output has the final names;
@@ -98,14 +98,14 @@ def _opens(base: str, layout: Layout | None, limits: Limits) -> int | None:
 
 
 def _is_written_here(path: str) -> bool:
-    """Whether a writer of this process has a file, which to open and close would lose its lock (PUB-6)."""
+    """Whether a writer of this process has a file open. Opening and closing it would lose its lock (PUB-6)."""
     with contextlib.suppress(OSError):
         return file_claim(os.stat(path)).held
     return False
 
 
 class _Recovery:
-    """The steps 6 to 8, of one group."""
+    """The steps 6 to 8, for one group."""
 
     def __init__(self, group: Remains, limits: Limits, *, overwrite: bool, dry_run: bool) -> None:
         self._group, self._limits = group, limits
@@ -125,11 +125,11 @@ class _Recovery:
                     locked(PublishingLock(group.base, self._place(unnamed[0])), lambda: self._name(unnamed))
                 self._remove_second_names()
                 sync_folder(self._place(group.roles[-1]))
-            # Not before: with a descriptor of a file, its lock goes.
+            # Not earlier: closing a descriptor of a file loses its lock.
             for file in self._opened:
                 file.close()
         except BaseException:
-            # Not closed, as an interruption may have come while a file was being read: they go when they are dropped.
+            # They are closed when they are dropped, because an interruption may have come while a file was being read.
             self._opened.clear()
             raise
         action: Action = "published" if unnamed and repaired.action == "nothing" else repaired.action
@@ -157,7 +157,7 @@ class _Recovery:
             raise self._place(role).error(Code.IO, None, "no other file of this name, or overwrite=True", "a file")
 
     def _repair(self) -> RepairReport:
-        """Mend the files under the names that they have (step 7)."""
+        """Repair the files at their current names (step 7)."""
         group, limits, dry_run = self._group, self._limits, self._dry_run
         files = {role: file for role in group.roles if (file := group.file(role)) is not None}
         held = {file.path: file.descriptor for file in files.values()}
@@ -172,7 +172,7 @@ class _Recovery:
         return make_index(data, path, group.base + ".index" + TEMPORARY, limits, dry_run=dry_run, held=held)
 
     def _name(self, roles: list[str]) -> None:
-        """Give files their final names; those that were given are taken back if another is refused (step 8)."""
+        """Give files their final names. If one is refused, the others are taken back (step 8)."""
         undo: list[Callable[[], None]] = []
         try:
             for role in roles:
@@ -203,7 +203,7 @@ class _Recovery:
             raise self._place(role).io(fault, "to publish the file") from fault
 
     def _sync(self) -> None:
-        """Bring files that need no repair to the device, before their names."""
+        """Sync files that do not need a repair, before they get their names."""
         try:
             for file in self._group.files():
                 os.fsync(file.descriptor)

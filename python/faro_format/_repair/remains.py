@@ -1,4 +1,4 @@
-"""What writers of a NAME left that did not finish, grouped by writer (PUB-8, steps 2 to 4)."""
+"""The files of writers of a NAME that did not finish, grouped by writer (PUB-8, steps 2 to 4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROLES: tuple[tuple[str, Layout], ...] = (("data", "paired"), ("index", "paired"
 
 @dataclass
 class Remains:
-    """What one writer left of an output: its files by role, under temporary or final names."""
+    """The files that one writer left: by role, at temporary or final names."""
 
     x: str | None
     """The first 8 hexadecimal digits of its file_id; None if no file says."""
@@ -45,7 +45,7 @@ class Remains:
 
     @property
     def living(self) -> bool:
-        """Whether a file is a living writer's."""
+        """Whether a living writer has a file."""
         return any(file.living for file in self.files())
 
     @property
@@ -63,7 +63,7 @@ class Remains:
 
 
 def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Remains]:
-    """Return what there is of a NAME, in groups.
+    """Return the files of a NAME, in groups.
 
     Args:
         base: the NAME without its ending, absolute.

@@ -1,4 +1,4 @@
-"""Mending of an unfinished output to its last commit (REP-1 to REP-4)."""
+"""Repairs an unfinished output to its last commit (REP-1 to REP-4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class RepairReport:
-    """What a repair did, or would do. Bytes cut are those of the files as they were."""
+    """The result of a repair, or of a dry run. Cut bytes are counted in the original files."""
 
     action: Literal["nothing", "last-commit", "rebuilt"]
     regions: int
@@ -57,14 +57,14 @@ def repair(
     limits: Limits = DEFAULT_LIMITS,
     dry_run: bool = False,
 ) -> RepairReport:
-    """Make a finished output of an unfinished one: exactly its committed regions (REP-1 to REP-4).
+    """Make a finished output from an unfinished one, with exactly its committed regions (REP-1 to REP-4).
 
     Args:
         name: its NAME (PUB-1), or its files instead:
         data: the path of the data file.
         index: the path of the index file.
         single: the path of a single file, instead.
-        limits: what the file may ask for.
+        limits: the limits of the reader.
         dry_run: whether to change nothing.
 
     Raises:
@@ -86,7 +86,7 @@ def mend(
     Args:
         files: the output.
         header: of its index or single file.
-        limits: what the file may ask for.
+        limits: the limits of the reader.
         dry_run: whether to change nothing.
         held: descriptors for writing, by path, of files whose record locks must not be lost: to close another
             descriptor of such a file would lose it.
@@ -105,7 +105,7 @@ def mend(
     kept = walk.kept_end
     ending = _ending(walk)
     size = files.index.size
-    # After an accepted footer the right tail may be there already; then it was the data file that was too long.
+    # After an accepted footer the right tail may be there already; then only the data file was too long.
     same = walk.footer is not None and files.index.read(kept, TAIL_SIZE + 1) == ending
     data_kept = walk.data_end if files.paired else 0
     report = RepairReport(
@@ -152,16 +152,16 @@ def ending_of(
 
 
 def rewrite(file: InputFile, kept: int, ending: bytes, held: Mapping[str, int] = _NONE) -> None:
-    """Cut a file, append to it, and bring that to the device (REP-10)."""
+    """Cut a file, append to it, and sync it (REP-10)."""
     path = file.place.path
     try:
         with open(held[path], "r+b", 0, closefd=False) if path in held else open(path, "r+b", buffering=0) as raw:
-            # Not the file's own truncate(), which is not tried again after a signal.
+            # Not the file's own truncate(), which does not retry after a signal.
             os.ftruncate(raw.fileno(), kept)
             raw.seek(kept)
             rest = memoryview(ending)
             while rest:
-                # A full disk may take a part of it, and says so at the next call.
+                # A full disk may accept a part of it, and report an error at the next call.
                 written = raw.write(rest)
                 if not written:
                     raise OSError(errno.EIO, "nothing is written, and no reason given")

@@ -1,1 +1,1 @@
-"""Where bytes come from and go to: files, their names and their locks."""
+"""Files, their names and their locks."""

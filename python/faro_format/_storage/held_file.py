@@ -1,4 +1,4 @@
-"""A file of another writer that is looked at: claimed, locked, and read without giving the lock up (PUB-6)."""
+"""A file of another writer that is examined: claimed, locked, and read without losing the lock (PUB-6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class HeldFile:
     """A regular file that no other process writes or repairs until :meth:`give_back`, or that is a living writer's."""
 
     def __init__(self, path: str, role: str | None) -> None:
-        """Say what file; :meth:`take` looks at it."""
+        """Name a file; :meth:`take` examines it."""
         self.path = path
         self.place = Place(role, path)
         self.living = False
@@ -52,7 +52,7 @@ class HeldFile:
             if not stat.S_ISREG(self.status.st_mode):
                 return False
             self._claim = claim or file_claim(self.status)
-            # Before it is opened: closing it would lose a lock of this process.
+            # Checked before it is opened, because closing it would lose a lock of this process.
             if not self._claim.take():
                 self.living = True
                 return True
@@ -64,14 +64,14 @@ class HeldFile:
             return False
         status = os.fstat(self.descriptor)
         if not os.path.samestat(status, self.status):
-            return False  # Another file has the name by now.
+            return False  # Another file has the name now.
         self.living = not lock_record(self.descriptor)
         self.status = os.fstat(self.descriptor)
         self.start = os.pread(self.descriptor, HEADER_SIZE, 0)
         return has_name(self.descriptor, self.path)
 
     def share(self, other: HeldFile) -> None:
-        """Take what another has taken: this is a second name of the same file."""
+        """Use what another has taken: this is a second name of the same file."""
         self.status, self.living, self.start = other.status, other.living, other.start
         self._descriptors, self._first = other._descriptors, other
 
@@ -102,7 +102,7 @@ class HeldFile:
 
     def __del__(self) -> None:
         """Close a file that was dropped."""
-        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+        with contextlib.suppress(AttributeError):  # An object whose construction was interrupted has no fields.
             self.give_back()
 
 
@@ -110,8 +110,8 @@ Result = TypeVar("Result")
 
 
 def holding(files: list[HeldFile], work: Callable[[], Result]) -> Result:
-    """Do what needs files that are held, and give them back, whatever it ends with."""
-    # Not "finally": an interruption there would leave them held.
+    """Call a function that needs held files, and give them back, however it ends."""
+    # Not "finally", because an interruption there would leave them held.
     try:
         result = work()
         for file in files:

@@ -20,9 +20,9 @@ from faro_format._storage.locks import any_held, file_claim
 Bytes = npt.NDArray[np.uint8]
 
 WINDOW = 4 << 20
-"""Bytes that a walk over neighbouring blocks reads at once."""
+"""How many bytes a walk over neighbouring blocks reads at once."""
 
-# Not blocking: who opens a pipe would wait for its writer, and it is refused anyway (OPN-4).
+# Not blocking: opening a pipe would wait for its writer, and a pipe is refused anyway (OPN-4).
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _READ = 1 << 30  # One system call reads less than 2 GiB.
 
@@ -30,27 +30,27 @@ _READ = 1 << 30  # One system call reads less than 2 GiB.
 class _Descriptor:
     """An open descriptor, closed when nothing refers to it any more.
 
-    A call that reads refers to it meanwhile. So a close waits for no reader, no reader meets a number that is used
-    again, and no interruption, wherever it comes, leaves a count or a lock.
+    A call that reads refers to it meanwhile. So closing does not wait for readers, no reader uses a number that was
+    given to another file, and an interruption at any point leaves no count or lock.
     """
 
     __slots__ = ("__weakref__", "_numbers", "status")
 
     def __init__(self, path: str) -> None:
-        """Open a file; what the system refuses is OSError."""
+        """Open a file. Raises OSError if the system refuses it."""
         self._numbers: list[int] = []
         self.status: os.stat_result | None = None
         if not self._is_written_here(path):
-            # In one call, which no interruption parts: what was opened is known.
+            # One call, which an interruption cannot split, so an opened file is always known.
             self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
         self.status = os.fstat(self._numbers[0])
 
     def _is_written_here(self, path: str) -> bool:
-        """Take a descriptor that waits to be closed, of a file that this process is writing; return False if none."""
+        """Take over a waiting descriptor of a file that this process is writing; return False if there is none."""
         try:
             return any_held() and file_claim(os.stat(path)).reopen(self._numbers)
         except (OSError, ValueError):
-            # Opening it says what is wrong.
+            # Opening it reports the error.
             return False
 
     @property
@@ -65,8 +65,7 @@ class _Descriptor:
                 if self.status is None:
                     os.close(self._numbers.pop())
                 else:
-                    # A file that this process is writing keeps its record lock, which closing a descriptor gives up
-                    # (PUB-6).
+                    # Closing a descriptor of a file that this process is writing would lose its record lock (PUB-6).
                     file_claim(self.status).close_with(self._numbers.pop())
 
 
@@ -82,7 +81,7 @@ class InputFile:
         name = os.fspath(path)
         self.place = Place(role, name)
         self.seed = 0
-        """What the checksums of the file's blocks begin with (BLK-9), once :meth:`header` was called."""
+        """The first part of the checksums of the file's blocks (BLK-9), after :meth:`header` was called."""
         self.dictionaries: Dictionaries | None = None
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was called."""
         self._open: _Descriptor | None = None
@@ -138,7 +137,7 @@ class InputFile:
         return raw
 
     def header(self) -> FileHeader:
-        """Check and return the file's header (HDR-1); blocks are looked at after it."""
+        """Check and return the file's header (HDR-1), which must be read before blocks."""
         raw = self.read(0, min(self.size, HEADER_SIZE))
         size = self.size if len(raw) == min(self.size, HEADER_SIZE) else self.refresh()
         header = parse_header(raw, size, self.place)
@@ -158,13 +157,13 @@ class InputFile:
 
 
 def _kind(mode: int) -> str:
-    """Return what something is that is not a regular file."""
+    """Describe something that is not a regular file."""
     kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     return next((name for matches, name in kinds if matches(mode)), "a device")
 
 
 class Window:
-    """Bytes of a file around the place where a walk is; each byte is read once if the walk goes forward.
+    """Bytes of a file around the current offset of a walk. Each byte is read once if the walk goes forward.
 
     Memory: the window, or the one block that is larger.
     """

@@ -1,4 +1,4 @@
-"""Who holds a file: claims within the process, record locks between processes (PUB-5, PUB-6)."""
+"""The holder of a file: claims within the process, record locks between processes (PUB-5, PUB-6)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from collections.abc import Hashable
 
 try:
     import fcntl
-except ImportError:  # Windows has no record locks of this kind; writers go on without.
+except ImportError:  # Windows has no such record locks; writers continue without them.
     fcntl = None  # type: ignore[assignment]
 
 PATIENCE = 60.0
-"""Seconds that a writer waits for what another holds (PUB-5)."""
+"""How many seconds a writer waits for another (PUB-5)."""
 _LONGEST = 0.02
 """Seconds between two attempts, at most."""
 
 _held: dict[Hashable, weakref.ref[Claim]] = {}
-"""What threads of this process hold, by process, so that a fork has none of its parent's."""
+"""The claims of threads, by process id, so that a fork has none of its parent's."""
 
 
 class Patience:
@@ -36,21 +36,21 @@ class Patience:
         """Wait a moment; return False at once if the time is out."""
         if time.monotonic() >= self._end:
             return False
-        # Not all that wait at the same time.
+        # So that not all of them wake up at the same time.
         time.sleep(self._moment * (0.5 + random.random()))
         self._moment = min(2 * self._moment, _LONGEST)
         return True
 
 
 class Claim:
-    """What one thread of this process holds at a time, called by a key; a fork does not have it.
+    """A claim with a key, held by one thread of this process at a time; a fork does not have it.
 
-    It is taken and given back by one operation of a dictionary each, so that no interruption leaves it half taken. One
+    Taking and giving back are single operations of a dictionary, so an interruption cannot leave it half taken. A claim
     that is dropped is given back.
     """
 
     def __init__(self, *key: Hashable) -> None:
-        """Say what; :meth:`take` takes it."""
+        """Name the key; :meth:`take` takes the claim."""
         self._key = (os.getpid(), *key)
         self._late: list[int] = []
         self._self = weakref.ref(self)
@@ -83,21 +83,21 @@ class Claim:
             os.close(descriptor)
 
     def reopen(self, descriptors: list[int]) -> bool:
-        """Move a descriptor that waits to be closed to a list; return False if there is none.
+        """Move a waiting descriptor to a list; return False if there is none.
 
-        Taking it instead of opening the file again keeps a process that reads its own unfinished files from running
+        Using it instead of opening the file again prevents that a process that reads its own unfinished files runs
         out of descriptors.
         """
         known = _held.get(self._key)
         owner = known() if known is not None else None
         with contextlib.suppress(IndexError):
-            # In one call, which no interruption parts.
+            # One call, which an interruption cannot split.
             descriptors.extend(map(list.pop, [owner._late] if owner is not None else []))
         return bool(descriptors)
 
     def __del__(self) -> None:
         """Give back what was dropped."""
-        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+        with contextlib.suppress(AttributeError):  # An object whose construction was interrupted has no fields.
             self.give_back()
 
 
@@ -107,7 +107,7 @@ def any_held() -> bool:
 
 
 def file_claim(status: os.stat_result) -> Claim:
-    """Return the claim of a file, by device and file number: its writer's, or of whom looks whether it is dead."""
+    """Return the claim of a file, by device and file number, for its writer, or to check whether that is dead."""
     return Claim("file", status.st_dev, status.st_ino)
 
 
@@ -133,6 +133,6 @@ def has_name(descriptor: int, path: str) -> bool:
 
 
 def close_all(descriptors: list[int]) -> None:
-    """Close descriptors and forget them; what an open file cannot be closed of is raised for the first alone."""
-    # In one call, which no interruption parts: one that was closed is never closed again.
+    """Close descriptors and forget them. If some cannot be closed, only the first error is raised."""
+    # One call, which an interruption cannot split, so a closed descriptor is never closed again.
     list(map(os.close, map(list.pop, [descriptors] * len(descriptors))))

@@ -1,4 +1,4 @@
-"""What files the NAME of an output means (PUB-1, FIL-1, FIL-2)."""
+"""The files that belong to the NAME of an output (PUB-1, FIL-1, FIL-2)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def name_to_write(name: Path, layout: Layout | None) -> tuple[str, Layout]:
 
 
 def name_to_read(name: Path) -> OutputPaths:
-    """Return the files that a reader of NAME opens; those of a pair if none exists, which are then missing.
+    """Return the files that a reader of NAME opens; those of a pair if none exists.
 
     Raises:
         FaroError: ``invalid-argument`` if NAME has none of the three endings and files of both layouts exist.
@@ -76,7 +76,7 @@ def name_to_read(name: Path) -> OutputPaths:
     if layout is not None:
         return paths_of(base, layout)
     single, pair = paths_of(base, "single"), paths_of(base, "paired")
-    # A link that leads nowhere has the name too; opening it says what is wrong.
+    # A link that leads nowhere counts too; opening it reports the error.
     has_single = os.path.lexists(base + SINGLE)
     has_pair = os.path.lexists(base + DATA) or os.path.lexists(base + INDEX)
     if has_single and has_pair:
@@ -112,7 +112,7 @@ def paths_to_read(
 
 
 def _check_exists(paths: OutputPaths) -> None:
-    """Raise ``io`` if neither file of a pair exists: opening one would name that one alone."""
+    """Raise ``io`` if neither file of a pair exists; opening one would name only that one."""
     if paths.data is None or paths.index is None or os.path.lexists(paths.data) or os.path.lexists(paths.index):
         return
     base = paths.data.removesuffix(DATA)

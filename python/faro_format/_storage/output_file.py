@@ -12,19 +12,19 @@ from faro_format._error import Code, FaroError, Place
 from faro_format._storage.locks import Claim, Patience, close_all, file_claim, has_name, lock_record
 
 _VECTORS = 1000
-"""Pieces to a system call; POSIX systems take 1024."""
+"""Pieces in a system call; POSIX systems accept 1024."""
 _CALL = 64 << 10
-"""Bytes to a system call. Linux caches a file in pieces as large as what was written, and has small ones sooner."""
+"""Bytes in a system call. Linux caches a file in pieces of the size of the writes, and gets small pieces faster."""
 
 NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EINVAL)
-"""What a file system says that has no hard links, or none of this file."""
+"""The errors of a file system without hard links, or without one for this file."""
 
 
 class OutputFile:
     """One file of an output that is being written. Its record lock is held until it is closed (PUB-6)."""
 
     def __init__(self, path: str, role: str, temporary: str | None) -> None:
-        """Say what file; :meth:`create` makes it, so that an interrupted one can be removed.
+        """Name the file; :meth:`create` makes it, so that an interrupted one can be removed.
 
         Args:
             path: its final name.
@@ -34,7 +34,7 @@ class OutputFile:
         self.place = Place(role, path)
         self.position = 0
         """Bytes written so far."""
-        # The program may go to another folder before the file is finished.
+        # The program may change its folder before the file is finished.
         self._final = os.path.abspath(path)
         self._name = self._final if temporary is None else os.path.abspath(temporary)
         self._descriptors: list[int] = []
@@ -60,10 +60,10 @@ class OutputFile:
             raise self.place.io(fault, f"to create {self._name!r}") from fault
 
     def _create(self, patience: Patience, *, replacing: bool) -> bool:
-        """Create the file; return False if it was removed by a process that took it for a dead writer's."""
+        """Create the file; return False if another process removed it because it looked like a dead writer's."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
         try:
-            # In one call, which no interruption parts: a file that was made is known to be ours.
+            # One call, which an interruption cannot split, so that a created file is known to be ours.
             self._descriptors.extend(map(os.open, (self._name,), (flags,), (0o666,)))
         except FileExistsError:
             if not replacing or not patience.wait():
@@ -78,7 +78,7 @@ class OutputFile:
         return has_name(self._descriptor, self._name)
 
     def _identify(self) -> None:
-        """Note what tells the file that was made from others of its names, if one was made."""
+        """Remember the identity of the created file, if one was created."""
         if self._identity is None and self._descriptors:
             status = os.fstat(self._descriptors[0])
             self._identity = status.st_dev, status.st_ino
@@ -114,7 +114,7 @@ class OutputFile:
                 written = os.writev(self._descriptor, chosen)
                 self.position += written
                 if written < wanted:
-                    # A full disk or a signal: the system says which at the next call.
+                    # A full disk or a signal: the next call reports which.
                     rest = memoryview(b"".join(chosen))[written:]
                     while rest:
                         written = os.write(self._descriptor, rest)
@@ -126,19 +126,19 @@ class OutputFile:
             raise self.place.io(fault, f"to write at {self.position}") from fault
 
     def sync(self) -> None:
-        """Bring what was written to the device."""
+        """Sync the file."""
         try:
             os.fsync(self._descriptor)
         except OSError as fault:
             raise self.place.io(fault, "to sync the file") from fault
 
     def end(self, tail: bytes) -> None:
-        """Append the tail, with which the file looks finished."""
+        """Append the tail, after which the file looks finished."""
         self._tail_at = self.position
         self.append([tail])
 
     def close(self) -> None:
-        """Close the file, which stays under the names that it has; it is not a living writer's any more."""
+        """Close the file, which keeps its names. After that it does not belong to a living writer any more."""
         try:
             close_all(self._descriptors)
         finally:
@@ -146,11 +146,11 @@ class OutputFile:
                 self._claim.give_back()
 
     def forget(self) -> None:
-        """Take no file for this one any more: another may be given the same number as soon as this is closed."""
+        """Forget the identity: another file may get the same number as soon as this is closed."""
         self._identity = None
 
     def remove_older(self) -> None:
-        """Remove what has the final name, if anything has.
+        """Remove the file at the final name, if there is one.
 
         Raises:
             FaroError: ``io``.
@@ -161,7 +161,7 @@ class OutputFile:
             raise self.place.io(fault, "to remove the older file") from fault
 
     def replace(self) -> None:
-        """Give the file its final name, in one step, whatever has it until then.
+        """Give the file its final name in one step, and replace a file that has it.
 
         Raises:
             FaroError: ``io``.
@@ -182,7 +182,7 @@ class OutputFile:
         """
         try:
             if os.name == "nt":
-                os.rename(self._name, self._final)  # This system's does not replace.
+                os.rename(self._name, self._final)  # On this system, rename does not replace.
                 return True
             os.link(self._name, self._final)
         except FileExistsError as fault:
@@ -191,7 +191,7 @@ class OutputFile:
             if fault.errno in NO_LINKS and not self.published:
                 return False
             raise self.place.io(fault, "to publish the file") from fault
-        # Where this is refused, the temporary name stays as a second one (PUB-3).
+        # If this is refused, the temporary name stays as a second one (PUB-3).
         with contextlib.suppress(OSError):
             os.unlink(self._name)
         return True
@@ -219,7 +219,7 @@ class OutputFile:
             return True
         try:
             if not self._descriptors:
-                # Not blocking, whatever has the name by now.
+                # Not blocking, because anything may have the name by now.
                 flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
                 self._descriptors.append(os.open(self._final, flags))
             if self._is_ours(os.fstat(self._descriptors[0])):
@@ -243,7 +243,7 @@ def _calls(parts: Sequence[Any]) -> Iterator[tuple[list[Any], int]]:
     for part in parts:
         length = len(part)
         begin = 0
-        # What is larger than the room is cut.
+        # A piece that is too large is cut.
         while length - begin > _CALL - size:
             end = begin + _CALL - size
             chosen.append(memoryview(part)[begin:end])
@@ -260,7 +260,7 @@ def _calls(parts: Sequence[Any]) -> Iterator[tuple[list[Any], int]]:
 
 
 def sync_folder(place: Place) -> None:
-    """Bring the names in a file's folder to the device."""
+    """Sync the folder of a file, and so its name."""
     try:
         descriptor = os.open(os.path.dirname(place.path) or ".", os.O_RDONLY)
         try:

@@ -11,14 +11,14 @@ from faro_format._storage import locks
 from faro_format._storage.locks import Claim, Patience, close_all, has_name, lock_record
 
 LOCK = ".faro-lock"
-"""What the lock's file has after NAME."""
+"""The ending of the lock's file."""
 
 
 class PublishingLock:
     """The lock of one NAME, held by one thread of one process at a time."""
 
     def __init__(self, base: str, place: Place) -> None:
-        """Say of what output; :meth:`take` takes it.
+        """Name the output; :meth:`take` takes the lock.
 
         Args:
             base: its NAME without ending, absolute.
@@ -46,7 +46,7 @@ class PublishingLock:
             raise self._place.io(fault, f"to lock {self._path!r}") from fault
 
     def give_back(self) -> None:
-        """Remove the lock's file and let the next in. Does nothing if this does not have the lock."""
+        """Remove the lock's file, so that the next can take it. Does nothing if this does not have the lock."""
         if self._descriptors:
             with contextlib.suppress(OSError):
                 # An interruption may have come before the lock was known to be taken.
@@ -59,7 +59,7 @@ class PublishingLock:
 
     def __del__(self) -> None:
         """Give back a lock that was dropped."""
-        with contextlib.suppress(AttributeError):  # One whose making was interrupted has nothing.
+        with contextlib.suppress(AttributeError):  # An object whose construction was interrupted has no fields.
             self.give_back()
 
     def _lock(self) -> bool:
@@ -67,7 +67,7 @@ class PublishingLock:
         flags = os.O_WRONLY | os.O_CREAT
         for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
             flags |= getattr(os, flag, 0)
-        # In one call, which no interruption parts.
+        # One call, which an interruption cannot split.
         self._descriptors.extend(map(os.open, (self._path,), (flags,), (0o666,)))
         if lock_record(self._descriptors[0]) and has_name(self._descriptors[0], self._path):
             return True
@@ -81,15 +81,15 @@ class PublishingLock:
 
 
 def name_claim(path: str) -> Claim:
-    """Return the claim of a lock's file, by its folder and name, however the folder is called."""
+    """Return the claim of a lock's file, by its name and the identity of its folder."""
     folder, name = os.path.split(path)
     status = os.stat(folder)
     return Claim("name", status.st_dev, status.st_ino, name)
 
 
 def locked(lock: PublishingLock, work: Callable[[], None]) -> None:
-    """Do what needs the publishing lock; whatever it ends with, the lock is given back."""
-    # Not a "with" statement: an interruption may come between its entry and its body.
+    """Call a function that needs the publishing lock. The lock is given back, however it ends."""
+    # Not a "with" statement, because an interruption may come between its entry and its body.
     try:
         lock.take()
         work()

@@ -1,4 +1,4 @@
-"""What callers of a writer hand over, checked: batches of records, and kinds."""
+"""Checks the arguments of a writer's calls: batches of records, and kinds."""
 
 from __future__ import annotations
 

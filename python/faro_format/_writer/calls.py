@@ -1,7 +1,7 @@
-"""What the calls of a writer have in common.
+"""The common part of a writer's calls.
 
-None is taken after its end, a failure or an interruption (WRT-6), while a region is open (WRT-10), or by a process that
-was forked from the writer's (WRT-11).
+Calls are refused after its end, a failure or an interruption (WRT-6), while a region is open (WRT-10), and in a process
+that was forked from the writer's (WRT-11).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from faro_format._error import Code, FaroError, invalid
 
 
 class _Process:
-    """The process that this is, another object in each fork; compared in less time than os.getpid takes."""
+    """An object for this process, another one in each fork. Comparing it is faster than os.getpid."""
 
     current = object()
 
@@ -30,33 +30,33 @@ _UNDER_WAY = "one that was interrupted, or that another thread makes"
 
 
 class Calls:
-    """Whether a writer takes calls. In a ``with`` statement: one call.
+    """Whether a writer accepts calls. In a ``with`` statement: one call.
 
-    A call is under way from its begin until it has returned or was refused. Whatever else ends it, an interruption
-    at any point too, leaves it under way, and the writer takes no other: how much of it was done is not known.
+    A call is under way from its begin until it returned or was refused. If it ends in another way, for example by an
+    interruption, it stays under way, and the writer accepts no other call, because it is unknown how much was done.
     """
 
     __slots__ = ("_process", "ended", "failure", "region", "under_way")
 
     def __init__(self) -> None:
-        """Begin with a writer that takes calls."""
+        """Begin with a writer that accepts calls."""
         self.ended = ""
         """How the writer ended: ``finished`` or ``aborted``."""
         self.failure: FaroError | None = None
-        """What made the writer fail first. Without its traceback, which would keep the writer alive."""
+        """The error that made the writer fail, without its traceback, which would keep the writer alive."""
         self.region: object | None = None
-        """The token of the region that has begun and has not ended, even if its region writer was lost."""
+        """An object for the region that has begun and not ended, also if its region writer was dropped."""
         self.under_way = False
-        """Whether a call has begun that has not ended."""
+        """Whether a call has begun and not ended."""
         self._process = _Process.current
 
     @property
     def own(self) -> bool:
-        """Whether this is the process in which the writer was made, and no fork of it."""
+        """Whether this is the process in which the writer was made, and not a fork of it."""
         return self._process is _Process.current
 
     def check(self) -> None:
-        """Raise what a call gets that cannot be taken."""
+        """Raise the error of a call that cannot be accepted."""
         self.check_process()
         if self.ended:
             raise invalid("an open writer", f"one that was {self.ended}")
@@ -71,7 +71,7 @@ class Calls:
             raise invalid("the process that made the writer", "one that was forked from it; make a writer there")
 
     def fail(self, fault: BaseException) -> None:
-        """Take no more calls, because of ``fault``; only the first counts."""
+        """Accept no more calls, because of ``fault``; only the first counts."""
         if self.failure is None:
             known = (
                 fault
@@ -89,7 +89,7 @@ class Calls:
         self.under_way = True
 
     def end(self, fault: BaseException | None = None) -> None:
-        """End the call. A FaroError is a refusal, unless it has been noted as what made the writer fail."""
+        """End the call. A FaroError is a refusal, unless it made the writer fail."""
         if fault is not None and not isinstance(fault, FaroError):
             self.fail(fault)
         self.under_way = False
@@ -106,12 +106,12 @@ class Calls:
 
 
 class CallsOfRegion:
-    """The same of the calls of the region writer that a writer has handed out."""
+    """The same for the calls of a region writer."""
 
     __slots__ = ("_calls",)
 
     def __init__(self, calls: Calls) -> None:
-        """Take the writer's."""
+        """Begin with the calls of the writer."""
         self._calls = calls
 
     def __enter__(self) -> None:

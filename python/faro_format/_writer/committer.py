@@ -1,4 +1,4 @@
-"""The files of an output that is being written: where regions, dictionaries and messages go, and the end (WRT-5)."""
+"""Appends regions, dictionaries and messages to the files of an output, and finishes them (WRT-5)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from faro_format._writer.region_builder import RegionBuilder, Streams
 
 
 class Committer:
-    """Appends to an output's files. What goes wrong here cannot be taken back: the writer has failed."""
+    """Appends to an output's files. After an error here, the writer has failed."""
 
     def __init__(self, options: WriterOptions, streams: Streams, files: OutputFiles) -> None:
         """Create the files and write their headers.
@@ -27,7 +27,7 @@ class Committer:
         Args:
             options: the writer's.
             streams: the writer's.
-            files: where to; its caller discards them, at any point.
+            files: of the output; the caller discards them after an error.
 
         Raises:
             FaroError: ``io``.
@@ -80,7 +80,7 @@ class Committer:
         self._files.publish(sync=self._options.durability == "commit")
 
     def _append_blocks(self, parts: list[Any]) -> None:
-        """Append blocks of a region, and before its first the dictionaries that wait for it (DIC-8)."""
+        """Append blocks of a region. Before the first one, append the dictionaries that wait for it (DIC-8)."""
         if not parts:
             return
         pending = self._streams.dictionaries.pending

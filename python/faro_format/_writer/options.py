@@ -38,12 +38,12 @@ class WriterOptions:
     attempt: int = 0
     file_id: bytes = field(default_factory=lambda: uuid.uuid4().bytes)
     block_size: int = 65_536
-    """Target of a data block's plain bytes."""
+    """Target size of a data block's plain bytes."""
     buffer_size: int = 64 << 20
-    """The sort buffer (SRT-1)."""
+    """The size of the sort buffer (SRT-1)."""
     codec: CodecName = "none"
     level: int = 1
-    """Of Zstandard, 1 to 19."""
+    """The level of Zstandard, 1 to 19."""
     dictionaries: bool = False
     """Whether blocks may be compressed with dictionaries (DIC-7)."""
     ordered: bool = True
@@ -56,8 +56,8 @@ class WriterOptions:
     """Whether others may follow the file while it is written (WRT-4)."""
     overwrite: bool = False
     max_plain_size: int = 64 << 20
-    """Largest plain size of a block that the writer makes. Readers take 64 MiB unless their limits say more: what
-    is written with more than that, a reader with default limits refuses (``limit-exceeded``)."""
+    """Largest plain size of a block that the writer makes. Readers with default limits accept 64 MiB, and refuse a
+    larger block (``limit-exceeded``)."""
     schema: bytes | None = None
     """With framing arrow: the encapsulated Arrow schema message."""
 
@@ -94,7 +94,7 @@ class WriterOptions:
         self._set(name, integer(name, getattr(self, name), least, most))
 
     def _set(self, name: str, value: object) -> None:
-        # Python's own type for what was NumPy's; the class is frozen for its users.
+        # Replace NumPy's types by Python's; the class is frozen for its users.
         object.__setattr__(self, name, value)
 
     @property

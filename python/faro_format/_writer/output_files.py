@@ -1,4 +1,4 @@
-"""The files of one output, from their creation until they have their final names or are gone (PUB-2 to PUB-4)."""
+"""The files of one output, from their creation until they are published or removed (PUB-2 to PUB-4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from faro_format._writer.options import WriterOptions
 
 
 def temporary_ending(file_id: bytes) -> str:
-    """Return what a file has after its final name until it is published (PUB-2)."""
+    """Return the ending of a temporary name, after the final name (PUB-2)."""
     return f".{file_id[:4].hex()}.tmp"
 
 
@@ -22,7 +22,7 @@ class OutputFiles:
     """The data and index file, or the single file, of a writer."""
 
     def __init__(self, base: str, options: WriterOptions) -> None:
-        """Say what files; :meth:`create` makes them.
+        """Name the files; :meth:`create` makes them.
 
         Args:
             base: the output's NAME without its ending.
@@ -59,7 +59,7 @@ class OutputFiles:
         """Create the files.
 
         Raises:
-            FaroError: ``io``; what was made by then, :meth:`discard` removes.
+            FaroError: ``io``; :meth:`discard` removes the files that were made.
         """
         if self._follow and self._overwrite:
             locked(self._lock(), self._create_anew)
@@ -71,18 +71,18 @@ class OutputFiles:
             file.create()
 
     def _create_anew(self) -> None:
-        # Unlinked and not truncated: a reader of an older file keeps it.
+        # Unlinked and not truncated, so that a reader of an older file keeps it.
         for file in self._files:
             file.remove_older()
         for file in self._files:
-            # Another writer, which does not overwrite, may have the name by now.
+            # Another writer, which does not overwrite, may have the name now.
             file.create(replacing=True)
 
     def publish(self, *, sync: bool) -> None:
         """Give the files their final names and close them.
 
         Args:
-            sync: whether to bring the files to the device before, and the names after.
+            sync: whether to sync the files before, and the folder after.
 
         Raises:
             FaroError: ``io``; if not all files have their final names then, none has.
@@ -99,7 +99,7 @@ class OutputFiles:
                 raise
         if sync:
             sync_folder(self.index.place)
-        # Only now, as others take a file that is closed for a dead writer's.
+        # Only now, because a closed file looks like one of a dead writer.
         for file in self._files:
             try:
                 file.close()
@@ -113,7 +113,7 @@ class OutputFiles:
             else:
                 self._replace()
             return
-        # Both are cut before the first is published: no reader has seen an output that is refused then.
+        # Both are cut before the first is published, so that no reader sees an output that is refused later.
         for file in self._files:
             file.check_free()
         for file in self._files:
@@ -134,7 +134,7 @@ class OutputFiles:
             file.replace()
 
     def _take_back(self, files: Sequence[OutputFile]) -> None:
-        """Remove final names that are these files' own, as far as the system allows."""
+        """Remove the final names that belong to these files, as far as the system allows."""
         if not any(file.published for file in files):
             return
 
@@ -143,7 +143,7 @@ class OutputFiles:
             for file in reversed(files):
                 file.remove_published()
 
-        # Where the lock cannot be taken, the file stays as it is (WRT-6).
+        # If the lock cannot be taken, the file stays as it is (WRT-6).
         with contextlib.suppress(FaroError):
             locked(self._lock(), remove)
 
@@ -153,7 +153,7 @@ class OutputFiles:
             self._take_back([file for file in self._files if not file.cut_tail()])
 
     def discard(self) -> None:
-        """Close and remove the files, whichever of their names they have; what cannot be removed stays."""
+        """Close and remove the files, at all their names. Files that cannot be removed stay."""
         for file in self._files:
             file.remove_temporary()
         self._take_back(self._files)
@@ -162,7 +162,7 @@ class OutputFiles:
             file.forget()
 
     def close(self) -> None:
-        """Close the files, which stay under the names that they have."""
+        """Close the files, which keep their names."""
         for file in self._files:
             with contextlib.suppress(OSError):
                 file.close()

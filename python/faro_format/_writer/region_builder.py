@@ -1,6 +1,6 @@
-"""One region on its way to the file: its blocks, extents, message and statistics.
+"""Builds one region: its blocks, extents, message and statistics.
 
-Sequences move on only when the region is committed, so a region that is given up leaves no trace (WRT-8).
+Sequences advance only when the region is committed, so an abandoned region leaves no trace (WRT-8).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from faro_format._writer.options import CODECS, WriterOptions
 from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
 
 _PIECE = 1 << 20
-"""Bytes that are handed to the file at once."""
+"""How many bytes are written to the file at once."""
 
 
 @dataclass(slots=True)
@@ -47,11 +47,11 @@ class BuiltExtent:
 
 @dataclass
 class Streams:
-    """What a writer carries from region to region: sequences and sums (BLK-3, FTR-4)."""
+    """The state that a writer keeps from region to region: sequences and sums (BLK-3, FTR-4)."""
 
     options: WriterOptions
     seed: int
-    """What the checksums of the file's blocks begin with (BLK-9)."""
+    """The first part of the checksums of the file's blocks (BLK-9)."""
     dictionaries: KnownDictionaries = field(init=False)
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
@@ -66,13 +66,13 @@ class Streams:
         self.dictionaries = KnownDictionaries(wanted=options.dictionaries, codec=codec, level=options.level)
 
     def count(self, name: str, extents: list[BuiltExtent], values: list[int]) -> None:
-        """Add one statistic of each extent to what its readers have."""
+        """Add one statistic of each extent to its readers."""
         if not self.options.statistics:
             return
         own = [(e.partition, v) for e, v in zip(extents, values, strict=True) if e.partition != NO_PARTITION and v]
         if own:
             index, amounts = np.array(own, np.int64).T
-            # A partition has one extent of its own in a region: no index comes twice.
+            # A partition has one own extent in a region, so no index occurs twice.
             self._vector(name)[index - self.options.first_partition] += amounts.astype(np.uint64)
         for extent, value in zip(extents, values, strict=True):
             if extent.partition == NO_PARTITION and value:
@@ -119,7 +119,7 @@ class RegionBuilder:
         self._sequence = 0
         self._next_shared = streams.next_shared
         self.parts: list[Any] = []
-        """Pieces of bytes not yet handed to the sink."""
+        """Pieces of bytes that were not yet passed to the sink."""
         self.extents: list[BuiltExtent] = []
         self.length = 0
         """Bytes of the region's blocks so far."""
@@ -146,7 +146,7 @@ class RegionBuilder:
             self._next_shared += self.extents[-1].blocks
 
     def plain(self, kind: int, payload: Any, records: int) -> None:  # noqa: ANN401 - bytes or an array of them
-        """Add a block to the extent that was begun last, compressing it if that makes it smaller (BLK-6)."""
+        """Add a block to the current extent, compressed if that makes it smaller (BLK-6)."""
         codec = CODECS[self._options.codec]
         size = len(payload)
         if codec != CODEC_NONE and kind == KIND_DATA:
@@ -193,7 +193,7 @@ class RegionBuilder:
             self.drain()
 
     def drain(self) -> None:
-        """Hand what is pending to the sink, if there is one."""
+        """Pass the pending pieces to the sink, if there is one."""
         if self._sink is not None:
             self._sink(self.parts)
             self.parts = []
@@ -213,7 +213,7 @@ class RegionBuilder:
         return region_message(kept, options.header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
 
     def commit(self) -> None:
-        """Move the writer's sequences and sums on; the region is in the file."""
+        """Advance the writer's sequences and sums; the region is in the file."""
         self._close_extent()
         streams = self._streams
         for extent in self.extents:

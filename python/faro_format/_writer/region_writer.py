@@ -25,8 +25,8 @@ Self = TypeVar("Self", bound="RegionWriter")
 class RegionWriter:
     """Takes one region's blocks in slot order, then those of shared extents.
 
-    The region is held in memory until :meth:`end`. Use it in a ``with`` statement: it ends at the end, and is given
-    up on an exception.
+    The region is held in memory until :meth:`end`. Use it in a ``with`` statement: the region ends at its end, and is
+    abandoned after an exception.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RegionWriter:
         self._options = options
         self._writer = calls
         self._calls = CallsOfRegion(calls)
-        # Not the region writer itself, whose memory is to go when it is lost.
+        # Not the region writer itself, so that its memory is freed when it is dropped.
         self._token = calls.region = object()
         self._end = end
         self._open = True
@@ -116,14 +116,14 @@ class RegionWriter:
             self._builder.stored(kind, codec, plain_size, payload, records, dictionary)
 
     def end(self) -> None:
-        """Commit the region; one without blocks leaves nothing."""
+        """Commit the region. A region without blocks is not written."""
         with self._calls:
             self._usable()
             self._open = False
             self._end(self._builder, self._wrapped)
 
     def give_up(self) -> None:
-        """Drop the region; it leaves no trace. Does nothing once it has ended."""
+        """Abandon the region, which leaves no trace. Does nothing after it has ended."""
         self._writer.check_process()
         self._open = False
         if self._writer.region is self._token:
@@ -134,7 +134,7 @@ class RegionWriter:
             raise invalid("a region that is open", "one that has ended; region() begins another")
 
     def _check(self, kind: int, codec: int, plain_size: int, stored_size: int) -> None:
-        """Refuse what a reader would refuse (BLK-7, checks 6 to 8)."""
+        """Refuse a block that a reader would refuse (BLK-7, checks 6 to 8)."""
         if codec and kind != KIND_DATA:
             raise invalid("codec: 0, as events are not compressed", codec)
         if codec and stored_size >= plain_size:
@@ -173,7 +173,7 @@ class RegionWriter:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the region, unless that was done; give it up on an exception."""
+        """End the region, unless that was done; abandon it after an exception."""
         if kind is not None:
             if self._writer.own:
                 self.give_up()
@@ -182,5 +182,5 @@ class RegionWriter:
 
 
 def _payload(name: str, payload: Any) -> Any:  # noqa: ANN401
-    """Return a payload that stays as it is: bytes, or a copy as an array of bytes."""
+    """Return a payload that cannot change: bytes, or a copy as an array of bytes."""
     return payload if isinstance(payload, bytes) else np.frombuffer(as_bytes(payload, name), np.uint8).copy()

@@ -1,4 +1,4 @@
-"""A look at a region before it is written: the data blocks that its records will about make."""
+"""Estimates the data blocks of a region before it is written."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LENGTH = struct.Struct("<I")
 
 
 class Sampled:
-    """The data records of a region in the order of its blocks, cut where blocks about end.
+    """The data records of a region in the order of its blocks, cut approximately where blocks end.
 
-    About: a block that a record overhangs is cut a record later, and events are not seen.
+    Approximately: blocks are cut after complete records, and events are ignored.
     """
 
     def __init__(self, pool: Bytes, streams: Ints, begins: Ints, lengths: Ints, framing: int, cut: int) -> None:
@@ -47,7 +47,7 @@ class Sampled:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there will be, about."""
+        """The approximate number of blocks."""
         return self._firsts.size - 1
 
     def block(self, number: int) -> bytes:

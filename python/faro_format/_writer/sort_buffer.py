@@ -1,9 +1,9 @@
 """The sort buffer: records in, in the order of calls; a region's blocks out, by partition (SRT-1 to SRT-8).
 
-Records are one after another in a pool, in the order of their calls. Four columns say of each its stream,
-kind, length and count of rows; a stream is an own extent (the partition less first_partition) or a shared one
+Records are one after another in a pool, in the order of their calls. Four columns have the stream, kind,
+length and count of rows of each; a stream is an own extent (the partition less first_partition) or a shared one
 (partition_count + its number). Closing the region is one stable sort of the streams, one gather of the bytes and
-then a step for each block: nothing is done for each record but in :meth:`SortBuffer.push`.
+then a step for each block. Only :meth:`SortBuffer.push` takes a Python step for each record.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from faro_format._writer.region_builder import RegionBuilder, is_sparse
 from faro_format._writer.sampling import Sampled
 
 CHARGE = 12
-"""What a record is charged beside its bytes (SRT-1)."""
+"""The charge of a record, in addition to its bytes (SRT-1)."""
 
 _GROUP = 4 << 20
-"""Framed bytes that are gathered at once."""
+"""How many framed bytes are gathered at once."""
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Records, one a row."""
+    """Records, one in each row."""
 
     streams: Ints
     kinds: npt.NDArray[np.uint8]
@@ -41,10 +41,10 @@ class _Columns:
 
 
 class SortBuffer:
-    """What the open region holds."""
+    """The records of the open region."""
 
     def __init__(self, options: WriterOptions) -> None:
-        """Make an empty buffer; its memory grows with what it holds."""
+        """Make an empty buffer; its memory grows with its content."""
         self._options = options
         self._framing = FRAMINGS[options.framing]
         self.clear()
@@ -103,7 +103,7 @@ class SortBuffer:
         self.count += streams.size
 
     def _settle(self) -> None:
-        """Move the records that came one by one to arrays."""
+        """Move the records that were added one by one to arrays."""
         if self._streams:
             self._done.append(
                 _Columns(
@@ -116,7 +116,7 @@ class SortBuffer:
             self._streams, self._kinds, self._lengths, self._rows = [], [], [], []
 
     def sampled(self) -> Sampled:
-        """Return the data records that are held, as the blocks that they will about make."""
+        """Return the data records as estimated blocks."""
         columns = self._columns()
         begins = np.cumsum(columns.lengths) - columns.lengths
         data = columns.kinds == KIND_DATA
@@ -135,7 +135,7 @@ class SortBuffer:
         )
 
     def drain(self, builder: RegionBuilder) -> None:
-        """Hand the region's blocks to ``builder`` in the order of SRT-7. The buffer stays as it is."""
+        """Pass the region's blocks to ``builder`` in the order of SRT-7. The buffer is not changed."""
         columns = self._columns()
         begins = np.cumsum(columns.lengths) - columns.lengths
         order = self._order(columns)
@@ -163,7 +163,7 @@ class SortBuffer:
             base = int(places[a])
             target = np.empty(int(ends[b - 1]) - base, np.uint8)
             self._gather(source, begins[order[a:b]], lengths[a:b], data[a:b], target, places[a:b] - base)
-            # As Python's integers, one for each stretch, which are faster one by one than NumPy's.
+            # Python's integers, one for each stretch, because they are faster one by one than NumPy's.
             stretches = zip(
                 streams[firsts[low:high]].tolist(),
                 kinds[firsts[low:high]].tolist(),
@@ -224,7 +224,7 @@ class SortBuffer:
             copy_spans(source, begins[~data], lengths[~data], target, places[~data])
 
     def _block_end(self, begin: int, end: int, ends: Ints) -> int:
-        """Return where a block ends that begins at a byte of a stretch with more than a block has room for (SRT-6).
+        """Return the end of a block that begins at a byte of a stretch whose rest does not fit into it (SRT-6).
 
         Args:
             begin: the block's first byte.
@@ -236,7 +236,7 @@ class SortBuffer:
             return end
         if self._framing == FRAMING_OPAQUE:
             return most
-        # The last record that fits, or the first of all, alone.
+        # After the last record that fits, or after the first one, which is alone.
         fitting = int(np.searchsorted(ends, most, side="right"))
         first = int(np.searchsorted(ends, begin, side="right"))
         return int(ends[max(fitting - 1, first)])

@@ -1,4 +1,4 @@
-"""What a writer knows of dictionaries: those that it was given, and the one that it trains (DIC-7, DIC-8)."""
+"""The dictionaries of a writer: those that it was given, and the one that it trains (DIC-7, DIC-8)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from faro_format._error import invalid
 from faro_format._writer.sampling import Sampled
 
 MAX_GIVEN = 1 << 20
-"""The most bytes of a dictionary that a writer takes."""
+"""The most bytes of a dictionary that a writer accepts."""
 SMALL_BLOCK = 16 << 10
 """Blocks below this many plain bytes are compressed with the trained dictionary."""
 LEAST_PLAIN = 64 << 10
@@ -40,17 +40,17 @@ class KnownDictionaries:
         self._training = wanted and codec == CODEC_ZSTD
         self._numbers: dict[bytes, int] = {}
         self.pending: list[bytes] = []
-        """Those that have a number and are not in the file yet."""
+        """The dictionaries that have a number and are not in the file yet."""
         self._trained: TrainedDictionary | None = None
         self._trained_number = 0
 
     @property
     def count(self) -> int:
-        """How many have a number."""
+        """How many dictionaries have a number."""
         return len(self._numbers)
 
     def check(self, raw: bytes) -> None:
-        """Raise ``invalid-argument`` for bytes that are not taken (DIC-8)."""
+        """Raise ``invalid-argument`` for bytes that are not accepted (DIC-8)."""
         if not self._wanted:
             raise invalid("a writer with the option dictionaries=True", "one without it")
         if not is_dictionary(raw):
@@ -74,11 +74,11 @@ class KnownDictionaries:
     @property
     def training(self) -> bool:
         """Whether a region that is about to be written may be trained on."""
-        # Who hands over dictionaries has trained them already.
+        # A caller that gives dictionaries has trained them already.
         return self._training and not self._numbers
 
     def train(self, sampled: Sampled) -> None:
-        """Train on a region that is about to be written, if it is the first that promises something (DIC-7)."""
+        """Train on a region that is about to be written, if it is the first suitable one (DIC-7)."""
         if not self.training or not _promises(sampled):
             return
         self._training = False
@@ -109,7 +109,7 @@ def _key(raw: bytes) -> bytes:
 
 
 def _promises(sampled: Sampled) -> bool:
-    """Whether a region has enough data, in blocks that are small."""
+    """Whether a region has enough data in small blocks."""
     return sampled.size >= LEAST_PLAIN and sampled.size < SMALL_BLOCK * sampled.blocks
 
 

@@ -42,7 +42,7 @@ class Writer:
         Args:
             name: its NAME: ``NAME.data`` and ``NAME.index``, or with layout single ``NAME.faro``; a NAME that ends
                 with ``.faro``, ``.data`` or ``.index`` says the layout itself (PUB-1).
-            options: the attribute :attr:`options` has them with the layout that was chosen.
+            options: the attribute :attr:`options` has a copy with the chosen layout.
 
         Raises:
             FaroError: ``io``; ``invalid-argument`` if the layout contradicts the NAME's ending.
@@ -57,7 +57,7 @@ class Writer:
         self._properties: dict[str, str] = {}
         self._calls = Calls()
         self._files = OutputFiles(base, options)
-        # Not __del__: this is done at the program's end too, whatever still leads to the writer then.
+        # Not __del__: this also runs at the end of the program, even if the writer is still referenced.
         weakref.finalize(self, _drop, self._files, self._calls)
         try:
             self._log = Committer(options, self._streams, self._files)
@@ -81,11 +81,11 @@ class Writer:
             rows: with framing arrow, the rows of the message, for the statistics.
 
         Raises:
-            FaroError: ``invalid-argument`` (WRT-1), ``limit-exceeded`` (WRT-3); whatever closing a region raises.
+            FaroError: ``invalid-argument`` (WRT-1), ``limit-exceeded`` (WRT-3); all errors of closing a region.
         """
         calls = self._calls
         calls.begin()
-        # As "with calls:", in a fifth of its time.
+        # The same as "with calls:", in a fifth of the time.
         try:
             self._write(partition, record, KIND_DATA, rows)
         except BaseException as fault:
@@ -109,7 +109,7 @@ class Writer:
 
     def _write(self, partition: int, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         options = self.options
-        # As integer() does; what it is for most callers is seen here in less time.
+        # The same as integer(); the usual case is checked faster here.
         stream = partition - options.first_partition if type(partition) is int else -1
         if not 0 <= stream < options.partition_count:
             first = options.first_partition
@@ -156,7 +156,7 @@ class Writer:
         kind: int,
         rows: int,
     ) -> None:
-        # What the caller's own iterator raises is not a fault of the writer.
+        # An error of the caller's iterator does not make the writer fail.
         self._calls.check()
         members = member_bits(partitions, self.options)
         with self._calls:
@@ -166,7 +166,7 @@ class Writer:
         record, length = self._record(record, kind)
         rows = self._rows(rows)
         buffer, capacity = self._buffer, self.options.buffer_size
-        # A set of members is kept until the region is closed, so it is charged where it is kept (SRT-1).
+        # A set of members is kept until the region is closed, so it is charged (SRT-1).
         own = length + CHARGE + (len(members) if members is not None else 0)
         stream = buffer.shared_stream(members)
         charge = own if stream is None else length + CHARGE
@@ -193,7 +193,7 @@ class Writer:
             data: the records, any contiguous buffer.
 
         Raises:
-            FaroError: as :meth:`write`; a batch with a record that is refused is refused whole.
+            FaroError: as :meth:`write`; if one record is refused, the whole batch is.
         """
         with self._calls:
             self._write_batch(partitions, offsets, data)
@@ -239,15 +239,15 @@ class Writer:
         self.write_batch(partitions, offsets, data)
 
     def flush(self) -> None:
-        """Close the region now; does nothing when it holds no record (SRT-3)."""
+        """Close the region now. Does nothing if it has no records (SRT-3)."""
         with self._calls:
             self._close_region()
 
     def region(self) -> RegionWriter:
         """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
 
-        The writer takes no other call except :meth:`abort` until that region has ended or was given up, even if
-        the region writer was lost before (WRT-10).
+        Until that region has ended or was abandoned, the writer accepts no other call except :meth:`abort`, also if
+        the region writer is dropped before (WRT-10).
         """
         with self._calls:
             self._close_region()
@@ -263,10 +263,10 @@ class Writer:
             content: the dictionary as training made it (RFC 8878, section 5), any contiguous buffer; 8 to 2^20 bytes.
 
         Returns:
-            Its number, for :meth:`RegionWriter.stored_block`; that of an equal one if the file has it.
+            Its number, for :meth:`RegionWriter.stored_block`; if the file has an equal one, the number of that.
 
         Raises:
-            FaroError: ``invalid-argument`` (DIC-8), without the option ``dictionaries`` too.
+            FaroError: ``invalid-argument`` (DIC-8), also without the option ``dictionaries``.
         """
         with self._calls:
             known, raw = self._streams.dictionaries, bytes(as_bytes(content, "content"))
@@ -288,21 +288,21 @@ class Writer:
         with self._calls:
             self._close_region()
             self._guarded(lambda: self._log.finish(self._properties))
-            # From here on the files are the caller's.
+            # From here on the files belong to the caller.
             self._calls.ended = "finished"
 
     def abort(self) -> None:
-        """Give up and leave nothing; does nothing once the writer has finished."""
+        """Give up and remove the files. Does nothing after the writer has finished."""
         self._calls.check_process()
         if self._calls.ended != "finished":
             self._calls.ended = "aborted"
             self._discard()
 
     def check_open(self) -> None:
-        """Raise what a call gets when the writer has ended or failed; for the modules of this package."""
+        """Raise the error of a call after the writer has ended or failed; for the modules of this package."""
         self._calls.check()
 
-    # What the calls have in common.
+    # The common part of the calls.
 
     def _rows(self, rows: int) -> int:
         if type(rows) is not int or rows != 1:
@@ -330,7 +330,7 @@ class Writer:
         return record, length
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Do what cannot be taken back: any error makes the writer fail for good (WRT-6)."""
+        """A step that cannot be undone: every error makes the writer fail for good (WRT-6)."""
         try:
             action()
         except BaseException as fault:
@@ -355,7 +355,7 @@ class Writer:
         """Write a region whose blocks go to the file as they are made; for the modules of this package.
 
         Args:
-            fill: begins extents, in slot order, and adds their blocks; an error of its makes the writer fail.
+            fill: begins extents, in slot order, and adds their blocks; an error of it makes the writer fail.
             wrapped: whether own extents wrapped around, as rotation asks.
         """
         with self._calls:
@@ -363,7 +363,7 @@ class Writer:
             self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
 
     def _end_region(self, builder: RegionBuilder, wrapped: bool) -> None:
-        """Take the region of a region writer."""
+        """Accept the region of a region writer."""
         self._calls.region = None
         self._guarded(lambda: self._log.append(builder, wrapped=wrapped))
 
@@ -380,7 +380,7 @@ class Writer:
     ) -> None:
         """Finish, unless that was done; abort on an exception."""
         if kind is not None:
-            # A fork that ends by an exception, as sys.exit does, leaves the writer to its parent.
+            # A fork that ends with an exception, such as sys.exit, leaves the writer to its parent.
             if self._calls.own:
                 self.abort()
         elif not self._calls.ended:
@@ -395,7 +395,7 @@ class Writer:
 def _drop(files: OutputFiles, calls: Calls) -> None:
     """Remove the files of a writer that was dropped, or leave them unfinished if they may be followed."""
     if calls.ended == "finished":
-        # Closed, unless the system refused it.
+        # They are closed, unless the system refused.
         files.close()
     else:
         files.drop(keep=not calls.ended)

@@ -1,4 +1,4 @@
-"""What callers hand over as tables: whatever exports Arrow data. Needs pyarrow."""
+"""Tables from callers: any object that exports Arrow data. Needs pyarrow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from faro_format._pyarrow import pa
 
 _TAKEN = "a pyarrow Table, a DataFrame of pandas or Polars, or another object with __arrow_c_stream__"
 _NAMES = 72
-"""Characters of a list of columns that are shown."""
+"""How many characters of a list of columns are shown."""
 
 
 def as_schema(value: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types
-    """Return a pyarrow Schema of what says one: one itself, or an object with ``__arrow_c_schema__``."""
+    """Return a pyarrow Schema from a Schema, or from an object with ``__arrow_c_schema__``."""
     if isinstance(value, pa.Schema):
         return value
     if not hasattr(value, "__arrow_c_schema__"):
@@ -31,9 +31,9 @@ def as_table(value: Any, schema: Any) -> Any:  # noqa: ANN401
     """Return rows as a pyarrow Table of the writer's schema.
 
     Args:
-        value: a pyarrow Table or RecordBatch; whatever has ``__arrow_c_stream__`` (pandas, Polars, DuckDB's relations,
-            pyarrow's readers, which are read to their end), ``__arrow_c_array__`` or ``__dataframe__``. The index of
-            a pandas DataFrame is left out unless the schema names it.
+        value: a pyarrow Table or RecordBatch; an object with ``__arrow_c_stream__`` (pandas, Polars, relations of
+            DuckDB, pyarrow's readers, which are read to their end), ``__arrow_c_array__`` or ``__dataframe__``. The
+            index of a pandas DataFrame is left out unless the schema names it.
         schema: of the writer, as :func:`faro_format.arrow.unpacked` makes it.
 
     Raises:
@@ -71,7 +71,7 @@ def _imported(value: Any) -> Any:  # noqa: ANN401
 
 
 def _without_index(rows: Any, schema: Any) -> Any:  # noqa: ANN401
-    """Leave out columns that hold a DataFrame's index, as a filtered one has; the schema may name them."""
+    """Leave out columns with a DataFrame's index, such as that of a filtered one, unless the schema names them."""
     described = rows.schema.pandas_metadata or {}
     index = {name for name in described.get("index_columns", ()) if isinstance(name, str)}
     return rows.drop_columns([name for name in rows.schema.names if name in index and name not in schema.names])

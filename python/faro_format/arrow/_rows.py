@@ -1,8 +1,8 @@
 """Rows of Arrow tables, kept by slot until a region is written. Needs pyarrow.
 
-Rows stay where they came, in runs of a few MiB, each with the order of its rows by slot. When the region is written,
-the rows of some neighbouring slots at a time are fetched out of all runs, made into blocks and written, while the
-processor's cache still holds them: so no second copy of the sort buffer is made, whose memory would be new each time.
+Rows are kept in runs of a few MiB, each with the order of its rows by slot. When the region is written, the rows of
+some neighbouring slots at a time are fetched from all runs, made into blocks and written, while they are still in the
+processor's cache. So the sort buffer is not copied as a whole, which would need new memory each time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from faro_format._pyarrow import pa
 from faro_format._writer.options import WriterOptions
 
 RUN = 4 << 20
-"""Bytes of rows that are put together and sorted, at least."""
+"""The least bytes of rows that are combined and sorted."""
 GROUP = 8 << 20
-"""Bytes of rows that are fetched together, about."""
+"""About how many bytes of rows are fetched together."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Rows as they came, with their order."""
+    """Rows in the order of their calls, with their order by slot."""
 
     batch: Any
     order: npt.NDArray[np.uint32]

@@ -6,6 +6,7 @@
 mod container;
 mod cursor;
 pub mod mutate;
+pub mod pack;
 mod scratch;
 mod seal;
 mod seen;

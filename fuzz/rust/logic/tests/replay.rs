@@ -1,6 +1,8 @@
 //! The committed corpus, through every target, by a stable compiler: what the fuzzers found stays found.
 
 use faro_fuzz_logic::TARGETS;
+use faro_fuzz_logic::pack::inputs;
+use faro_fuzz_logic::verdicts::sum;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -49,15 +51,6 @@ fn corpus() -> PathBuf {
     named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus"))
 }
 
-/// The inputs of a target, by name.
-fn inputs(target: &str) -> Vec<PathBuf> {
-    let folder = corpus().join(target);
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut inputs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    inputs.sort();
-    inputs
-}
-
 /// What is wrong with an input, if anything is.
 fn fault(run: fn(&[u8]), input: &[u8]) -> Option<String> {
     PEAK.store(IN_USE.load(Relaxed), Relaxed);
@@ -82,12 +75,12 @@ fn every_input_keeps_what_its_target_promises() {
 
     let mut faults = Vec::new();
     for (target, run) in TARGETS {
-        let (begun, inputs) = (Instant::now(), inputs(target));
+        let inputs = inputs(&corpus(), target).unwrap_or_else(|error| panic!("the corpus of {target}: {error}"));
+        let begun = Instant::now();
         assert!(inputs.len() >= 10, "the corpus of {target} has {} inputs", inputs.len());
-        for path in &inputs {
-            let input = std::fs::read(path).unwrap();
-            if let Some(fault) = fault(run, &input) {
-                faults.push(format!("{}: {fault}", path.display()));
+        for input in &inputs {
+            if let Some(fault) = fault(run, input) {
+                faults.push(format!("{target}/{}: {fault}", sum(input)));
             }
         }
         println!("{target}: {} inputs in {:?}", inputs.len(), begun.elapsed());

@@ -1,8 +1,10 @@
 //! `verdicts CORPUS` and `transcript TARGET FILE`, as `fuzz/VERDICTS.md` says.
 
 use faro_fuzz_logic::TARGETS;
-use faro_fuzz_logic::verdicts::{Transcript, verdict};
-use std::path::{Path, PathBuf};
+use faro_fuzz_logic::pack::inputs;
+use faro_fuzz_logic::verdicts::{Transcript, sum, verdict};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,25 +36,14 @@ fn verdicts(corpus: &Path) -> Printed {
     let mut names = TARGETS.map(|(name, _)| name);
     names.sort_unstable();
     for target in names {
-        for path in entries(&corpus.join(target))? {
-            let name = path.file_name().ok_or("an entry without a name")?.to_string_lossy();
-            let verdict = verdict(target, &std::fs::read(&path)?).ok_or("no such target")?;
-            println!("{target} {name} {verdict}");
+        let inputs = match inputs(corpus, target) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            inputs => inputs?,
+        };
+        for input in inputs {
+            let verdict = verdict(target, &input).ok_or("no such target")?;
+            println!("{target} {} {verdict}", sum(&input));
         }
     }
     Ok(())
-}
-
-/// The files of a folder by name; none if it is not there.
-fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        paths.push(entry?.path());
-    }
-    paths.retain(|path| path.is_file());
-    paths.sort();
-    Ok(paths)
 }

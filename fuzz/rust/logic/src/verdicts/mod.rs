@@ -121,7 +121,7 @@ pub fn verdict(target: &str, input: &[u8]) -> Option<String> {
 }
 
 /// The first 16 hexadecimal digits of the SHA-256 of some bytes.
-fn sum(bytes: &[u8]) -> String {
+pub fn sum(bytes: &[u8]) -> String {
     digits(&Sha256::digest(bytes))
 }
 

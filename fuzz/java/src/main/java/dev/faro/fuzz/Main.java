@@ -2,11 +2,13 @@ package dev.faro.fuzz;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** {@code verdicts CORPUS} and {@code transcript TARGET FILE} (VERDICTS.md). */
 public final class Main {
@@ -18,8 +20,9 @@ public final class Main {
         try (Folder folder = new Folder()) {
             if (arguments.length == 2 && arguments[0].equals("verdicts")) {
                 for (String target : Targets.names()) {
-                    for (Path entry : entries(Path.of(arguments[1]), target)) {
-                        out.println(target + " " + entry.getFileName() + " " + verdict(target, entry, folder));
+                    for (byte[] input : inputs(Path.of(arguments[1]), target)) {
+                        String name = Sums.of(input);
+                        out.println(target + " " + name + " " + verdict(target, name, input, folder));
                     }
                 }
             } else if (arguments.length == 3 && arguments[0].equals("transcript")) {
@@ -31,22 +34,26 @@ public final class Main {
         }
     }
 
-    /** The entries of a target in the order of their names; none if it has no folder. */
-    static List<Path> entries(Path corpus, String target) throws IOException {
-        Path folder = corpus.resolve(target);
-        if (!Files.isDirectory(folder)) {
-            return List.of();
+    /** The inputs in the pack of a target (fuzz/README.md); none if there is no pack. */
+    private static List<byte[]> inputs(Path corpus, String target) throws IOException {
+        Path path = corpus.resolve(target + ".inputs");
+        List<byte[]> inputs = new ArrayList<>();
+        if (Files.isRegularFile(path)) {
+            ByteBuffer pack = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
+            while (pack.hasRemaining()) {
+                byte[] input = new byte[pack.getInt()];
+                pack.get(input);
+                inputs.add(input);
+            }
         }
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(Files::isRegularFile).sorted().toList();
-        }
+        return inputs;
     }
 
-    private static String verdict(String target, Path entry, Folder folder) throws IOException {
+    private static String verdict(String target, String name, byte[] input, Folder folder) throws IOException {
         try {
-            return Targets.run(target, Files.readAllBytes(entry), folder).verdict();
+            return Targets.run(target, input, folder).verdict();
         } catch (RuntimeException | Error e) {
-            System.err.println(target + " " + entry.getFileName() + ": " + e);
+            System.err.println(target + " " + name + ": " + e);
             return "broken -";
         }
     }

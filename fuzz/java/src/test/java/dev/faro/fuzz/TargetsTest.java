@@ -179,20 +179,21 @@ class TargetsTest {
     /** The command that fuzz/verdicts starts. */
     @Test
     void verdicts() throws Exception {
-        Files.createDirectories(outputs.resolve("message"));
-        Files.write(outputs.resolve("message/empty"), new byte[0]);
+        Path empty = Files.write(outputs.resolve("empty"), new byte[0]);
+        Files.write(outputs.resolve("message.inputs"), new byte[] {0, 0, 0, 0, 1, 0, 0, 0, 'r'});
         java.io.PrintStream before = System.out;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         try {
             System.setOut(new java.io.PrintStream(printed, true, StandardCharsets.US_ASCII));
             Main.main(new String[] {"verdicts", outputs.toString()});
-            Main.main(new String[] {"transcript", "message", outputs.resolve("message/empty").toString()});
+            Main.main(new String[] {"transcript", "message", empty.toString()});
         } finally {
             System.setOut(before);
         }
         String[] lines = printed.toString(StandardCharsets.US_ASCII).split("\n");
-        assertTrue(lines[0].startsWith("message empty malformed-message@-:- "), lines[0]);
-        assertEquals("refused", lines[1]);
+        assertTrue(lines[0].startsWith("message e3b0c44298fc1c14 malformed-message@-:- "), lines[0]);
+        assertTrue(lines[1].startsWith("message 454349e422f05297 malformed-message@-:- "), lines[1]);
+        assertEquals("refused", lines[2]);
     }
 
     /** What no bytes explain is never taken for a refusal. */
