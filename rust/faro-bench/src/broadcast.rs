@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// How much is sent to how many.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Count of partitions
     #[arg(long, default_value_t = 10_000)]
     partitions: u32,
@@ -32,7 +32,7 @@ pub struct Args {
 const BUFFER_MIB: u64 = 16;
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("broadcast", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (4 << 20, 2)

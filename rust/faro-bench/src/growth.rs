@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// How far it grows.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Repetitions behind the first, which is not measured
     #[arg(long, default_value_t = 2)]
     rounds: usize,
@@ -99,7 +99,7 @@ impl Point {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("growth", args.to.out.as_deref())?;
     for (curve, points) in curves() {
         if !args.curve.is_empty() && !args.curve.iter().any(|name| name == curve) {

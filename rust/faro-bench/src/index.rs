@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// How large an index.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Count of partitions
     #[arg(long, default_value_t = 100_000)]
     partitions: u32,
@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("index", args.to.out.as_deref())?;
     let (partitions, regions) = if args.quick {
         (1_000, 10)

@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// What is written.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Counts of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000, 100_000])]
     partitions: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     if args.alone {
         return alone(args);
     }

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::time::Instant;
 
 /// Anything that stops a benchmark.
-pub type Outcome<T> = Result<T, Box<dyn Error>>;
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// What one repetition took and left.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Seconds of the part that is measured.
     pub seconds: f64,
     /// Bytes of the files without their index.
@@ -23,7 +23,7 @@ pub struct Run {
 
 impl Run {
     /// A run of which nothing but the time is known.
-    pub fn timed(seconds: f64) -> Self {
+    pub(crate) fn timed(seconds: f64) -> Self {
         Run {
             seconds,
             ..Run::default()
@@ -32,7 +32,7 @@ impl Run {
 }
 
 /// Does something and says how many seconds that took.
-pub fn timed<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(f64, T)> {
+pub(crate) fn timed<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(f64, T)> {
     let begin = Instant::now();
     let result = act()?;
     Ok((begin.elapsed().as_secs_f64(), result))

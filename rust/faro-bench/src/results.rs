@@ -8,11 +8,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What a case is; subjects with equal cases are compared.
-pub type Case = Map<String, Value>;
+pub(crate) type Case = Map<String, Value>;
 
 /// Where a subcommand works, and where its results go.
 #[derive(clap::Args)]
-pub struct Destination {
+pub(crate) struct Destination {
     /// An existing folder for what is written and read; it is removed again
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
@@ -41,14 +41,14 @@ struct Line<'a> {
 }
 
 /// Where lines go: to a file, appended, and in short to the terminal.
-pub struct Results {
+pub(crate) struct Results {
     part: &'static str,
     file: Option<File>,
 }
 
 impl Results {
     /// Results of a part, appended to a file if there is one.
-    pub fn new(part: &'static str, out: Option<&Path>) -> Outcome<Self> {
+    pub(crate) fn new(part: &'static str, out: Option<&Path>) -> Outcome<Self> {
         let file = match out {
             Some(path) => Some(OpenOptions::new().create(true).append(true).open(path)?),
             None => None,
@@ -57,7 +57,7 @@ impl Results {
     }
 
     /// Takes the repetitions of a subject; sizes and figures are the last one's.
-    pub fn add(&mut self, subject: &str, case: &Case, plain_bytes: u64, runs: &[Run]) -> Outcome<()> {
+    pub(crate) fn add(&mut self, subject: &str, case: &Case, plain_bytes: u64, runs: &[Run]) -> Outcome<()> {
         let last = runs.last().ok_or("a subject without repetitions")?;
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
         report(subject, case, plain_bytes, &seconds, last);
@@ -81,7 +81,7 @@ impl Results {
 }
 
 /// The middle of some numbers.
-pub fn median(numbers: &[f64]) -> f64 {
+pub(crate) fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -4,10 +4,10 @@ use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
 
 /// How often whoever writes new files does each repetition, see [`Subject::writing`].
-pub const IN_A_ROW: usize = 3;
+pub(crate) const IN_A_ROW: usize = 3;
 
 /// Something to measure.
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// Its name in the results.
     pub name: String,
     /// One repetition.
@@ -18,7 +18,7 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// A subject of that name.
-    pub fn new(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
+    pub(crate) fn new(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
         Subject {
             name: name.into(),
             run: Box::new(run),
@@ -29,7 +29,7 @@ impl<'a> Subject<'a> {
     /// Somebody who writes new files. The host of a virtual machine may have taken back what memory is free, and the
     /// first to write to it waits for the host, ten times as long as writing takes. So each repetition is done three
     /// times in a row, and the fastest counts: it gets pages that an earlier one had.
-    pub fn writing(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
+    pub(crate) fn writing(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
         Subject {
             writes: true,
             ..Subject::new(name, run)
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Runs all subjects of a case `rounds` times behind one pass that is not measured, and hands over what was found.
-pub fn run(
+pub(crate) fn run(
     subjects: &mut [Subject<'_>],
     rounds: usize,
     case: &Case,

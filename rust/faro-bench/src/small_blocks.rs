@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// What is written and read.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Plain bytes of each repetition
     #[arg(long, default_value_t = 256 << 20)]
     bytes: u64,
@@ -33,7 +33,7 @@ const BUFFER_MIB: u64 = 16;
 const CASES: [(Kind, usize, u32); 2] = [(Kind::Text, 100, 10_000), (Kind::Lineitem, 0, 22_500)];
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("small-blocks", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (24 << 20, 1)

@@ -3,7 +3,7 @@
 use crc_fast::{CrcAlgorithm, Digest};
 
 /// The checksum of the parts, one after another.
-pub fn crc32c(parts: &[&[u8]]) -> u32 {
+pub(crate) fn crc32c(parts: &[&[u8]]) -> u32 {
     let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
     parts.iter().for_each(|part| digest.update(part));
     // The algorithm is 32 bits wide, so the upper half is always zero.

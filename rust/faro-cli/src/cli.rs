@@ -25,7 +25,7 @@ Exit codes:
     max_term_width = 100
 )]
 #[command(after_help = EXIT_CODES)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
@@ -36,7 +36,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     Pack(Box<pack::PackArgs>),
     Cat(commands::cat::CatArgs),
     Info(commands::info::InfoArgs),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Text with every character escaped that could steer a terminal or turn the reading direction.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         if is_harmful(c) {
@@ -21,7 +21,7 @@ fn is_harmful(c: char) -> bool {
 }
 
 /// Bytes of a record for a terminal: text stays, tabs and line ends too, everything else is escaped.
-pub fn escape_bytes(bytes: &[u8]) -> String {
+pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
     let mut safe = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -9,7 +9,7 @@ use crate::escape::escape;
 
 /// Every way in which a command can end other than well.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The command did its work and found differences; it has said which.
     Differences,
     /// What was asked for makes no sense.
@@ -31,11 +31,11 @@ pub enum Failure {
 }
 
 /// The result of a command and of its parts.
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     /// A refusal of the system at a file.
-    pub fn file(path: &Path, source: io::Error) -> Failure {
+    pub(crate) fn file(path: &Path, source: io::Error) -> Failure {
         Failure::Environment {
             what: path.display().to_string(),
             source,
@@ -43,7 +43,7 @@ impl Failure {
     }
 
     /// An input that breaks its format, at a place such as "line 7".
-    pub fn input(path: &Path, place: impl Into<Option<String>>, what: impl Into<String>) -> Failure {
+    pub(crate) fn input(path: &Path, place: impl Into<Option<String>>, what: impl Into<String>) -> Failure {
         Failure::Input {
             path: path.to_owned(),
             place: place.into(),
@@ -52,12 +52,12 @@ impl Failure {
     }
 
     /// A mistake in the arguments.
-    pub fn usage(what: impl Into<String>) -> Failure {
+    pub(crate) fn usage(what: impl Into<String>) -> Failure {
         Failure::Usage(what.into())
     }
 
     /// The number that the shell sees.
-    pub fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Failure::Differences => 1,
             Failure::Usage(_) => 2,
@@ -70,18 +70,18 @@ impl Failure {
     }
 
     /// The exit code for `main`.
-    pub fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code())
     }
 
     /// Whether there is something left to tell the user.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         matches!(self, Failure::Differences | Failure::Shown(_))
     }
 }
 
 /// The exit code of an error of the library.
-pub fn code_of(error: &faro::Error) -> u8 {
+pub(crate) fn code_of(error: &faro::Error) -> u8 {
     match error.code {
         faro::Code::Io => 3,
         faro::Code::InvalidArgument => 2,

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 
 /// One partition or several in a row, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection(RangeInclusive<u32>);
+pub(crate) struct Selection(RangeInclusive<u32>);
 
 impl FromStr for Selection {
     type Err = String;
@@ -29,7 +29,7 @@ impl FromStr for Selection {
 }
 
 /// The partitions in the order in which they were named; all when none was.
-pub fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
+pub(crate) fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
     for Selection(range) in selections {
         let (first, last) = (*range.start(), *range.end());
         if !of_file.contains(&first) || !of_file.contains(&last) {

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::escape::escape;
 
 /// A bar for so many bytes that take about the same time each, or a spinner when it is not known how many.
-pub fn bytes(total: Option<u64>, what: &str) -> ProgressBar {
+pub(crate) fn bytes(total: Option<u64>, what: &str) -> ProgressBar {
     bar(
         total,
         what,
@@ -17,14 +17,14 @@ pub fn bytes(total: Option<u64>, what: &str) -> ProgressBar {
 }
 
 /// A bar for an input that is read while something else takes the time: how long it takes is not known.
-pub fn reading(total: Option<u64>, what: &str) -> ProgressBar {
+pub(crate) fn reading(total: Option<u64>, what: &str) -> ProgressBar {
     let bar = bar(total, what, "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}");
     bar.set_message(format!("reading {}", escape(what)));
     bar
 }
 
 /// Goes on with a bar when all of the input was read and the rest is compressed and written.
-pub fn writing(bar: &ProgressBar, what: &str) {
+pub(crate) fn writing(bar: &ProgressBar, what: &str) {
     if !bar.is_hidden() {
         bar.set_style(style("{spinner} {msg} {elapsed}"));
         bar.set_message(format!("writing {}", escape(what)));

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From now on the signals set the flag; a second one ends the process at once.
-pub fn install() -> Outcome {
+pub(crate) fn install() -> Outcome {
     let flag = INTERRUPTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag))
@@ -28,12 +28,12 @@ pub fn install() -> Outcome {
 }
 
 /// Whether someone asked us to end.
-pub fn interrupted() -> bool {
+pub(crate) fn interrupted() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 /// Fails when someone asked us to end.
-pub fn check() -> Outcome {
+pub(crate) fn check() -> Outcome {
     if interrupted() {
         Err(Failure::Interrupted)
     } else {
@@ -42,7 +42,7 @@ pub fn check() -> Outcome {
 }
 
 /// A pipe that is read in a thread of its own, because a read that waits for more would not see the flag.
-pub struct PatientPipe {
+pub(crate) struct PatientPipe {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
     used: usize,
@@ -50,7 +50,7 @@ pub struct PatientPipe {
 
 impl PatientPipe {
     /// Reads `input` to its end in the background, a few chunks ahead.
-    pub fn new(mut input: impl Read + Send + 'static) -> PatientPipe {
+    pub(crate) fn new(mut input: impl Read + Send + 'static) -> PatientPipe {
         let (sender, chunks) = sync_channel(4);
         std::thread::spawn(move || {
             loop {

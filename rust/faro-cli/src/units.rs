@@ -1,7 +1,7 @@
 //! Sizes and counts as people write them.
 
 /// Reads a size such as `65536`, `64KiB`, `64k` or `1.5 GiB`. Units are powers of 1024, with or without `i` and `B`.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
@@ -26,7 +26,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// A size with three significant digits: `823 B`, `64.0 KiB`.
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -48,7 +48,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// A count with its thousands apart: `1,234,567`.
-pub fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -61,13 +61,13 @@ pub fn count(n: u64) -> String {
 }
 
 /// "1 region", "2 regions".
-pub fn plural(n: u64, word: &str) -> String {
+pub(crate) fn plural(n: u64, word: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {word}{s}", count(n))
 }
 
 /// A ratio of two sizes, such as `3.42`; nothing when there is nothing to compare.
-pub fn ratio(plain: u64, stored: u64) -> Option<f64> {
+pub(crate) fn ratio(plain: u64, stored: u64) -> Option<f64> {
     (stored > 0 && plain > 0).then(|| plain as f64 / stored as f64)
 }
 

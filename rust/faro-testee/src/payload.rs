@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// What a record or block holds, as a request writes it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-pub enum Payload {
+pub(crate) enum Payload {
     /// The text's UTF-8.
     Text {
         /// The text.
@@ -41,7 +41,7 @@ pub enum Payload {
 
 impl Payload {
     /// The bytes; what is wrong with the payload, if it is none.
-    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, String> {
         match self {
             Payload::Text { text } => Ok(text.as_bytes().to_vec()),
             Payload::Hex { hex } => from_hex(hex).ok_or_else(|| format!("{hex:?} is not hexadecimal")),
@@ -54,7 +54,7 @@ impl Payload {
 }
 
 /// The bytes that pairs of hexadecimal digits spell.
-pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+pub(crate) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let value = |digit: u8| char::from(digit).to_digit(16);
     let bytes = pairs
@@ -64,14 +64,14 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
 }
 
 /// The hexadecimal digits of bytes.
-pub fn to_hex(bytes: &[u8]) -> String {
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What generated records hold.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Content {
+pub(crate) enum Content {
     /// Bytes of the generator.
     Random,
     /// Words that it chooses.
@@ -99,7 +99,7 @@ const WORDS: [&str; 16] = [
 
 impl Content {
     /// So many bytes of a seed.
-    pub fn bytes(self, seed: u64, length: usize) -> Vec<u8> {
+    pub(crate) fn bytes(self, seed: u64, length: usize) -> Vec<u8> {
         let mut generator = SplitMix64(seed);
         let mut bytes = Vec::with_capacity(length + 256);
         while bytes.len() < length {
@@ -120,11 +120,11 @@ impl Content {
 }
 
 /// The generator: the same numbers from the same seed in every testee.
-pub struct SplitMix64(pub u64);
+pub(crate) struct SplitMix64(pub u64);
 
 impl SplitMix64 {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,13 +1,13 @@
 //! Requests as they come, and answers as they go.
 
 use crate::payload::{Content, Payload};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// One line of input.
 #[derive(Debug, Deserialize)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// What the answer bears too.
     pub id: Value,
     /// What is to be done.
@@ -19,55 +19,64 @@ pub struct Envelope {
 
 /// Why an op has no `ok`.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The library refused.
-    Refused(Box<faro::Error>),
+    Refused(Box<Fault>),
     /// The testee does not do this.
     Unsupported(String),
 }
 
 impl From<faro::Error> for Failure {
     fn from(error: faro::Error) -> Self {
-        Failure::Refused(Box::new(error))
+        Failure::Refused(Box::new(error.into()))
     }
 }
 
 /// What an op answers.
-pub type Answer = Result<Value, Failure>;
+pub(crate) type Answer = Result<Value, Failure>;
 
 /// A fault as the protocol writes it.
-pub fn error_value(error: &faro::Error) -> Value {
-    json!({
-        "code": error.code.as_str(),
-        "file": error.role.map(faro::Role::as_str),
-        "offset": error.offset,
-        "expected": error.expected,
-        "found": error.found,
-    })
+#[derive(Debug, Serialize)]
+pub(crate) struct Fault {
+    /// The error code.
+    pub code: &'static str,
+    file: Option<&'static str>,
+    offset: Option<u64>,
+    expected: String,
+    found: String,
+}
+
+impl From<faro::Error> for Fault {
+    fn from(error: faro::Error) -> Self {
+        Fault {
+            code: error.code.as_str(),
+            file: error.role.map(faro::Role::as_str),
+            offset: error.offset,
+            expected: error.expected,
+            found: error.found,
+        }
+    }
 }
 
 /// The caller's mistake, found before the library could: a number that its types cannot hold.
-pub fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
-    let error = faro::Error {
-        code: faro::Code::InvalidArgument,
+pub(crate) fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
+    Failure::Refused(Box::new(Fault {
+        code: faro::Code::InvalidArgument.as_str(),
         file: None,
-        role: None,
         offset: None,
         expected: expected.to_string(),
         found: found.to_string(),
-        source: None,
-    };
-    error.into()
+    }))
 }
 
 /// Reads the fields of an op. What the testee does not know is unsupported.
-pub fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
+pub(crate) fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(rest)).map_err(|error| Failure::Unsupported(error.to_string()))
 }
 
 /// The files of a request.
 #[derive(Debug, Deserialize)]
-pub struct Paths {
+pub(crate) struct Paths {
     data: Option<PathBuf>,
     index: Option<PathBuf>,
     single: Option<PathBuf>,
@@ -75,7 +84,7 @@ pub struct Paths {
 
 impl Paths {
     /// As the library takes them.
-    pub fn files(self) -> Result<faro::Files, Failure> {
+    pub(crate) fn files(self) -> Result<faro::Files, Failure> {
         match self {
             Paths {
                 data: Some(data),
@@ -97,7 +106,7 @@ impl Paths {
 /// The limits that a request sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LimitFields {
+pub(crate) struct LimitFields {
     max_block_size: Option<u64>,
     max_plain_size: Option<u64>,
     max_message_size: Option<u64>,
@@ -109,7 +118,7 @@ pub struct LimitFields {
 
 impl LimitFields {
     /// These, and the defaults of the rest.
-    pub fn limits(&self) -> faro::Limits {
+    pub(crate) fn limits(&self) -> faro::Limits {
         let default = faro::Limits::default();
         faro::Limits::default()
             .max_block_size(self.max_block_size.unwrap_or(default.max_block_size))
@@ -124,7 +133,7 @@ impl LimitFields {
 
 /// The request `read`.
 #[derive(Debug, Deserialize)]
-pub struct Read {
+pub(crate) struct Read {
     /// What is read.
     #[serde(flatten)]
     pub paths: Paths,
@@ -145,7 +154,7 @@ pub struct Read {
 
 /// The request `check`.
 #[derive(Debug, Deserialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// What is checked.
     #[serde(flatten)]
     pub paths: Paths,
@@ -158,7 +167,7 @@ pub struct Check {
 
 /// The request `repair`.
 #[derive(Debug, Deserialize)]
-pub struct Repair {
+pub(crate) struct Repair {
     /// What is mended.
     #[serde(flatten)]
     pub paths: Paths,
@@ -177,7 +186,7 @@ pub struct Repair {
 /// The request `recover`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recover {
+pub(crate) struct Recover {
     /// The NAME of the output.
     pub path: PathBuf,
     /// The first digits of the file_id of the output that is meant.
@@ -196,7 +205,7 @@ pub struct Recover {
 /// The request `clean`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Clean {
+pub(crate) struct Clean {
     /// Where to look.
     pub folder: PathBuf,
     /// Seconds since a file that is removed was changed last.
@@ -213,7 +222,7 @@ fn an_hour() -> f64 {
 
 /// The request `follow`.
 #[derive(Debug, Deserialize)]
-pub struct Follow {
+pub(crate) struct Follow {
     /// What is to be done.
     pub action: String,
     /// The follower's name.
@@ -231,7 +240,7 @@ pub struct Follow {
 /// The request `write`. Integers are as wide as JSON's, so that what is out of range is the library's to refuse.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Write {
+pub(crate) struct Write {
     /// The base name.
     pub path: PathBuf,
     /// How it is written.
@@ -243,7 +252,7 @@ pub struct Write {
 /// The options of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub(crate) struct Options {
     pub layout: Option<String>,
     pub partition_count: Option<i64>,
     pub first_partition: Option<i64>,
@@ -270,7 +279,7 @@ pub struct Options {
 /// A call of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Call {
+pub(crate) enum Call {
     Write {
         partition: i64,
         payload: Payload,
@@ -313,7 +322,7 @@ pub enum Call {
 /// A call of the region writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RegionBlock {
+pub(crate) struct RegionBlock {
     pub partition: Option<i64>,
     #[serde(default)]
     pub kind: i64,
@@ -331,7 +340,7 @@ pub struct RegionBlock {
 /// Who reads a shared extent.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Members {
+pub(crate) enum Members {
     /// By a word: `all`.
     Word(String),
     /// The partitions of a list.

@@ -1,7 +1,7 @@
 //! What a file holds, as `read` answers it (protocol, "What `read` answers").
 
 use crate::payload::to_hex;
-use crate::protocol::{Answer, Failure, Read, error_value};
+use crate::protocol::{Answer, Failure, Fault, Read};
 use faro::message::{DictionaryEntry, Footer};
 use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, RegionIndex};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a finished file and one that still grows have in common.
-pub trait Output {
+pub(crate) trait Output {
     /// The index file's header.
     fn header(&self) -> &FileHeader;
     /// The footer, once it was seen.
@@ -99,7 +99,7 @@ impl Output for Follower {
 }
 
 /// The op `read`.
-pub fn read(request: Read) -> Answer {
+pub(crate) fn read(request: Read) -> Answer {
     let lookup = match request.lookup.as_deref() {
         None | Some("full") => Lookup::Full,
         Some("direct") => Lookup::Direct,
@@ -121,7 +121,7 @@ pub fn read(request: Read) -> Answer {
 }
 
 /// The description of an output with the partitions that were asked for, or all that have anything.
-pub fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
+pub(crate) fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
     let mut partitions = Map::new();
     for partition in asked.clone().unwrap_or_else(|| candidates(output)) {
         let value = summary(output, partition).unwrap_or_else(fault);
@@ -135,7 +135,7 @@ pub fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer 
 }
 
 fn fault(error: faro::Error) -> Value {
-    json!({ "error": error_value(&error) })
+    json!({ "error": Fault::from(error) })
 }
 
 fn describe(output: &impl Output) -> Map<String, Value> {

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// What outlives a request.
 #[derive(Default)]
-pub struct Session {
+pub(crate) struct Session {
     followers: HashMap<String, Follower>,
 }
 
 impl Session {
     /// Does what a request asks for.
-    pub fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
+    pub(crate) fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
         match op {
             "hello" => hello(&rest),
             "read" => read::read(fields(rest)?),

@@ -6,7 +6,7 @@ use faro::{Codec, Durability, Framing, Layout, RegionWriter, StoredBlock, To, Wr
 use serde_json::json;
 
 /// Writes an output, call after call.
-pub fn write(request: Write) -> Answer {
+pub(crate) fn write(request: Write) -> Answer {
     let mut writer = Writer::create(&request.path, options(request.options)?)?;
     let mut errors = Vec::new();
     let mut finished = false;
@@ -14,7 +14,7 @@ pub fn write(request: Write) -> Answer {
     for (at, call) in request.calls.iter().enumerate() {
         match make(&mut writer, call, &mut dictionaries) {
             Ok(()) => finished |= matches!(call, Call::Finish {}),
-            Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code.as_str() })),
+            Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code })),
             Err(unsupported) => return Err(unsupported),
         }
     }
@@ -193,15 +193,9 @@ fn hand_over(region: &mut RegionWriter<'_>, block: &RegionBlock) -> Result<(), F
         (Some(payload), None, None, None) => region.block(partition, kind, &bytes(payload)?, records)?,
         (None, Some(stored), Some(codec), Some(size)) => {
             let (codec, size) = (number("a codec", codec)?, number("a plain size", size)?);
-            let stored = StoredBlock {
-                kind,
-                codec,
-                plain_size: size,
-                stored: &bytes(stored)?,
-                records,
-                dictionary: number("a dictionary", block.dictionary)?,
-            };
-            region.stored_block(partition, stored)?;
+            let (stored, dictionary) = (bytes(stored)?, number("a dictionary", block.dictionary)?);
+            let stored = StoredBlock::new(&stored, size).kind(kind).codec(codec).records(records);
+            region.stored_block(partition, stored.dictionary(dictionary))?;
         }
         _ => return Err(Failure::Unsupported("a block that is neither plain nor stored".into())),
     }

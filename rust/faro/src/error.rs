@@ -144,6 +144,7 @@ impl FromStr for Code {
 
 /// Which file of an output a fault is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The data file of a pair.
     Data,
@@ -172,6 +173,7 @@ impl fmt::Display for Role {
 
 /// A fault: what, where, what was expected and what was found (ERR-2).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Error {
     /// What kind of fault.
     pub code: Code,

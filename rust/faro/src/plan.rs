@@ -8,6 +8,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Neighbouring extents that are read with one system call.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedRead {
     /// What is read: the extents and the gaps between them.
     pub extent: Extent,
@@ -46,6 +47,7 @@ fn joins(read: &Extent, next: &Extent, gap_bytes: u64, read_bytes: u64) -> bool 
 
 /// What is taken of a request, and what the same consumer asks for next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Admitted {
     /// Bytes from the request's beginning, at least 1 and at most its length.
     pub length: u64,
@@ -53,8 +55,16 @@ pub struct Admitted {
     pub next: Option<Extent>,
 }
 
+impl Admitted {
+    /// The first `length` bytes of a request, and the same consumer's `next` request.
+    pub const fn new(length: u64, next: Option<Extent>) -> Self {
+        Admitted { length, next }
+    }
+}
+
 /// A part of a read, for one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
     /// Whose it is.
     pub consumer: u64,
@@ -64,6 +74,7 @@ pub struct Part {
 
 /// A read of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SweepRead {
     /// What is read.
     pub extent: Extent,

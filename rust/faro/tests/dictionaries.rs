@@ -191,22 +191,14 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
         for block in reader.partition_in(9, 0..1).unwrap() {
             let block = block.unwrap();
             let begin = block.offset as usize + BlockHeader::SIZE;
-            let stored = StoredBlock {
-                kind: DATA,
-                codec: block.header.codec,
-                plain_size: block.header.plain_size,
-                stored: &data[begin..begin + block.header.stored_size as usize],
-                records: 1,
-                dictionary: 2,
-            };
-            region.stored_block(Some(9), stored).unwrap();
+            let payload = &data[begin..begin + block.header.stored_size as usize];
+            let stored = StoredBlock::new(payload, block.header.plain_size)
+                .codec(block.header.codec)
+                .records(1);
+            region.stored_block(Some(9), stored.dictionary(2)).unwrap();
             moved += 1;
-            let missing = StoredBlock {
-                dictionary: 3,
-                ..stored
-            };
             assert_eq!(
-                region.stored_block(Some(9), missing).unwrap_err().code,
+                region.stored_block(Some(9), stored.dictionary(3)).unwrap_err().code,
                 Code::InvalidArgument
             );
         }

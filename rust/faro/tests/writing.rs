@@ -247,13 +247,9 @@ fn the_region_writer_takes_blocks_in_slot_order() {
     region.block(Some(3), DATA, b"three", 1).unwrap();
     region.block(Some(3), EVENT, b"", 0).unwrap();
     assert_eq!(code(region.block(Some(2), DATA, b"x", 0)), Code::InvalidArgument);
-    let stored = |kind, codec, plain_size, stored, dictionary| StoredBlock {
-        kind,
-        codec,
-        plain_size,
-        stored,
-        records: 9,
-        dictionary,
+    let stored = |kind, codec, plain_size, stored, dictionary| {
+        let block = StoredBlock::new(stored, plain_size).kind(kind).codec(codec);
+        block.records(9).dictionary(dictionary)
     };
     region
         .stored_block(Some(0), stored(DATA, 1, 100, b"not looked at", 0))

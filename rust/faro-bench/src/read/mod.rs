@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What is read, and by whom.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Counts of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000])]
     partitions: Vec<u32>,
@@ -84,7 +84,7 @@ impl Output {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("read", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {

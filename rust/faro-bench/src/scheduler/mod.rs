@@ -8,7 +8,7 @@ use crate::results::{Destination, Results};
 
 /// Where things are put, and how much is done.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     to: Destination,
     /// Repetitions behind the first, which is not measured
@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("scheduler", args.to.out.as_deref())?;
     model::run(args.quick, &mut results)?;
     let (partitions, bytes) = if args.quick { (50, 4 << 20) } else { (1_000, 256 << 20) };

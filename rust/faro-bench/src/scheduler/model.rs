@@ -100,10 +100,7 @@ fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
             let mut room = budget;
             let read = sweep.next_read(options.gap_bytes, options.read_bytes, |_, extent| {
                 room = room.checked_sub(extent.length)?;
-                Some(Admitted {
-                    length: extent.length,
-                    next: None,
-                })
+                Some(Admitted::new(extent.length, None))
             });
             if let Some(read) = read {
                 disk.read(
@@ -118,7 +115,7 @@ fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
 }
 
 /// Runs the model: its seconds are the disk's, not this machine's.
-pub fn run(quick: bool, results: &mut Results) -> Outcome<()> {
+pub(super) fn run(quick: bool, results: &mut Results) -> Outcome<()> {
     let (producers, consumers) = if quick { (20, 30) } else { (1_000, 1_000) };
     let bytes = producers * consumers * EXTENT;
     let mut case = Case::new();

@@ -15,7 +15,7 @@ use std::path::Path;
 type Reading = fn(&Reader, u32) -> Outcome<(u64, Option<Figures>)>;
 
 /// Writes an output of small extents and reads it, by a scheduler and by readers that take turns at random.
-pub fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
+pub(super) fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
     let records = Records::make(Kind::Text, 100)?;
     let (records_count, plain_bytes) = records.enough_for(bytes);
     let scratch = tempfile::tempdir_in(folder)?;

@@ -17,7 +17,7 @@ struct Blocks {
 }
 
 /// Compresses the first region's blocks, again and again, as many bytes as are written.
-pub fn alone(task: &Task<'_>) -> Outcome<Run> {
+pub(super) fn alone(task: &Task<'_>) -> Outcome<Run> {
     let blocks = blocks(task);
     let mut target = vec![0; BLOCK];
     let mut zstd = zstd_safe::CCtx::create();

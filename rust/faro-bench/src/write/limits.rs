@@ -14,7 +14,7 @@ const AHEAD: u64 = 16 << 20;
 
 /// How a file grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub(crate) enum Room {
     /// As it is written.
     Found,
     /// Room for 16 MiB more is asked for ahead, without a change of the file's size.
@@ -22,7 +22,7 @@ pub enum Room {
 }
 
 /// So many bytes to a new file, which is removed again.
-pub fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
+pub(crate) fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
     let path = folder.join("raw");
     let bytes = vec![b'x'; PIECE];
     let mut file = File::create_new(&path)?;
@@ -51,7 +51,7 @@ pub fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
 }
 
 /// The same count of bytes from memory to memory, larger than caches.
-pub fn memcpy(task: &Task<'_>) -> Outcome<Run> {
+pub(crate) fn memcpy(task: &Task<'_>) -> Outcome<Run> {
     let size = task.plain_bytes.min(128 << 20) as usize;
     let from = vec![1u8; size];
     let mut to = vec![2u8; size];

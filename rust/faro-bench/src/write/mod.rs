@@ -2,7 +2,7 @@
 
 mod codec;
 mod faro;
-pub mod limits;
+pub(crate) mod limits;
 mod peers;
 
 use crate::data::{Kind, Partitions, Records};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// What is written, and by whom.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Counts of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000])]
     partitions: Vec<u32>,
@@ -56,7 +56,7 @@ fn codec(text: &str) -> Result<::faro::Codec, String> {
 }
 
 /// One case: the same work for every subject.
-pub struct Task<'a> {
+pub(crate) struct Task<'a> {
     records: &'a Records,
     kind: Kind,
     partitions: u32,
@@ -101,7 +101,7 @@ impl Task<'_> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("write", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {

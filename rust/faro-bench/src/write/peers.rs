@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A file for each partition, with a share of the sort buffer's memory before it.
-pub fn hash_files(task: &Task<'_>) -> Outcome<Run> {
+pub(super) fn hash_files(task: &Task<'_>) -> Outcome<Run> {
     let share = share(task).max(256);
     let mut files = Vec::with_capacity(task.partitions as usize);
     for partition in 0..task.partitions {
@@ -37,14 +37,14 @@ pub fn hash_files(task: &Task<'_>) -> Outcome<Run> {
 }
 
 /// A file of Arrow record batches for each partition.
-pub fn arrow_ipc(task: &Task<'_>) -> Outcome<Run> {
+pub(super) fn arrow_ipc(task: &Task<'_>) -> Outcome<Run> {
     let create = |file, schema: &Arc<Schema>| Ok(arrow_ipc::writer::FileWriter::try_new(file, schema)?);
     let write = |writer: &mut arrow_ipc::writer::FileWriter<File>, batch: &RecordBatch| Ok(writer.write(batch)?);
     batches(task, create, write, |mut writer| Ok(writer.finish()?))
 }
 
 /// A Parquet file for each partition, its pages neither compressed nor given dictionaries.
-pub fn parquet(task: &Task<'_>) -> Outcome<Run> {
+pub(super) fn parquet(task: &Task<'_>) -> Outcome<Run> {
     use parquet::arrow::ArrowWriter;
     use parquet::file::properties::WriterProperties;
     let properties = WriterProperties::builder().set_dictionary_enabled(false).build();

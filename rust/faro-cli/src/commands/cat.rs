@@ -33,7 +33,7 @@ Examples:
   faro cat shuffle --all > orders.csv
   faro cat shuffle -p 0 --format parquet > part-0.parquet
   faro cat shuffle -p 0 --raw | xxd")]
-pub struct CatArgs {
+pub(crate) struct CatArgs {
     #[command(flatten)]
     target: Target,
 
@@ -60,7 +60,7 @@ pub struct CatArgs {
 
 /// What partitions can be printed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum As {
+pub(crate) enum As {
     /// Comma-separated values
     Csv,
     /// Tab-separated values
@@ -76,7 +76,7 @@ pub enum As {
 }
 
 /// Runs the command.
-pub fn run(args: &CatArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
     if args.partitions.is_empty() && !args.all {
         return Err(Failure::usage(
             "which partitions? --partition 3, --partition 3,5-9, or --all",

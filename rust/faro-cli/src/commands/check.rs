@@ -21,7 +21,7 @@ Examples:
   faro check shuffle
   faro check --level structure /data/shuffles/*.index
   faro check --json shuffle")]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(required = true, value_name = "NAME")]
     names: Vec<PathBuf>,
@@ -41,7 +41,7 @@ pub struct CheckArgs {
 
 /// The levels of the specification's CHK-1; each includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LevelName {
+pub(crate) enum LevelName {
     /// Headers, tail, footer and all region messages: reads no data
     Structure,
     /// Also the checksum and header of every block
@@ -66,7 +66,7 @@ struct Verdict {
 
 /// An error of the library for programs.
 #[derive(Debug, Serialize)]
-pub struct Fault {
+pub(crate) struct Fault {
     code: &'static str,
     file: Option<String>,
     role: Option<&'static str>,
@@ -76,7 +76,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn of(error: &faro::Error) -> Fault {
+    pub(crate) fn of(error: &faro::Error) -> Fault {
         Fault {
             code: error.code.as_str(),
             file: error.file.as_ref().map(|file| file.display().to_string()),
@@ -89,7 +89,7 @@ impl Fault {
 }
 
 /// Runs the command.
-pub fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
     let mut worst = 0;
     let mut verdicts = Vec::new();
     for name in &args.names {

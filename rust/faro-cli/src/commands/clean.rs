@@ -22,7 +22,7 @@ writer left that died may hold most of its output: `faro repair NAME` first, if 
 Examples:
   faro clean /data/shuffles --dry-run
   faro clean /data/shuffles --older-than 10m")]
-pub struct CleanArgs {
+pub(crate) struct CleanArgs {
     /// The folders to look in
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
@@ -45,7 +45,7 @@ fn parse_age(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
     let options = CleanOptions::default()
         .older_than(args.older_than)
         .dry_run(args.dry_run);
@@ -71,6 +71,7 @@ pub fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
             let why = match reason {
                 KeptReason::Young => format!("changed {} ago", age(file.age)),
                 KeptReason::Living => "its writer is alive".to_owned(),
+                other => other.as_str().to_owned(),
             };
             line(out, "kept", folder, file, &why)?;
         }

@@ -32,7 +32,7 @@ Examples:
   faro info shuffle --partitions --schema
   faro info shuffles/*.index
   faro info --json shuffle | jq .partitions.skew")]
-pub struct InfoArgs {
+pub(crate) struct InfoArgs {
     /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(required = true, value_name = "NAME")]
     names: Vec<PathBuf>,
@@ -61,7 +61,7 @@ pub struct InfoArgs {
 /// Blocks whose headers are read when nobody asks for all.
 const SOME_BLOCKS: u64 = 100_000;
 /// Runs the command.
-pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     if args.index.is_some() && args.names.len() > 1 {
         return Err(Failure::usage("--index is for one output"));
     }

@@ -28,7 +28,7 @@ Examples:
   faro layout shuffle --totals
   faro layout shuffle --svg shuffle.svg
   faro layout --json shuffle | jq '.pieces[] | select(.partition == 3)'")]
-pub struct LayoutArgs {
+pub(crate) struct LayoutArgs {
     #[command(flatten)]
     target: Target,
 
@@ -85,7 +85,7 @@ impl PieceInfo {
 }
 
 /// Runs the command.
-pub fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let files = args.target.files()?;
     let view = View::open(&files)?;
     let pieces = view.layout()?;

@@ -30,7 +30,7 @@ Examples:
   faro repair shuffle --file-id 1a2b3c4d
   faro repair shuffle --rebuild
   faro repair shuffle.data --rebuild --shared all")]
-pub struct RepairArgs {
+pub(crate) struct RepairArgs {
     #[command(flatten)]
     target: Target,
 
@@ -66,7 +66,7 @@ pub struct RepairArgs {
 
 /// Who reads the shared blocks of a rebuilt file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shared {
+pub(crate) enum Shared {
     /// Nobody: the bytes stay in the file
     None,
     /// Every partition
@@ -74,7 +74,7 @@ pub enum Shared {
 }
 
 /// Runs the command.
-pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
     let limits = Limits::default();
     let shared = match args.shared {
         Shared::None => SharedPolicy::None,
@@ -183,6 +183,7 @@ fn print(args: &RepairArgs, recovered: &Recovered, out: &mut Out) -> Outcome {
         Action::LastCommit => format!("the output {done} cut at its last commit and finished"),
         Action::Rebuilt => format!("the index {done} made anew"),
         Action::Published => format!("the output is whole, and {done} given its names"),
+        other => other.as_str().to_owned(),
     };
     for path in &recovered.found {
         out.line(&format!("found {}", escape(&path.display().to_string())))?;

@@ -9,27 +9,27 @@ use crate::failure::{Failure, Outcome};
 
 /// What came out.
 #[derive(Debug, Serialize)]
-pub struct Content {
+pub(super) struct Content {
     /// Partitions that either output has.
     pub partitions: u32,
     pub different: Vec<PartitionDifference>,
 }
 
 impl Content {
-    pub fn is_equal(&self) -> bool {
+    pub(super) fn is_equal(&self) -> bool {
         self.different.is_empty()
     }
 }
 
 /// A partition whose contents differ, and where first.
 #[derive(Debug, Serialize)]
-pub struct PartitionDifference {
+pub(super) struct PartitionDifference {
     pub partition: u32,
     pub what: String,
 }
 
 /// Compares all partitions.
-pub fn compare(a: &Reader, b: &Reader) -> Outcome<Content> {
+pub(super) fn compare(a: &Reader, b: &Reader) -> Outcome<Content> {
     let (x, y) = (a.header().framing, b.header().framing);
     if x != y {
         let what = format!(

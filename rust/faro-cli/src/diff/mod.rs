@@ -28,7 +28,7 @@ Examples:
   faro diff shuffle-a shuffle-b
   faro diff --content uncompressed compressed
   faro diff --json a b | jq .content.different")]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// An output
     #[arg(value_name = "A")]
     a: std::path::PathBuf,
@@ -56,7 +56,7 @@ struct Report {
 }
 
 /// Runs the command.
-pub fn run(args: &DiffArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &DiffArgs, out: &mut Out) -> Outcome {
     let files = [Files::locate(&args.a)?, Files::locate(&args.b)?];
     let [a, b] = [
         Reader::open(&files[0], ReaderOptions::default())?,

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::view;
 
 /// All differences but those of contents.
-pub fn compare([a, b]: [&Reader; 2], files: &[Files; 2]) -> Outcome<Vec<Difference>> {
+pub(super) fn compare([a, b]: [&Reader; 2], files: &[Files; 2]) -> Outcome<Vec<Difference>> {
     let mut found = Vec::new();
     let mut note = |what: &str, a: String, b: String| {
         if a != b {

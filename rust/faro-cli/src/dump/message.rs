@@ -8,7 +8,7 @@ use super::schema::{Table, Type};
 use crate::escape::escape;
 
 /// A note at a place inside of the message.
-pub struct Part {
+pub(super) struct Part {
     pub length: usize,
     pub name: String,
     pub value: String,
@@ -24,7 +24,7 @@ struct Walk<'a> {
 }
 
 /// The parts of a message by their place; together they tile it.
-pub fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
+pub(super) fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
     let mut walk = Walk {
         bytes,
         base,

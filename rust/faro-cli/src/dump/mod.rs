@@ -34,7 +34,7 @@ Examples:
   faro dump --annotate --region 0 --partition 3 shuffle
   faro dump --offset 4096 --length 64 shuffle.data
   faro dump --annotate --format markdown tiny > tiny.md")]
-pub struct DumpArgs {
+pub(crate) struct DumpArgs {
     #[command(flatten)]
     target: Target,
 
@@ -73,14 +73,14 @@ pub struct DumpArgs {
 
 /// One file of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Which {
+pub(crate) enum Which {
     Data,
     Index,
 }
 
 /// How a dump is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// A heading and a code block for each file
@@ -90,7 +90,7 @@ pub enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &DumpArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &DumpArgs, out: &mut Out) -> Outcome {
     let paths = paths(args)?;
     let many = paths.len() > 1;
     let selected = selected(args)?;

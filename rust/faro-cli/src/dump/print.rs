@@ -12,13 +12,13 @@ const NAME_WIDTH: usize = 40;
 
 /// How much of long notes is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Bytes of a payload.
     pub payload: usize,
 }
 
 /// Prints a section: a title and a row or more for each note.
-pub fn section(section: &Section, limits: Limits, out: &mut Out) -> Outcome {
+pub(super) fn section(section: &Section, limits: Limits, out: &mut Out) -> Outcome {
     let style = out.style();
     let title = format!("{} ({} bytes at {})", section.title, section.length, section.offset);
     out.line(&style.bold(&title))?;
@@ -82,7 +82,7 @@ fn more(note: &Note, shown: usize, style: Style, out: &mut Out) -> Outcome {
 }
 
 /// Prints bytes without meaning.
-pub fn plain(offset: u64, bytes: &[u8], out: &mut Out) -> Outcome {
+pub(super) fn plain(offset: u64, bytes: &[u8], out: &mut Out) -> Outcome {
     let style = out.style();
     for (i, row) in bytes.chunks(PAYLOAD_ROW).enumerate() {
         let at = offset + (i * PAYLOAD_ROW) as u64;

@@ -1,8 +1,10 @@
 //! The tables of schema/faro.fbs, as far as an annotation needs them.
 
+use faro::block;
+
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
-pub enum Type {
+pub(super) enum Type {
     U32,
     U64,
     Text,
@@ -16,17 +18,17 @@ pub enum Type {
 
 /// A table: its name and fields in the order of their ids.
 #[derive(Debug)]
-pub struct Table {
+pub(super) struct Table {
     pub name: &'static str,
     pub fields: &'static [(&'static str, Type)],
 }
 
 /// The root table of a metadata block of this kind.
-pub fn root(kind: u8) -> Option<&'static Table> {
+pub(super) fn root(kind: u8) -> Option<&'static Table> {
     match kind {
-        128 => Some(&REGION),
-        129 => Some(&FOOTER),
-        130 => Some(&SCHEMA),
+        block::REGION => Some(&REGION),
+        block::FOOTER => Some(&FOOTER),
+        block::SCHEMA => Some(&SCHEMA),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use super::message;
 use super::note::{Section, number};
 use super::schema;
 use crate::failure::Outcome;
+use faro::block::{ANY_PARTITION, REGION};
 
 /// The largest block that is read into memory, as with the library's limits.
 const MAX_BLOCK: u64 = 64 << 20;
@@ -17,7 +18,7 @@ const MAX_BLOCK: u64 = 64 << 20;
 const PIECE: u64 = 1 << 20;
 
 /// Explains files.
-pub struct Walk<'a> {
+pub(super) struct Walk<'a> {
     pub file: &'a File,
     pub size: u64,
     /// Elements of a vector that are explained one by one.
@@ -35,7 +36,7 @@ struct Shape {
 
 impl Walk<'_> {
     /// Hands on each section that `wanted` wants, in order; sections tile the file.
-    pub fn run(
+    pub(super) fn run(
         &self,
         wanted: impl Fn(&Range<u64>) -> bool,
         failure: impl Fn(io::Error) -> crate::failure::Failure,
@@ -118,8 +119,8 @@ impl Walk<'_> {
         let (kind, codec) = (bytes[16], bytes[17]);
         let partition = number(&bytes, 8, 4) as u32;
         let owner = match partition {
-            u32::MAX if kind < 128 => ", shared".to_owned(),
-            u32::MAX => String::new(),
+            ANY_PARTITION if kind < REGION => ", shared".to_owned(),
+            ANY_PARTITION => String::new(),
             partition => format!(", partition {partition}"),
         };
         let name = fields::kind_name(kind);

@@ -28,7 +28,7 @@ Examples:
   faro pack events.jsonl -o events --by /user/id --range --partitions 16
   faro pack readings.tsv -o readings --by 2:float --no-header --bounds 0,10.5,99
   zcat orders.csv.gz | faro pack - --format csv -o shuffle --by customer --single")]
-pub struct PackArgs {
+pub(crate) struct PackArgs {
     /// Files to read: CSV, TSV, JSON lines, Parquet, Arrow IPC; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
@@ -128,7 +128,7 @@ pub struct PackArgs {
 
 /// A column of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
+pub(crate) struct By {
     pub name: String,
     pub kind: Option<KeyType>,
 }
@@ -182,7 +182,7 @@ fn at_least(size: u64, text: &str, least: u64, shown: &str, unit: &str) -> Resul
 
 /// A codec and its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compression {
+pub(crate) struct Compression {
     pub codec: faro::Codec,
     pub level: i32,
 }

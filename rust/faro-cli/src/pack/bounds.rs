@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 
 /// Bounds as they were given, of no type yet: each input reads them by the types of its own key.
 #[derive(Debug)]
-pub struct Bounds {
+pub(super) struct Bounds {
     file: Option<PathBuf>,
     rows: Vec<Row>,
 }
@@ -40,7 +40,7 @@ enum Given {
 
 impl Bounds {
     /// Reads `--bounds`: values with commas between, or `@FILE` with one bound in JSON on each line.
-    pub fn read(text: &str, columns: usize) -> Outcome<Bounds> {
+    pub(super) fn read(text: &str, columns: usize) -> Outcome<Bounds> {
         if let Some(path) = text.strip_prefix('@') {
             return read_file(Path::new(path), columns);
         }
@@ -65,12 +65,12 @@ impl Bounds {
     }
 
     /// How many partitions they make.
-    pub fn partitions(&self) -> u64 {
+    pub(super) fn partitions(&self) -> u64 {
         self.rows.len() as u64 + 1
     }
 
     /// The bounds by these types. Where a column has none, as in JSON, the bounds are what they look like.
-    pub fn typed(&self, types: &[Option<KeyType>]) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
+    pub(super) fn typed(&self, types: &[Option<KeyType>]) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
         let kind = |(column, kind): (usize, &Option<KeyType>)| kind.unwrap_or_else(|| self.look(column));
         let types: Vec<KeyType> = types.iter().enumerate().map(kind).collect();
         let mut bounds: Vec<OwnedKey> = Vec::with_capacity(self.rows.len());

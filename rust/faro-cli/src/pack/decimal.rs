@@ -2,7 +2,7 @@
 
 /// Reads a number such as `-12.50` or `125e-1`: its unscaled value and its scale, the smallest that holds it. Nothing
 /// if it is not a number, or if 128 bits and a scale of 8 bits do not hold it.
-pub fn parse(text: &str) -> Option<(i128, i8)> {
+pub(super) fn parse(text: &str) -> Option<(i128, i8)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Option<(i128, i8)> {
 }
 
 /// The same number with another scale; nothing if that scale does not hold it exactly.
-pub fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
+pub(super) fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
     let power = |digits: i32| 10i128.checked_pow(digits.unsigned_abs());
     match i32::from(to) - i32::from(scale) {
         _ if unscaled == 0 => Some(0),
@@ -47,7 +47,7 @@ pub fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
 }
 
 /// The number as text, without an exponent.
-pub fn show(unscaled: i128, scale: i8) -> String {
+pub(super) fn show(unscaled: i128, scale: i8) -> String {
     if scale <= 0 && unscaled != 0 {
         return format!("{unscaled}{}", "0".repeat(usize::from(scale.unsigned_abs())));
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 /// The way to a value from the record's object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
+pub(super) struct Path {
     /// As the caller wrote it.
     pub text: String,
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Path {
 
 impl Path {
     /// Reads a name, or a pointer, which begins with a slash.
-    pub fn parse(text: &str) -> Result<Path, String> {
+    pub(super) fn parse(text: &str) -> Result<Path, String> {
         let names = match text.strip_prefix('/') {
             None => vec![text.to_owned()],
             Some(pointer) => pointer
@@ -32,7 +32,7 @@ impl Path {
     }
 
     /// The text of the value in a record, which must be an object; nothing if it is not there.
-    pub fn find<'a>(&self, record: &'a str) -> Result<Option<&'a str>, String> {
+    pub(super) fn find<'a>(&self, record: &'a str) -> Result<Option<&'a str>, String> {
         let mut value = Some(object(record)?);
         for name in &self.names {
             value = match value {
@@ -44,7 +44,7 @@ impl Path {
     }
 
     /// The names that there are where the path ends in a record: of the same form as the path, sorted.
-    pub fn beside(&self, record: &str) -> Result<Vec<String>, String> {
+    pub(super) fn beside(&self, record: &str) -> Result<Vec<String>, String> {
         let mut value = object(record)?;
         let mut way = String::new();
         for name in &self.names {
@@ -119,7 +119,7 @@ fn index(name: &str) -> Option<usize> {
 }
 
 /// What is wrong with the JSON of a line.
-pub fn mistake(error: serde_json::Error) -> String {
+pub(super) fn mistake(error: serde_json::Error) -> String {
     // The line is the record's, counted in its file; serde_json would always say line 1.
     let text = error.to_string();
     let short = text.split(" at line ").next().unwrap_or(&text);

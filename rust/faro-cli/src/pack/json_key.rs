@@ -15,7 +15,7 @@ const NAMES: usize = 20;
 
 /// Finds the key of records, one after another.
 #[derive(Debug)]
-pub struct JsonKey {
+pub(super) struct JsonKey {
     fields: Vec<Field>,
     records: u64,
 }
@@ -43,7 +43,7 @@ enum Rule {
 
 /// A value of the key that records did not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub(super) struct Missing {
     pub name: String,
     /// How many records did not have it, of how many.
     pub count: u64,
@@ -54,7 +54,7 @@ pub struct Missing {
 
 impl JsonKey {
     /// The key's values where `by` says. With `alike` each must be of one type in all records.
-    pub fn new(by: &[By], alike: bool) -> Result<JsonKey, String> {
+    pub(super) fn new(by: &[By], alike: bool) -> Result<JsonKey, String> {
         let field = |by: &By| {
             Ok(Field {
                 path: Path::parse(&by.name)?,
@@ -72,7 +72,7 @@ impl JsonKey {
     }
 
     /// The types of the values that have one; of those without, nothing but nulls was seen.
-    pub fn types(&self) -> Vec<Option<KeyType>> {
+    pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         let kind = |field: &Field| match field.rule {
             Rule::Named(kind) => Some(kind),
             Rule::Alike(kind) => kind,
@@ -82,7 +82,7 @@ impl JsonKey {
     }
 
     /// Expects values of the types that bounds have, where the caller named none.
-    pub fn expect(&mut self, types: &[KeyType]) {
+    pub(super) fn expect(&mut self, types: &[KeyType]) {
         for (field, kind) in self.fields.iter_mut().zip(types) {
             if let Rule::Alike(expected) = &mut field.rule {
                 *expected = Some(*kind);
@@ -91,7 +91,7 @@ impl JsonKey {
     }
 
     /// Finds the key of a record and hands it on.
-    pub fn with<T>(&mut self, record: &[u8], then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
+    pub(super) fn with<T>(&mut self, record: &[u8], then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
         let record = std::str::from_utf8(record).map_err(|_| "not UTF-8, as JSON must be".to_owned())?;
         self.records += 1;
         let mut found = Vec::with_capacity(self.fields.len());
@@ -116,7 +116,7 @@ impl JsonKey {
     }
 
     /// The values that some record, or every record, did not have.
-    pub fn missing(&self) -> Vec<Missing> {
+    pub(super) fn missing(&self) -> Vec<Missing> {
         let missing = self.fields.iter().filter(|field| field.missing > 0);
         let report = |field: &Field| Missing {
             name: field.path.text.clone(),

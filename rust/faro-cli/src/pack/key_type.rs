@@ -6,7 +6,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 /// What the values of a key's column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyType {
+pub(crate) enum KeyType {
     /// Nothing but nulls.
     Null,
     Bool,
@@ -29,7 +29,7 @@ pub enum KeyType {
 
 /// What a date is stored as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub(crate) enum Stored {
     Days,
     Milliseconds,
 }
@@ -46,11 +46,11 @@ const NAMED: [(&str, KeyType); 7] = [
 ];
 
 /// The names of types, for people.
-pub const NAMES: &str = "text, int, float, bool, decimal(SCALE), date, timestamp or timestamptz";
+pub(super) const NAMES: &str = "text, int, float, bool, decimal(SCALE), date, timestamp or timestamptz";
 
 impl KeyType {
     /// The type that a name in `--by` stands for.
-    pub fn of_name(name: &str) -> Option<KeyType> {
+    pub(crate) fn of_name(name: &str) -> Option<KeyType> {
         let scale = name.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
         if let Some(scale) = scale {
             return scale.parse().ok().map(KeyType::Decimal);
@@ -59,7 +59,7 @@ impl KeyType {
     }
 
     /// The type of an Arrow column; nothing if it cannot be a key.
-    pub fn of_arrow(data_type: &DataType) -> Option<KeyType> {
+    pub(crate) fn of_arrow(data_type: &DataType) -> Option<KeyType> {
         use DataType as D;
         Some(match data_type {
             D::Null => KeyType::Null,
@@ -82,7 +82,7 @@ impl KeyType {
     }
 
     /// Whether the values of the two types compare with each other, so that bounds of one are bounds of the other.
-    pub fn compares_with(self, other: KeyType) -> bool {
+    pub(crate) fn compares_with(self, other: KeyType) -> bool {
         let both = (self, other);
         self == other
             || matches!(
@@ -92,7 +92,7 @@ impl KeyType {
     }
 
     /// The type in words, with an example.
-    pub fn described(self) -> &'static str {
+    pub(crate) fn described(self) -> &'static str {
         match self {
             KeyType::Null => "a null",
             KeyType::Bool => "a boolean, such as true",

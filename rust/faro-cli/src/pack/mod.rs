@@ -22,8 +22,8 @@ mod times;
 mod value;
 mod write;
 
-pub use args::PackArgs;
-pub use value::hex;
+pub(crate) use args::PackArgs;
+pub(crate) use value::hex;
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ use source::{Source, is_stdin};
 const DEFAULT_PARTITIONS: u32 = 64;
 
 /// Runs the command.
-pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     crate::signals::install()?;
     let jobs = outputs::plan(args)?;
     let method = Method::of(args, &jobs)?;

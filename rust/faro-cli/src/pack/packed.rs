@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// What was written for one input.
 #[derive(Debug, Serialize)]
-pub struct Packed {
+pub(super) struct Packed {
     pub input: String,
     pub files: Vec<String>,
     pub format: &'static str,

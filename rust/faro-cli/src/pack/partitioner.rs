@@ -8,11 +8,11 @@ use super::key_type::KeyType;
 use super::value::OwnedValue;
 
 /// A key that outlives its record.
-pub type OwnedKey = Vec<OwnedValue>;
+pub(super) type OwnedKey = Vec<OwnedValue>;
 
 /// Finds the partition of each key.
 #[derive(Clone, Debug)]
-pub enum Partitioner {
+pub(super) enum Partitioner {
     Hash {
         partitions: u32,
     },
@@ -26,7 +26,7 @@ pub enum Partitioner {
 
 impl Partitioner {
     /// The partition of a key, counted from 0. `scratch` saves an allocation per key.
-    pub fn partition(&self, key: &[KeyValue<'_>], scratch: &mut Vec<u8>) -> u32 {
+    pub(super) fn partition(&self, key: &[KeyValue<'_>], scratch: &mut Vec<u8>) -> u32 {
         match self {
             Partitioner::Hash { partitions } => {
                 scratch.clear();
@@ -48,7 +48,7 @@ fn compare_to_bound(bound: &OwnedKey, key: &[KeyValue<'_>]) -> Ordering {
 }
 
 /// Keeps a fair sample of all keys that it is offered: the same input gives the same sample.
-pub struct Sampler {
+pub(super) struct Sampler {
     sample: Vec<OwnedKey>,
     capacity: usize,
     seen: u64,
@@ -57,7 +57,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler for bounds of this many partitions.
-    pub fn new(partitions: u32) -> Sampler {
+    pub(super) fn new(partitions: u32) -> Sampler {
         // With 100 keys for each partition, partitions are within some ten percent of equal.
         let capacity = (partitions as usize).saturating_mul(100).clamp(10_000, 1_000_000);
         Sampler {
@@ -69,7 +69,7 @@ impl Sampler {
     }
 
     /// Reservoir sampling: each key so far is in the sample with the same probability.
-    pub fn offer(&mut self, key: &[KeyValue<'_>]) {
+    pub(super) fn offer(&mut self, key: &[KeyValue<'_>]) {
         self.seen += 1;
         if self.sample.len() < self.capacity {
             self.sample.push(key.iter().map(OwnedValue::of).collect());
@@ -91,7 +91,7 @@ impl Sampler {
     }
 
     /// Bounds that part the sample evenly; none when there was nothing to sample.
-    pub fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
+    pub(super) fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
         self.sample
             .sort_by(|a, b| compare_keys(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
         if self.sample.is_empty() {

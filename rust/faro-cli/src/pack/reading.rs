@@ -15,7 +15,7 @@ impl KeyType {
     }
 
     /// The value that a field of CSV or TSV stands for. An empty field is null, unless it is text.
-    pub fn field(self, text: &str) -> Result<KeyValue<'_>, String> {
+    pub(crate) fn field(self, text: &str) -> Result<KeyValue<'_>, String> {
         let trimmed = text.trim();
         match self {
             KeyType::Text => Ok(KeyValue::Text(text)),
@@ -25,13 +25,13 @@ impl KeyType {
     }
 
     /// The value of a JSON value, of which `raw` is the text and `text` what it stands for if it is a string.
-    pub fn json<'a>(self, raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
+    pub(crate) fn json<'a>(self, raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
         let value = self.json_value(raw, text)?;
         self.held(value, raw)
     }
 
     /// A bound on the command line.
-    pub fn bound(self, text: &str) -> Result<OwnedValue, String> {
+    pub(crate) fn bound(self, text: &str) -> Result<OwnedValue, String> {
         match self {
             KeyType::Null => Err("the column has only nulls, which no bound divides".to_owned()),
             KeyType::Text => Ok(OwnedValue::Text(text.to_owned())),
@@ -43,7 +43,7 @@ impl KeyType {
     }
 
     /// A bound in JSON; see [`KeyType::json`].
-    pub fn json_bound(self, raw: &str, text: &str) -> Result<OwnedValue, String> {
+    pub(crate) fn json_bound(self, raw: &str, text: &str) -> Result<OwnedValue, String> {
         match self {
             _ if raw == "null" => Ok(OwnedValue::Null),
             KeyType::Null => self.bound(text),
@@ -138,7 +138,7 @@ impl KeyType {
 
     /// A value in the form that bounds are given in. What has no such form (a date beyond the calendar) is the integer
     /// that stores it.
-    pub fn show(self, value: &OwnedValue) -> Json {
+    pub(crate) fn show(self, value: &OwnedValue) -> Json {
         let text = match (self, value) {
             (KeyType::Date(Stored::Days), OwnedValue::Int(v)) => times::show_date(*v),
             (KeyType::Date(Stored::Milliseconds), OwnedValue::Int(v)) => {
@@ -166,7 +166,7 @@ impl KeyType {
 }
 
 /// An integer that 64 bits hold, signed or not.
-pub fn integer(text: &str) -> Option<KeyValue<'static>> {
+pub(super) fn integer(text: &str) -> Option<KeyValue<'static>> {
     text.parse()
         .map(KeyValue::Int)
         .or_else(|_| text.parse().map(KeyValue::UInt))

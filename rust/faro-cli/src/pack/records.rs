@@ -9,7 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 /// How a text format is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Splitting {
+pub(super) enum Splitting {
     /// At every line end; records have no fields.
     Lines,
     /// At every line end, into fields that this byte parts.
@@ -19,11 +19,11 @@ pub enum Splitting {
 }
 
 /// The largest record: what a block may hold (LIM-1), so that a quote that is never closed cannot fill the memory.
-pub const MAX_RECORD: usize = 64 << 20;
+pub(super) const MAX_RECORD: usize = 64 << 20;
 
 /// A record and the line it begins on.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     pub bytes: &'a [u8],
     pub line: u64,
     /// Whether its line ended with carriage return and line feed.
@@ -33,7 +33,7 @@ pub struct Record<'a> {
 
 /// The fields of a record, quotes resolved.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a> {
+pub(super) struct Fields<'a> {
     text: &'a [u8],
     ends: &'a [usize],
     /// Bytes at the end of the last field that belong to the line end.
@@ -41,25 +41,25 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         self.ends.len()
     }
 
     /// A field by its number from 0.
-    pub fn get(self, number: usize) -> Option<&'a [u8]> {
+    pub(super) fn get(self, number: usize) -> Option<&'a [u8]> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         let trailing = if number + 1 == self.count() { self.trailing } else { 0 };
         self.ends.get(number).map(|end| &self.text[start..end - trailing])
     }
 
-    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a [u8]> {
         (0..self.count()).filter_map(move |number| self.get(number))
     }
 }
 
 /// What keeps a text from being split.
 #[derive(Debug)]
-pub enum SplitError {
+pub(super) enum SplitError {
     Io(io::Error),
     /// The record that begins on this line is longer than a record can be.
     TooLong {
@@ -72,7 +72,7 @@ pub enum SplitError {
 }
 
 /// Reads records, with buffers that grow to the largest of them.
-pub struct Records<R> {
+pub(super) struct Records<R> {
     input: BufReader<R>,
     splitter: Splitter,
     /// The record with its line end.
@@ -94,7 +94,7 @@ struct Parser {
 
 impl<R: Read> Records<R> {
     /// Records of an input whose first bytes come together: csv-core looks for a byte order mark only there.
-    pub fn new(input: R, splitting: Splitting) -> Records<R> {
+    pub(super) fn new(input: R, splitting: Splitting) -> Records<R> {
         Records {
             input: BufReader::with_capacity(1 << 18, input),
             splitter: match splitting {
@@ -107,7 +107,7 @@ impl<R: Read> Records<R> {
     }
 
     /// The next record that is not an empty line, or nothing at the end.
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
         loop {
             self.raw.clear();
             let (line, count) = match &mut self.splitter {

@@ -14,7 +14,7 @@ use crate::signals::PatientPipe;
 
 /// The formats that can be packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Comma-separated values; quoted fields may hold delimiters and line ends
     Csv,
     /// Tab-separated values, without quoting
@@ -29,7 +29,7 @@ pub enum Format {
 
 impl Format {
     /// The name that the property `faro.pack.format` has.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Csv => "csv",
             Format::Tsv => "tsv",
@@ -40,7 +40,7 @@ impl Format {
     }
 
     /// Whether records are lines of text, not rows of batches.
-    pub fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Format::Csv | Format::Tsv | Format::Jsonl)
     }
 
@@ -85,7 +85,7 @@ enum Content {
 }
 
 /// An input that was opened and recognised.
-pub struct Source {
+pub(super) struct Source {
     /// What it is called in messages.
     pub path: PathBuf,
     pub format: Format,
@@ -97,7 +97,7 @@ pub struct Source {
 }
 
 /// Whether a path stands for standard input.
-pub fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -111,7 +111,7 @@ fn named(path: &Path) -> PathBuf {
 }
 
 /// A failure of reading: the system's, or that of a compressed input that is damaged.
-pub fn read_failure(path: &Path, error: io::Error) -> Failure {
+pub(super) fn read_failure(path: &Path, error: io::Error) -> Failure {
     if is_damage(&error) {
         Failure::input(path, None, error.to_string())
     } else {
@@ -122,7 +122,7 @@ pub fn read_failure(path: &Path, error: io::Error) -> Failure {
 impl Source {
     /// Opens an input; its format is what the caller says, else what its first bytes say, else its name. Whether it is
     /// compressed is said by its first bytes.
-    pub fn open(path: &Path, format: Option<Format>) -> Outcome<Source> {
+    pub(super) fn open(path: &Path, format: Option<Format>) -> Outcome<Source> {
         let opened = open(path)?;
         let size = match &opened {
             Opened::File(file) => file.metadata().ok().map(|metadata| metadata.len()),
@@ -148,17 +148,17 @@ impl Source {
     }
 
     /// Whether it can be opened and read once more from its beginning.
-    pub fn is_repeatable(&self) -> bool {
+    pub(super) fn is_repeatable(&self) -> bool {
         !matches!(self.content, Content::Pipe(_))
     }
 
     /// Whether the content is an Arrow IPC file, not a stream.
-    pub fn is_arrow_file(&self) -> bool {
+    pub(super) fn is_arrow_file(&self) -> bool {
         self.start.starts_with(ARROW_FILE)
     }
 
     /// The plain bytes in order, of which the first come together. Progress is in bytes of the input.
-    pub fn into_reader(self, progress: &ProgressBar) -> Outcome<Box<dyn Read + Send>> {
+    pub(super) fn into_reader(self, progress: &ProgressBar) -> Outcome<Box<dyn Read + Send>> {
         let rest: Box<dyn Read + Send> = match self.content {
             Content::File(file) => return Ok(Box::new(progress.wrap_read(file))),
             Content::Compressed(file, compression) => {
@@ -174,7 +174,7 @@ impl Source {
     }
 
     /// The bytes at any place: a file, or the memory that a pipe or a compressed file was read into.
-    pub fn into_random_access(self) -> Outcome<RandomAccess> {
+    pub(super) fn into_random_access(self) -> Outcome<RandomAccess> {
         if let Content::File(file) = self.content {
             return Ok(RandomAccess::File(file));
         }
@@ -189,7 +189,7 @@ impl Source {
 }
 
 /// Bytes that can be read at any place.
-pub enum RandomAccess {
+pub(super) enum RandomAccess {
     File(File),
     Memory(Bytes),
 }

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
 
 /// What must be kept so that the text can be restored from its records.
 #[derive(Clone, Debug, Default)]
-pub struct TextShape {
+pub(super) struct TextShape {
     /// The header line without its line end, and the delimiter of the fields.
     pub header: Option<String>,
     pub delimiter: Option<u8>,
@@ -25,7 +25,7 @@ pub struct TextShape {
 }
 
 /// A text input that is ready to be read.
-pub struct TextInput {
+pub(super) struct TextInput {
     pub path: PathBuf,
     pub format: Format,
     records: Records<Box<dyn Read + Send>>,
@@ -37,7 +37,7 @@ pub struct TextInput {
 
 impl TextInput {
     /// Reads the header, if there is one, and finds the key's columns in it.
-    pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<TextInput> {
+    pub(super) fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<TextInput> {
         let (path, format) = (source.path.clone(), source.format);
         let delimiter = delimiter(args, format);
         let splitting = match format {
@@ -76,14 +76,14 @@ impl TextInput {
     }
 
     /// Expects JSON values of these types, where the caller named none.
-    pub fn expect(&mut self, types: &[KeyType]) {
+    pub(super) fn expect(&mut self, types: &[KeyType]) {
         if let TextKey::Json(key) = &mut self.key {
             key.expect(types);
         }
     }
 
     /// What of the key the records so far did not have; an error if none had it.
-    pub fn missing(&self) -> Outcome<Vec<Missing>> {
+    pub(super) fn missing(&self) -> Outcome<Vec<Missing>> {
         let missing = match &self.key {
             TextKey::Json(key) => key.missing(),
             TextKey::Columns(_) => Vec::new(),
@@ -99,7 +99,10 @@ impl TextInput {
     }
 
     /// Hands the next record and what `then` makes of it on; nothing at the end.
-    pub fn next<T>(&mut self, then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T) -> Outcome<Option<(Record<'_>, T)>> {
+    pub(super) fn next<T>(
+        &mut self,
+        then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T,
+    ) -> Outcome<Option<(Record<'_>, T)>> {
         let Some(record) = self.records.next().map_err(|error| split_failure(&self.path, error))? else {
             return Ok(None);
         };

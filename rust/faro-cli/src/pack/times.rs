@@ -11,13 +11,13 @@ const EPOCH: i64 = 719_163;
 
 /// A point in time, in nanoseconds from 1970-01-01T00:00, in UTC if its text had a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instant {
+pub(super) struct Instant {
     pub nanoseconds: i128,
     pub has_zone: bool,
 }
 
 /// How many of a unit a second has.
-pub fn per_second(unit: TimeUnit) -> i64 {
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -27,7 +27,7 @@ pub fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// Nanoseconds in a unit: none if there would be a fraction, or if 64 bits do not hold them.
-pub fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
+pub(super) fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
     let size = NANOSECONDS / i128::from(per_second(unit));
     (nanoseconds % size == 0)
         .then(|| i64::try_from(nanoseconds / size).ok())
@@ -35,7 +35,7 @@ pub fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
 }
 
 /// Reads `YYYY-MM-DD`: days from 1970-01-01. Years beyond 9999 have a sign.
-pub fn parse_date(text: &str) -> Option<i64> {
+pub(super) fn parse_date(text: &str) -> Option<i64> {
     let (rest, day) = text.rsplit_once('-')?;
     let (year, month) = rest.rsplit_once('-')?;
     let signed = year.starts_with(['+', '-']);
@@ -48,7 +48,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
 }
 
 /// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`: nanoseconds from midnight.
-pub fn parse_time(text: &str) -> Option<i128> {
+pub(super) fn parse_time(text: &str) -> Option<i128> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),
         None => (text, None),
@@ -65,7 +65,7 @@ pub fn parse_time(text: &str) -> Option<i128> {
 }
 
 /// Reads a date, or a date and a time with a `T` or a blank between, and perhaps `Z` or an offset such as `+02:00`.
-pub fn parse_instant(text: &str) -> Option<Instant> {
+pub(super) fn parse_instant(text: &str) -> Option<Instant> {
     let Some((date, time)) = text.split_once(['T', ' ']) else {
         let nanoseconds = i128::from(parse_date(text)?) * DAY;
         return Some(Instant {
@@ -121,20 +121,20 @@ fn nanoseconds(fraction: &str) -> Option<i128> {
 }
 
 /// A date; nothing beyond the years that chrono has, some 262,000 on either side.
-pub fn show_date(days: i64) -> Option<String> {
+pub(super) fn show_date(days: i64) -> Option<String> {
     let days = i32::try_from(days.checked_add(EPOCH)?).ok()?;
     NaiveDate::from_num_days_from_ce_opt(days).map(|date| date.format("%Y-%m-%d").to_string())
 }
 
 /// A time of day; nothing if it is not within a day.
-pub fn show_time(value: i64, unit: TimeUnit) -> Option<String> {
+pub(super) fn show_time(value: i64, unit: TimeUnit) -> Option<String> {
     let within = (0..86_400 * per_second(unit)).contains(&value);
     let instant = within.then(|| point(value, unit)).flatten()?;
     Some(instant.format("%H:%M:%S%.f").to_string())
 }
 
 /// A point in time, with `Z` if it has a time zone; nothing beyond the years that chrono has.
-pub fn show_instant(value: i64, unit: TimeUnit, has_zone: bool) -> Option<String> {
+pub(super) fn show_instant(value: i64, unit: TimeUnit, has_zone: bool) -> Option<String> {
     let zone = if has_zone { "Z" } else { "" };
     point(value, unit).map(|point| format!("{}{zone}", point.format("%Y-%m-%dT%H:%M:%S%.f")))
 }

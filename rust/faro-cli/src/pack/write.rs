@@ -21,7 +21,7 @@ use crate::view::paths;
 type Properties = Vec<(&'static str, String)>;
 
 /// Writes the output of a job. A writer that is dropped on the way out takes its temporary files along.
-pub fn pack(
+pub(super) fn pack(
     args: &PackArgs,
     job: &Job,
     mut input: Input,

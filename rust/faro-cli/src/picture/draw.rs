@@ -7,7 +7,7 @@ use super::scale::{colour, percent, quote, shade, ticks};
 use crate::units::{count, plural, size};
 
 /// A share of the files' bytes, for the bar at the foot.
-pub struct Part {
+pub(crate) struct Part {
     pub name: &'static str,
     pub bytes: u64,
 }
@@ -34,7 +34,7 @@ const EMPTY: &str = "#f7f7f5";
 const PARTS: [&str; 6] = ["#315692", "#e8833a", "#97d4a0", "#c9b458", "#8b6fb3", "#c44e52"];
 
 /// Draws the picture of an output with the name; `parts` are the shares of its files' bytes.
-pub fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
+pub(crate) fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
     let row_height = (420.0 / grid.rows.len().max(1) as f64).clamp(3.0, 24.0);
     let map_height = row_height * grid.rows.len().max(1) as f64;
     let legend_top = MAP_TOP + map_height + 62.0;

@@ -10,7 +10,7 @@ const MAX_ROWS: usize = 120;
 
 /// What one region stores.
 #[derive(Clone, Debug, Default)]
-pub struct RegionShare {
+pub(crate) struct RegionShare {
     /// Partitions, counted from the file's first, and the bytes of their own extents.
     pub own: Vec<(u32, u64)>,
     pub shared: Vec<SharedShare>,
@@ -18,7 +18,7 @@ pub struct RegionShare {
 
 /// A shared extent.
 #[derive(Clone, Debug)]
-pub struct SharedShare {
+pub(crate) struct SharedShare {
     pub bytes: u64,
     /// Members, counted from the file's first partition; nothing means all.
     pub members: Option<Vec<u32>>,
@@ -26,7 +26,7 @@ pub struct SharedShare {
 
 /// One row of the picture.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub(crate) struct Row {
     /// Regions that share the row.
     pub regions: Range<usize>,
     /// Largest own extent in each column.
@@ -40,7 +40,7 @@ pub struct Row {
 
 /// One column of the picture.
 #[derive(Clone, Debug, Default)]
-pub struct Column {
+pub(crate) struct Column {
     /// Partitions that share the column, counted from the file's first.
     pub partitions: Range<u32>,
     /// Bytes of what the partitions own in all regions: their mean and the largest.
@@ -50,7 +50,7 @@ pub struct Column {
 
 /// All figures of a picture.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     pub first_partition: u32,
     pub partitions: u32,
     pub regions: usize,
@@ -65,7 +65,7 @@ pub struct Grid {
 
 impl Grid {
     /// Gathers the figures; `region` gives what each region stores.
-    pub fn gather<E>(
+    pub(crate) fn gather<E>(
         first_partition: u32,
         partitions: u32,
         regions: usize,
@@ -115,22 +115,22 @@ impl Grid {
     }
 
     /// The largest extent of the picture, which has the darkest colour.
-    pub fn darkest(&self) -> u64 {
+    pub(crate) fn darkest(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.cells).copied().max().unwrap_or(0)
     }
 
     /// How many partitions share a column.
-    pub fn in_column(&self) -> u32 {
+    pub(crate) fn in_column(&self) -> u32 {
         self.columns.first().map_or(1, |column| column.partitions.len() as u32)
     }
 
     /// How many regions share a row.
-    pub fn in_row(&self) -> usize {
+    pub(crate) fn in_row(&self) -> usize {
         self.rows.first().map_or(1, |row| row.regions.len())
     }
 
     /// Mean bytes of what a partition owns.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.own as f64 / f64::from(self.partitions)
     }
 }

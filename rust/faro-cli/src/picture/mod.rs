@@ -4,5 +4,5 @@ mod draw;
 mod grid;
 mod scale;
 
-pub use draw::{Part, svg};
-pub use grid::{Grid, RegionShare, SharedShare};
+pub(crate) use draw::{Part, svg};
+pub(crate) use grid::{Grid, RegionShare, SharedShare};

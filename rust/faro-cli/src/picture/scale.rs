@@ -10,12 +10,12 @@ const RAMP: [(f64, [f64; 3]); 5] = [
 ];
 
 /// Where a size stands between nothing and the largest: by its square root, so that the small ones still differ.
-pub fn shade(bytes: u64, darkest: u64) -> f64 {
+pub(super) fn shade(bytes: u64, darkest: u64) -> f64 {
     (bytes as f64 / darkest.max(1) as f64).sqrt()
 }
 
 /// The colour of a shade from 0 to 1.
-pub fn colour(shade: f64) -> String {
+pub(super) fn colour(shade: f64) -> String {
     let above = RAMP
         .iter()
         .position(|(place, _)| *place >= shade)
@@ -28,7 +28,7 @@ pub fn colour(shade: f64) -> String {
 }
 
 /// At most so many places out of `n`, evenly apart by a round step.
-pub fn ticks(n: usize, most: usize) -> impl Iterator<Item = usize> {
+pub(super) fn ticks(n: usize, most: usize) -> impl Iterator<Item = usize> {
     let least = n.div_ceil(most.max(1)).max(1);
     let steps = (0..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10usize.pow(power)));
     let step = steps.take(30).find(|step| *step >= least).unwrap_or(least);
@@ -36,7 +36,7 @@ pub fn ticks(n: usize, most: usize) -> impl Iterator<Item = usize> {
 }
 
 /// A share as people read it.
-pub fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     if share < 0.0995 {
         format!("{:.1}%", share * 100.0)
     } else {
@@ -45,7 +45,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Text for XML, without the control characters that XML forbids (and SEC-4 does).
-pub fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     crate::escape::escape(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")

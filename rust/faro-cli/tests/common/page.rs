@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// A command of a page, and what the page says that it prints.
-pub struct Example {
+pub(crate) struct Example {
     pub command: String,
     pub printed: String,
     /// The lines of the page after the command's own, from the first to the one after the last.
@@ -11,20 +11,20 @@ pub struct Example {
 }
 
 /// A page: its examples are the lines that begin with four spaces, their commands those that go on with `$ `.
-pub struct Page {
+pub(crate) struct Page {
     path: PathBuf,
     text: String,
 }
 
 impl Page {
     /// A page in docs/.
-    pub fn open(name: &str) -> Page {
+    pub(crate) fn open(name: &str) -> Page {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         Page { path, text }
     }
 
-    pub fn examples(&self) -> Vec<Example> {
+    pub(crate) fn examples(&self) -> Vec<Example> {
         let mut found: Vec<Example> = Vec::new();
         let mut fenced = false;
         for (number, line) in self.text.lines().enumerate() {
@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// Writes the page again with what the commands really print, for those examples that have it.
-    pub fn update(&self, printed: &[(Example, String)]) {
+    pub(crate) fn update(&self, printed: &[(Example, String)]) {
         let mut lines: Vec<String> = self.text.lines().map(str::to_owned).collect();
         for (example, got) in printed.iter().rev() {
             let indented = got.lines().map(|line| match line {

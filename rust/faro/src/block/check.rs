@@ -150,7 +150,7 @@ pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
             Code::MalformedBlock,
             offset,
             "a block header of 24 bytes",
-            format!("{} bytes before its place ends at {end}", end.saturating_sub(offset)),
+            format!("{} bytes before the end at {end}", end.saturating_sub(offset)),
         ));
     }
     Ok(())
@@ -367,7 +367,7 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
         Some(at) => Err(Error::at(
             Code::MalformedBlock,
             offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size) + at as u64,
-            "zero bytes behind the payload",
+            "zero bytes after the payload",
             format!("{:02X}", padding[at]),
         )),
     }

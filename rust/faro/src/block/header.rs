@@ -22,8 +22,8 @@ pub(crate) const CODEC_NONE: u8 = 0;
 /// The largest codec number that this library knows.
 pub(crate) const CODEC_LAST: u8 = 2;
 
-/// Whether a kind is data or an event's: what may stand in an extent.
-pub const fn is_partition_kind(kind: u8) -> bool {
+/// Whether blocks of a kind belong in extents: data and events.
+pub(crate) const fn is_partition_kind(kind: u8) -> bool {
     kind == DATA || is_event_kind(kind)
 }
 

@@ -25,6 +25,7 @@ pub(crate) const KNOWN_WRITER_FEATURES: u32 = 0;
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum FileKind {
     /// The data file of a pair.
     Data = 1,

@@ -14,6 +14,7 @@ use statistics::Counter;
 
 /// How much is checked; each level includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Level {
     /// Everything but partition blocks.
     Structure,
@@ -25,6 +26,7 @@ pub enum Level {
 
 /// What a check counted in a valid output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Regions of the output.
     pub regions: u64,

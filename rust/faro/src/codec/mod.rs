@@ -14,6 +14,7 @@ use zstd_safe::{CCtx, CParameter, FrameFormat};
 /// How a writer compresses data blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Codec {
     /// Not at all.
     #[default]

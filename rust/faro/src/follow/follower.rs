@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// How far a follower has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Regions that are committed so far.
     pub regions: usize,

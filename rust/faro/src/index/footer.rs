@@ -34,7 +34,7 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
             .windows(2)
             .find(|pair| pair[0].key.as_bytes() >= pair[1].key.as_bytes())
         {
-            return Err(format!("the property {:?} behind {:?}", pair[1].key, pair[0].key));
+            return Err(format!("the property {:?} after {:?}", pair[1].key, pair[0].key));
         }
         Ok(())
     })();
@@ -143,10 +143,10 @@ fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) 
         let most = match next {
             Some(next) => next,
             None if single => footer_offset,
-            None => return Err(fault(" behind the last region")),
+            None => return Err(fault(" after the last region")),
         };
         if block_end > most {
-            return Err(fault(&format!(", which ends behind {most}")));
+            return Err(fault(&format!(", which ends after {most}")));
         }
         end = block_end;
     }

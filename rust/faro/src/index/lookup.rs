@@ -12,6 +12,7 @@ use crate::storage::InputFile;
 use std::cmp::Ordering;
 
 /// How the extents of one partition are found in the index ([`crate::ReaderOptions::lookup`]).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lookup {
     /// Region messages are read whole, checked (REG-10), and kept as far as the cache has room: for many partitions.

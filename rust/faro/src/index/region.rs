@@ -26,6 +26,7 @@ impl Extent {
 
 /// One own extent of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Slot {
     /// Whose it is.
     pub partition: u32,
@@ -37,6 +38,7 @@ pub struct Slot {
 
 /// One shared extent of a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedSlot {
     /// Where its blocks are.
     pub extent: Extent,

@@ -26,6 +26,7 @@ const SCHEMA_IDENTIFIER: &str = "FRSC";
 
 /// Blocks that are stored once and read by several partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedExtent {
     /// In units of 8 bytes.
     pub length: u32,
@@ -48,6 +49,7 @@ pub struct Run {
 
 /// What one region holds and where (REG-1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Region {
     /// The region's number.
     pub sequence: u32,
@@ -100,6 +102,7 @@ pub struct DictionaryEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes of the extents, block headers and padding included.
+#[non_exhaustive]
     pub stored: Option<Vec<u64>>,
     /// Plain bytes of the data blocks.
     pub plain: Option<Vec<u64>>,
@@ -114,7 +117,8 @@ pub struct Statistics {
 }
 
 /// A key and its value, both text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Property {
     /// The key.
     pub key: String,
@@ -126,6 +130,7 @@ pub struct Property {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footer {
     /// The directory: one entry per region, in order.
+#[non_exhaustive]
     pub regions: Vec<RegionEntry>,
     /// Bytes of the data file; in a single file, the footer block's offset.
     pub data_size: u64,
@@ -140,7 +145,8 @@ pub struct Footer {
 }
 
 /// The schema of a file with Arrow framing (SCH-1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Schema {
     /// One encapsulated Arrow IPC schema message.
     pub arrow: Vec<u8>,
@@ -271,8 +277,8 @@ fn root<'a, T: Follow<'a> + Verifiable + 'a>(
         ..VerifierOptions::default()
     };
     flatbuffers::root_with_opts::<T>(&options, message).map_err(|error| {
-        // The walk is the stricter of the two; if it ever is not, the fuzzers say so.
-        debug_assert!(false, "the walk takes what FlatBuffers refuses: {error}");
+        // Our walk is the stricter one. The fuzzers find a message for which it is not.
+        debug_assert!(false, "the walk accepts a message that FlatBuffers refuses: {error}");
         fault(error.to_string())
     })
 }

@@ -123,7 +123,7 @@ impl<'a> Piecewise<'a> {
         // Positions are below 2^32.
         let vtable = match u64::try_from(at as i64 - back) {
             Ok(vtable) if vtable >= 8 && vtable % 2 == 0 && vtable + 4 <= self.size => vtable,
-            _ => return broken(format!("the vtable of {} at {at} lies astray", of.name)),
+            _ => return broken(format!("the vtable of {} at {at} is outside the message", of.name)),
         };
         let vtable_size = u64::from(self.u16(vtable)?);
         let most = match self.newer_minor {

@@ -128,7 +128,7 @@ impl Walk<'_> {
             .ok()
             .filter(|v| *v >= 8 && *v % 2 == 0 && *v + 4 <= size);
         let Some(vtable) = vtable else {
-            return Err(format!("the vtable of {} at {at} lies astray", of.name));
+            return Err(format!("the vtable of {} at {at} is outside the message", of.name));
         };
         let vtable_size = self.u16_at(vtable);
         let most = if self.newer_minor {
@@ -211,7 +211,7 @@ impl Walk<'_> {
                 let string = self.follow(at)?;
                 let end = self.vector(string, 1, 1, 1)?;
                 if self.message[end] != 0 {
-                    return Err(format!("the string at {string} without a zero byte behind it"));
+                    return Err(format!("the string at {string} without a zero byte after it"));
                 }
                 match std::str::from_utf8(&self.message[string + 4..end]) {
                     Ok(_) => Ok(()),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// A block that was read, checked and decoded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Block {
     /// Where it begins in the data (or single) file.
     pub offset: u64,

@@ -10,6 +10,7 @@ use crate::storage::InputFile;
 
 /// A stretch of a file. The pieces of each file tile it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// Which file.
     pub file: Role,
@@ -36,6 +37,7 @@ pub struct Piece {
 
 /// What a [`Piece`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum PieceKind {
     /// The header of the file.
     FileHeader,
@@ -79,6 +81,7 @@ impl PieceKind {
 
 /// How many blocks a [`Piece`] has, and the bytes that they consist of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockSums {
     /// Blocks.
     pub count: u64,

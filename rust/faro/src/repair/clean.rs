@@ -69,6 +69,7 @@ pub struct Leftover {
 
 /// Why a file was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeptReason {
     /// It was changed a short time ago.
     Young,

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 /// Who reads shared blocks, whose members stood in the lost index only (REP-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SharedPolicy {
     /// Nobody: they stay in the file, and no partition gets data that was not its own.
     #[default]

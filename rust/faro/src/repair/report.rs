@@ -2,6 +2,7 @@
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Action {
     /// Nothing: the output is finished and opens.
     Nothing,
@@ -30,6 +31,7 @@ impl Action {
 
 /// What a repair did, or with `dry_run` would have done (REP-8).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RepairReport {
     /// What was done.
     pub action: Action,

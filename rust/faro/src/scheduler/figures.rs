@@ -2,6 +2,7 @@
 
 /// What was done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Figures {
     /// Reads.
     pub reads: u64,

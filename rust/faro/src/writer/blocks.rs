@@ -160,12 +160,7 @@ impl BlockBuilder {
     /// An event: a block of its own.
     pub(crate) fn event<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, kind: u8, bytes: &[u8]) -> Result<()> {
         self.end_data_block(to, stream)?;
-        let event = StoredBlock {
-            kind,
-            plain_size: bytes.len() as u32,
-            stored: bytes,
-            ..StoredBlock::default()
-        };
+        let event = StoredBlock::new(bytes, bytes.len() as u32).kind(kind);
         self.stored_block(to, stream, &event)
     }
 

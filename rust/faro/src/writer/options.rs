@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 /// What a writer does to survive a crash of the machine (WRT-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Durability {
     /// Nothing is synced.
     #[default]

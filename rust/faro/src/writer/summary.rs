@@ -4,6 +4,7 @@ use crate::storage::Files;
 
 /// Whom a record is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum To<'a> {
     /// One partition.
     One(u32),
@@ -15,6 +16,7 @@ pub enum To<'a> {
 
 /// What [`crate::Writer::finish`] made.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Regions of the output.
     pub regions: usize,

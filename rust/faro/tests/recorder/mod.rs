@@ -116,7 +116,7 @@ unsafe extern "C" fn linkat(a: c_int, from: *const c_char, b: c_int, to: *const 
 }
 
 /// Does something while this thread's calls are noted.
-pub fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
+pub(crate) fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
     let recorder = Recorder {
         calls: Vec::new(),
         refused,

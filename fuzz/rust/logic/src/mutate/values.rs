@@ -1,7 +1,7 @@
 //! Messages with other values in them, built canonically.
 
 use super::rng::Rng;
-use faro::message::{Footer, Property, Region, Run, Statistics};
+use faro::message::{Footer, Property, Region, Run, SharedExtent, Statistics};
 
 /// Changes one value of a message of this block kind, if it is one.
 pub(crate) fn change(kind: u8, message: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
@@ -85,10 +85,8 @@ fn shared(region: &mut Region, rng: &mut Rng) {
     let Some(extent) = region.shared.get_mut(at) else {
         // What the last slot had becomes shared.
         if let [.., before, last] = region.offsets.as_mut_slice() {
-            let extent = faro::message::SharedExtent {
-                length: last.wrapping_sub(*before),
-                ..Default::default()
-            };
+            let mut extent = SharedExtent::default();
+            extent.length = last.wrapping_sub(*before);
             *last = *before;
             region.shared.push(extent);
         }
@@ -129,10 +127,11 @@ fn change_footer(footer: &mut Footer, rng: &mut Rng) {
             }
         },
         (5, _) => wide(&mut footer.data_size, rng),
-        (6, _) => footer.properties.push(Property {
-            key: rng.below(3).to_string(),
-            value: String::new(),
-        }),
+        (6, _) => {
+            let mut property = Property::default();
+            property.key = rng.below(3).to_string();
+            footer.properties.push(property);
+        }
         _ => match &mut footer.statistics {
             Some(statistics) if !rng.one_in(4) => change_statistics(statistics, rng),
             Some(_) => footer.statistics = None,

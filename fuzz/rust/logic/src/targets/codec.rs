@@ -96,26 +96,21 @@ pub(crate) fn file(codec: u8, plain_size: u32, stored: &[u8]) -> Vec<u8> {
     block(&mut file, [plain_size, 0, 0], 0, codec, stored);
     let message_offset = file.len() as u64;
     let (data_offset, data_length) = (64, message_offset - 64);
-    let region = Region {
-        data_offset,
-        data_length,
-        offsets: vec![0, (data_length / 8) as u32],
-        ..Region::default()
-    };
+    let mut region = Region::default();
+    (region.data_offset, region.data_length) = (data_offset, data_length);
+    region.offsets = vec![0, (data_length / 8) as u32];
     let message = region.build().expect("a region message");
     block(&mut file, [message.len() as u32, u32::MAX, 0], 128, 0, &message);
     let footer_offset = file.len() as u64;
-    let footer = Footer {
-        regions: vec![RegionEntry {
-            message_offset,
-            message_size: message.len() as u32,
-            flags: 0,
-            data_offset,
-            data_length,
-        }],
-        data_size: footer_offset,
-        ..Footer::default()
-    };
+    let mut footer = Footer::default();
+    footer.data_size = footer_offset;
+    footer.regions.push(RegionEntry {
+        message_offset,
+        message_size: message.len() as u32,
+        flags: 0,
+        data_offset,
+        data_length,
+    });
     let message = footer.build().expect("a footer message");
     block(&mut file, [message.len() as u32, u32::MAX, 1], 129, 0, &message);
     file.extend_from_slice(&footer_offset.to_le_bytes());

@@ -198,21 +198,20 @@ impl OpenRegion {
         for (length, _) in &slots {
             offsets.push(offsets[offsets.len() - 1] + length);
         }
-        let extent = |(_, length, first_block): &(u32, u32, u32)| SharedExtent {
-            length: *length,
-            members: Some(Vec::new()),
-            first_block: *first_block,
-        };
-        Region {
-            sequence,
-            data_offset: self.begun as u64,
-            data_length: self.extents.iter().map(|(_, length, _)| u64::from(*length) * 8).sum(),
-            offsets,
-            partitions: sparse.then(|| own.iter().map(|(partition, _, _)| *partition).collect()),
-            shared: shared.iter().map(extent).collect(),
-            first_block: (file[16] & 1 != 0).then(|| slots.iter().map(|(_, first)| *first).collect()),
-            ..Region::default()
+        let mut region = Region::default();
+        region.sequence = sequence;
+        region.data_offset = self.begun as u64;
+        region.data_length = self.extents.iter().map(|(_, length, _)| u64::from(*length) * 8).sum();
+        region.offsets = offsets;
+        region.partitions = sparse.then(|| own.iter().map(|(partition, _, _)| *partition).collect());
+        region.first_block = (file[16] & 1 != 0).then(|| slots.iter().map(|(_, first)| *first).collect());
+        for (_, length, first_block) in shared {
+            let mut extent = SharedExtent::default();
+            (extent.length, extent.first_block) = (*length, *first_block);
+            extent.members = Some(Vec::new());
+            region.shared.push(extent);
         }
+        region
     }
 }
 

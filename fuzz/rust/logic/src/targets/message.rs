@@ -1,6 +1,6 @@
 //! Messages by themselves.
 
-use faro::message::{Footer, Region, Schema, Statistics};
+use faro::message::{Footer, Region, Schema};
 use faro::{Code, Result};
 use std::fmt::Debug;
 
@@ -60,11 +60,10 @@ fn normal_region(mut region: Region) -> Region {
 
 fn normal_footer(mut footer: Footer) -> Footer {
     let values = |vector: Option<Vec<u64>>| vector.filter(|vector| vector.iter().any(|value| *value != 0));
-    footer.statistics = footer.statistics.map(|statistics| Statistics {
-        stored: values(statistics.stored),
-        plain: values(statistics.plain),
-        records: values(statistics.records),
-        ..statistics
-    });
+    if let Some(statistics) = &mut footer.statistics {
+        for vector in [&mut statistics.stored, &mut statistics.plain, &mut statistics.records] {
+            *vector = values(vector.take());
+        }
+    }
     footer
 }

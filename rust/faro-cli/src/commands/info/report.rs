@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
-pub struct Info {
+pub(super) struct Info {
     pub layout: &'static str,
     pub finished: bool,
     pub files: Vec<FileInfo>,
@@ -25,21 +25,21 @@ pub struct Info {
 }
 
 #[derive(Debug, Serialize)]
-pub struct ColumnInfo {
+pub(super) struct ColumnInfo {
     pub name: String,
     pub r#type: String,
     pub nullable: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub struct FileInfo {
+pub(super) struct FileInfo {
     pub role: &'static str,
     pub path: String,
     pub bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub struct HeaderInfo {
+pub(super) struct HeaderInfo {
     pub version: String,
     pub framing: &'static str,
     pub partition_count: u32,
@@ -53,13 +53,13 @@ pub struct HeaderInfo {
 }
 
 #[derive(Debug, Serialize)]
-pub struct DictionariesInfo {
+pub(super) struct DictionariesInfo {
     pub count: usize,
     pub bytes: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct RegionsInfo {
+pub(super) struct RegionsInfo {
     pub count: u64,
     pub sparse: u64,
     pub bytes: u64,
@@ -71,7 +71,7 @@ pub struct RegionsInfo {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct BlocksInfo {
+pub(super) struct BlocksInfo {
     /// Whether all blocks were counted.
     pub complete: bool,
     pub count: u64,
@@ -83,14 +83,14 @@ pub struct BlocksInfo {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct CodecInfo {
+pub(super) struct CodecInfo {
     pub blocks: u64,
     pub stored_payload_bytes: u64,
     pub plain_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub struct PartitionsInfo {
+pub(super) struct PartitionsInfo {
     pub empty: u32,
     pub min_bytes: u64,
     pub median_bytes: u64,
@@ -106,7 +106,7 @@ pub struct PartitionsInfo {
 }
 
 #[derive(Debug, Serialize)]
-pub struct PartitionInfo {
+pub(super) struct PartitionInfo {
     pub partition: u32,
     pub bytes: u64,
     /// As the statistics say.
