@@ -1,5 +1,4 @@
-//! The order in which a block is checked (spec, BLK-7; BLK-2 to BLK-5 are among the checks), and
-//! what its place says about it.
+//! The checks of a block, in their order (spec, BLK-7, with BLK-2 to BLK-5), and the context that they depend on.
 
 use super::dictionary;
 use super::header::{
@@ -12,7 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use std::ops::Range;
 
-/// Which kinds are allowed in a place.
+/// Which kinds a context allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kinds {
     /// Data and events.
@@ -79,7 +78,7 @@ impl Kinds {
     }
 }
 
-/// What a place knows of the partition field.
+/// What a context knows about the partition field.
 #[derive(Clone, Debug)]
 pub(crate) enum Partition {
     /// Exactly this number.
@@ -90,28 +89,29 @@ pub(crate) enum Partition {
     Unknown,
 }
 
-/// What a place knows of the sequence field.
+/// What a context knows about the sequence field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sequence {
-    /// Exactly this number. Wider than the field: the number after the last possible one is never found.
+    /// Exactly this number. It is wider than the field: no block has the number after the largest one.
     Is(u64),
     /// Any number above this one.
     Above(u32),
-    /// The first of an extent: exactly the number that the index says, and from `least` to `most` by what was seen.
+    /// The first block of an extent: exactly the `number` in the index, which must be from `least` to `most` by the
+    /// blocks before it.
     First { number: u32, least: u64, most: u64 },
     /// Nothing is known.
     Unknown,
 }
 
-/// How many dictionaries stand before a place; nothing in a file without the reader feature `dictionaries` (DIC-3).
+/// How many dictionaries come before a block; none in a file without the reader feature `dictionaries` (DIC-3).
 pub(crate) type Dictionaries = Option<u32>;
 
-/// What the context of a block says about it (BLK-7, CTX-1 to CTX-3).
+/// The context of a block (BLK-7, CTX-1 to CTX-3).
 pub(crate) struct Context<'a> {
     pub limits: &'a Limits,
-    /// Of the file that the place is in (BLK-9).
+    /// The seal of the block's file (BLK-9).
     pub seal: Seal,
-    /// Whether it is a place for metadata, which have a limit of their own.
+    /// Whether the block is metadata, which has a different limit.
     pub metadata: bool,
     /// Whether the checksum of a partition block is verified (INT-7).
     pub verify: bool,
@@ -122,7 +122,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A place where metadata of these kinds stands.
+    /// The context of a metadata block of one of these kinds.
     pub(crate) fn metadata(
         limits: &'a Limits,
         seal: Seal,
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Check 1 of BLK-7: there is space for a header.
+/// Check 1 of BLK-7: there is room for a header.
 pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
     if end.saturating_sub(offset) < BlockHeader::SIZE as u64 {
         return Err(Error::at(
@@ -156,7 +156,7 @@ pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
     Ok(())
 }
 
-/// Check 2 of BLK-7: the block fits into its place.
+/// Check 2 of BLK-7: the block ends within the bounds of its context.
 pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<()> {
     if header.size_in_file() > end.saturating_sub(offset) {
         return Err(Error::at(
@@ -199,7 +199,7 @@ pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Context<'_>
     Ok(())
 }
 
-/// Check 4 of BLK-7, for a checksum that was computed.
+/// Check 4 of BLK-7: the stored checksum is the computed one.
 pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -> Result<()> {
     if header.checksum != computed {
         return Err(Error::checksum(offset, header.checksum, computed));
@@ -226,7 +226,7 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
     ))
 }
 
-/// Whether a block is a data block without dictionary, as most are, in an extent, and is sure to pass checks 5 to 10.
+/// Whether a block is a data block of an extent, without a dictionary, that passes checks 5 to 10. Most blocks are.
 #[inline]
 pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
     let (stored, plain) = (header.stored_size, header.plain_size);
@@ -251,7 +251,7 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
         }
 }
 
-/// Checks 5 to 10 of BLK-7: what the header says and its place.
+/// Checks 5 to 10 of BLK-7: the header's fields, in their context.
 pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
@@ -360,7 +360,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
     )
 }
 
-/// Check 11 of BLK-7: the padding is zero. `padding` begins directly behind the payload.
+/// Check 11 of BLK-7: the padding is zero. `padding` begins directly after the payload.
 pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -> Result<()> {
     match padding.iter().position(|byte| *byte != 0) {
         None => Ok(()),
@@ -373,7 +373,7 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
     }
 }
 
-/// Checks 4 to 11 of BLK-7, in order, for a block whose bytes behind the header are `rest`: payload and padding.
+/// Checks 4 to 11 of BLK-7, in order. `rest` holds the bytes after the header: payload and padding.
 pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Context<'_>) -> Result<()> {
     let (stored, padding) = rest.split_at(header.stored_size as usize);
     if place.verify {
@@ -383,7 +383,7 @@ pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place:
     check_padding(header, offset, padding)
 }
 
-/// Shows a partition field.
+/// A partition field, for messages.
 struct Number(u32);
 
 impl std::fmt::Display for Number {

@@ -5,8 +5,8 @@ use super::header::BlockHeader;
 use crate::error::Result;
 use crate::storage::InputFile;
 
-/// Reads and checks a metadata block at `offset` that must end at or before `end` (BLK-7): its header and message.
-/// Faults name the file.
+/// Reads and checks the metadata block at `offset`, which must end at or before `end` (BLK-7). Returns its header and
+/// message. Errors name the file.
 pub(crate) fn read_metadata(
     source: &InputFile,
     offset: u64,

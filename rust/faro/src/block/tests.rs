@@ -119,10 +119,10 @@ fn dictionaries_are_named_by_those_who_may() {
     assert_eq!(fault(DATA, 2, 1, None, false), Some((Code::MalformedBlock, 1018)));
     assert_eq!(fault(DATA, 2, 2, Some(2), false), None);
     assert_eq!(fault(DATA, 2, 3, Some(2), false), number);
-    // Only Zstandard has them.
+    // Only Zstandard has dictionaries.
     assert_eq!(fault(DATA, 1, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
     assert_eq!(fault(EVENT, 0, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
-    // A dictionary bears the next number.
+    // A dictionary has the next number.
     assert_eq!(fault(DICTIONARY, 0, 3, Some(2), true), None);
     assert_eq!(fault(DICTIONARY, 0, 2, Some(2), true), number);
     assert_eq!(fault(DICTIONARY, 0, 0, Some(2), true), number);
@@ -147,7 +147,7 @@ fn payload_and_padding_are_checked() {
     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
 }
 
-/// What is taken for usual without a closer look passes the closer look too.
+/// A block that the short check accepts passes the full checks too.
 #[test]
 fn what_is_usual_passes_every_check() {
     let limits = Limits {

@@ -1,28 +1,28 @@
-//! What a region message must obey beyond its structure (spec, REG-2 to REG-9, REG-11).
+//! The rules of a region message beyond its structure (spec, REG-2 to REG-9, REG-11).
 
 use crate::block::ANY_PARTITION;
 use crate::bytes::FileHeader;
 use crate::message::{Region, Run};
 
-/// Least bytes of a region's blocks (REG-3): one block without payload.
+/// The least size of a region's blocks in bytes (REG-3): one block without payload.
 pub(crate) const LEAST_REGION: u64 = 24;
-/// Most bytes of a region's blocks.
+/// The most bytes that a region's blocks take.
 pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
 
 /// Where a region's blocks must be (REG-3).
 pub(crate) struct DataPlace {
     /// Where they begin.
     pub offset: u64,
-    /// Whether they may begin later, behind dictionaries (DIC-5).
+    /// Whether they may begin later, after dictionaries (DIC-5).
     pub later: bool,
-    /// Where they end, unless only the message knows.
+    /// Where they end, if that is known without the message.
     pub end: Option<u64>,
 }
 
-/// What is wrong with a region message, for a human.
+/// The fault of a region message, as a text for people.
 type Verdict = std::result::Result<(), String>;
 
-/// Checks them in the order of their clauses' tables: the first that is broken.
+/// Checks the rules in the order of the specification's tables, and returns the first fault.
 pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -> Verdict {
     if region.sequence != number {
         return Err(format!("sequence {} in region {number}", region.sequence));

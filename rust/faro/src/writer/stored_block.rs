@@ -13,17 +13,18 @@ use crate::block::DATA;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StoredBlock<'a> {
-    /// Data, or which event.
+    /// The kind in the block header: data, or an event.
     pub kind: u8,
-    /// The number in the block header: 0 none, 1 LZ4, 2 Zstandard.
+    /// The codec number in the block header: 0 none, 1 LZ4, 2 Zstandard.
     pub codec: u8,
     /// Payload bytes after decompression.
     pub plain_size: u32,
     /// The payload.
     pub stored: &'a [u8],
-    /// How many records it counts as, if it is data.
+    /// Records in the block; 0 for an event.
     pub records: u64,
-    /// The number of the dictionary that it is compressed with in this file, as [`crate::Writer::dictionary`] gave it; 0 without.
+    /// The number in this file of the dictionary that the payload is compressed with, as [`crate::Writer::dictionary`]
+    /// returned it; 0 without a dictionary.
     pub dictionary: u16,
 }
 
