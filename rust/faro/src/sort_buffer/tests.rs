@@ -65,7 +65,7 @@ fn windows_have_what_partitions_leave() {
     }
 }
 
-/// More records than are sorted at a time, some partitions on both sides of a window's end.
+/// More records than one window; some partitions continue in the next window.
 #[test]
 fn windows_join_where_one_ended() {
     let mut buffer = Buffer::new(3, 1 << 40, false);
@@ -95,7 +95,7 @@ fn windows_join_where_one_ended() {
     assert!(found.iter().all(|(slot, number)| (slot + 1) % 3 == (number % 5).min(2)));
 }
 
-/// Threads get whole partitions: as many as are sorted at a time, and one that has more by itself.
+/// Threads get whole partitions: as many as fit into a window, or one larger partition alone.
 #[test]
 fn windows_of_whole_partitions_end_where_one_ends() {
     let mut buffer = Buffer::new(4, 1 << 40, false);
@@ -147,7 +147,7 @@ fn charges_and_counts() {
     assert_eq!(buffer.packed.record(buffer.window().0[0]), Pushed::Data(b"abc", 77));
 }
 
-/// Places have 32 bits also in the largest buffers: records begin at multiples of 4 there.
+/// In the largest buffers records begin at multiples of 4, so that places fit into 32 bits.
 #[test]
 fn places_of_large_buffers_count_in_fours() {
     let mut buffer = Buffer::new(1, 1 << 33, false);

@@ -1,5 +1,5 @@
-//! Several threads that make one region's blocks (the option `compress_threads`): each takes units of whole blocks in
-//! turn, and what they make comes to the file in the order in which one thread would have made it.
+//! Several threads build the blocks of one region (the option `compress_threads`). Each takes units of whole blocks in
+//! turn. The blocks come to the file in the same order as from one thread.
 
 use super::blocks::BlockBuilder;
 use super::owner::Owner;
@@ -12,37 +12,37 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-/// About how many bytes a unit takes, so that what threads have in hand is bounded: plain ones, and for each partition
-/// in it a `Piece` and a block's header.
+/// About how many bytes a unit takes: its plain bytes, and for each partition a `Piece` and a block header. It bounds
+/// the memory of the threads.
 const UNIT: usize = 128 << 10;
 const EACH_PIECE: usize = 128;
-/// How many units each thread has waiting, being made, or waiting to be written.
+/// How many units each thread has waiting, in work, or waiting to be written.
 const DEPTH: usize = 3;
 
-/// Records of one partition that become whole blocks.
+/// Records of one partition that become one or more whole blocks.
 struct Piece {
     at: u32,
-    /// Whether the partition's extent begins with it.
+    /// Whether it begins the partition's extent.
     begins: bool,
     places: Range<usize>,
     stream: Stream,
 }
 
-/// What a thread does at a time, and what it makes of it.
+/// A unit of work, and its result.
 #[derive(Default)]
 struct Unit {
     pieces: Vec<Piece>,
     bytes: Vec<u8>,
 }
 
-/// A thread, seen from the one that writes.
+/// A worker thread, for the thread that writes.
 struct Hand<'scope> {
     tasks: Sender<Unit>,
     made: Receiver<Result<Unit>>,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
-/// Writes the own extents of a region, whose sorted places are all here, with the threads' makers.
+/// Writes the own extents of a region, with the block builders of the threads. All places of the region are sorted.
 pub(super) fn write_own(
     core: &mut RegionBuilder,
     makers: &mut [BlockBuilder],
@@ -66,7 +66,7 @@ pub(super) fn write_own(
         }
         let result = result.and_then(|()| direct(core, &hands, Plan::new(from, places, runs)));
         for hand in hands {
-            // It ends when it has nothing more to come.
+            // The thread ends when its channel of tasks is closed.
             drop((hand.tasks, hand.made));
             if hand.thread.join().is_err() && result.is_ok() {
                 return Err(lost());
@@ -76,7 +76,7 @@ pub(super) fn write_own(
     })
 }
 
-/// Gives out units, and takes what comes of them in the same order.
+/// Hands out units, and takes their results in the same order.
 fn direct(core: &mut RegionBuilder, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
     let (mut given, mut taken) = (0, 0);
     let mut spare = Unit::default();
@@ -107,7 +107,7 @@ fn lost() -> Error {
     Error::bare(Code::Io, "a thread that compresses", "it panicked")
 }
 
-/// What one thread does until nothing more comes.
+/// The loop of one thread, until its channel is closed.
 fn work(
     maker: &mut BlockBuilder,
     from: Gather<'_>,
@@ -115,7 +115,7 @@ fn work(
     todo: &Receiver<Unit>,
     done: &Sender<Result<Unit>>,
 ) {
-    // One that panicked may have left a block open.
+    // A unit that failed may have left a block open.
     maker.forget();
     while let Ok(mut unit) = todo.recv() {
         let made = make(maker, from, places, &mut unit).map(|()| unit);
@@ -150,7 +150,7 @@ struct Plan<'a> {
     from: Gather<'a>,
     places: &'a [u32],
     runs: &'a [Segment],
-    /// Of the first run, when a part of it was given out: where the rest begins, and its stream.
+    /// If a part of the first segment was handed out: where the rest begins, and its stream.
     rest: Option<(usize, Stream)>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The next unit's pieces; whether there is one.
+    /// Finds the pieces of the next unit; returns false at the end.
     fn next(&mut self, core: &RegionBuilder, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
@@ -181,7 +181,7 @@ impl<'a> Plan<'a> {
             let mut end = run.end as usize;
             if end - begin > 2 * most
                 && let Some((cut, blocks)) = self.cut(core, begin, end)
-                // A stream that is too long is found by whoever makes its blocks.
+                // The thread that builds its blocks reports a stream that is too long.
                 && let Some(sequence) = stream.sequence.checked_add(blocks)
             {
                 end = cut;
@@ -201,7 +201,7 @@ impl<'a> Plan<'a> {
         !pieces.is_empty()
     }
 
-    /// Where a block begins behind a unit's worth of records, before `end`, and how many blocks end before it.
+    /// Where a block begins after one unit of records and before `end`, and how many blocks end before it.
     fn cut(&self, core: &RegionBuilder, begin: usize, end: usize) -> Option<(usize, u32)> {
         let (framing, target) = core.cuts();
         let (mut blocks, mut open, mut sum) = (0u32, 0, 0);
@@ -211,7 +211,7 @@ impl<'a> Plan<'a> {
             }
             let (length, ends) = match (self.from.packed.framed(self.places[at]), framing) {
                 (Some(framed), Framing::Records) => (framed.len(), false),
-                // Its blocks end inside of records.
+                // Blocks may end inside records.
                 (_, Framing::Opaque) => return None,
                 (Some(framed), Framing::Arrow) => (framed.len(), true),
                 (None, _) => match self.from.packed.record(self.places[at]) {
@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
                     Pushed::Nothing(_) => (0, false),
                 },
             };
-            // As the maker does it (SRT-6).
+            // As the block builder does (SRT-6).
             if open > 0 && (ends || open + length > target) {
                 blocks += 1;
                 open = 0;
@@ -245,7 +245,7 @@ mod tests {
     use crate::sort_buffer::SortBuffer;
     use crate::writer::WriterOptions;
 
-    /// A thread that panics, here for a place that no record has, is an error, whatever the others do.
+    /// A panic of a thread, here for a place without a record, is an error, whatever the others do.
     #[test]
     fn a_panic_is_an_error_and_nothing_hangs() {
         let folder = tempfile::tempdir().unwrap();

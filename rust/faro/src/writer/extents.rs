@@ -1,4 +1,4 @@
-//! The records of a sort buffer to the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
+//! Writes the records of a sort buffer as the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
 
 use super::crew::write_own;
 use super::owner::{MemberBits, Owner};
@@ -16,7 +16,7 @@ pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<Mem
     }
     core.begin_region(false)?;
     core.expect_extents(buffer.own_partitions());
-    // A dense region begins at the rotation; a sparse one ascends.
+    // A dense region begins at the rotation; a sparse region is in ascending order.
     let is_sparse = shape.is_sparse(buffer.own_partitions());
     let first = if is_sparse { 0 } else { shape.rotation };
     let mut makers = core.take_makers();
@@ -29,13 +29,13 @@ pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<Mem
         }
         begin += sorted;
         let (places, runs) = buffer.window();
-        // Threads are given whole partitions: what one begins where another ends are blocks.
+        // Threads get units of whole blocks, so all places of a partition must be sorted at once.
         if !makers.is_empty() {
             write_own(core, &mut makers, buffer.gather(), places, runs)?;
             continue;
         }
         for run in runs {
-            // A partition may go on from one window into the next.
+            // A partition may continue in the next window.
             if last.replace(run.at) != Some(run.at) {
                 core.end_extent()?;
                 core.begin_extent(Owner::Own(run.at));
@@ -63,7 +63,7 @@ pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<Mem
     core.commit_region(false)
 }
 
-/// What a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
+/// The records that a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
 fn preview<'a>(core: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
     let mut preview = core.preview();
     if buffer.sort_from(0, 0) > 0 {
@@ -81,7 +81,7 @@ fn preview<'a>(core: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> 
     preview
 }
 
-/// A record that is larger than the sort buffer: a region of its own (SRT-2).
+/// Writes a record that is larger than the sort buffer as a separate region (SRT-2).
 pub(super) fn oversized(core: &mut RegionBuilder, owner: Owner, record: &Pushed<'_>) -> Result<()> {
     core.begin_region(false)?;
     core.begin_extent(owner);

@@ -1,4 +1,4 @@
-//! Writing: calls, and where regions end (spec, WRT and SRT).
+//! Writing outputs (spec, WRT and SRT).
 
 mod append;
 mod blocks;

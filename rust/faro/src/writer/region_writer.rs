@@ -1,4 +1,4 @@
-//! One region, handed over block by block by engines that sort by themselves (spec, WRT-8 and WRT-9).
+//! Writes one region block by block, for engines that sort by themselves (spec, WRT-8 and WRT-9).
 
 use super::options::check_kind;
 use super::output_writer::Writer;
@@ -9,7 +9,7 @@ use crate::codec::Codec;
 use crate::error::{Error, Result};
 
 impl Writer {
-    /// Closes the region that the sort buffer holds, and begins one that is handed over block by block (WRT-8).
+    /// Closes the region that the sort buffer holds, and begins a region that the caller writes block by block (WRT-8).
     ///
     /// # Errors
     /// As [`Writer::flush`].
@@ -22,7 +22,7 @@ impl Writer {
         Ok(RegionWriter::new(self))
     }
 
-    /// The region writer has done its work.
+    /// Called when the region writer ends.
     fn region_ended(&mut self) {
         self.region_open = false;
         self.know_plain();
@@ -31,13 +31,13 @@ impl Writer {
 
 /// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
 ///
-/// A region that is given up, by dropping this before [`RegionWriter::end`], leaves nothing in the files. A call that is
-/// refused with `invalid-argument` changes nothing. Until one of both has happened the writer takes no other call than
-/// [`Writer::abort`], also when this was forgotten (WRT-10).
+/// Dropping it before [`RegionWriter::end`] gives the region up and leaves nothing in the files. A call that is refused
+/// with `invalid-argument` changes nothing. Until the region is ended or given up, the writer accepts only
+/// [`Writer::abort`]; that holds for ever if this value was leaked (WRT-10).
 pub struct RegionWriter<'a> {
     writer: &'a mut Writer,
     extent: Extent,
-    /// Own blocks went past the last partition to the first.
+    /// Whether own blocks continued from the last partition to the first.
     wrapped: bool,
     ended: bool,
 }
@@ -59,12 +59,12 @@ impl<'a> RegionWriter<'a> {
         }
     }
 
-    /// A block with a plain payload, compressed as the writer's options say. `partition` is absent in a shared extent.
-    /// `records` counts for the statistics of data blocks.
+    /// Writes a block with a plain payload, compressed as the writer's options say. `partition` is absent in a shared
+    /// extent. `records` is the number of records in a data block, for the statistics.
     ///
     /// # Errors
-    /// `invalid-argument` out of slot order, for a kind that is neither data nor an event's, an empty data block, or
-    /// one larger than the option `max_plain_size`; `io`, which the writer does not survive.
+    /// `invalid-argument` out of slot order, for a kind other than data and events, an empty data block, or one larger
+    /// than the option `max_plain_size`; `io`, which is final for the writer.
     pub fn block(&mut self, partition: Option<u32>, kind: u8, plain: &[u8], records: u64) -> Result<()> {
         self.writer.check_open()?;
         check_kind(kind)?;
@@ -80,11 +80,11 @@ impl<'a> RegionWriter<'a> {
         })
     }
 
-    /// A block with a stored payload, taken as it is.
+    /// Writes a block with a stored payload, as it is.
     ///
     /// # Errors
-    /// As [`RegionWriter::block`]; `invalid-argument` too for a codec, sizes or a dictionary that break BLK-7, checks 5, 7,
-    /// 8 and 10b.
+    /// As [`RegionWriter::block`]; also `invalid-argument` for a codec, sizes or a dictionary that break checks 5, 7, 8
+    /// and 10b of BLK-7.
     pub fn stored_block(&mut self, partition: Option<u32>, block: StoredBlock<'_>) -> Result<()> {
         let StoredBlock {
             kind,
@@ -107,7 +107,7 @@ impl<'a> RegionWriter<'a> {
         })
     }
 
-    /// Begins a shared extent of these partitions, or of all. Its blocks follow without a partition.
+    /// Begins a shared extent for these partitions, or for all. The blocks after it have no partition.
     ///
     /// # Errors
     /// `invalid-argument` for an empty set or one with partitions that the file does not have.
@@ -122,10 +122,10 @@ impl<'a> RegionWriter<'a> {
         Ok(())
     }
 
-    /// Commits the region. One without blocks leaves nothing.
+    /// Commits the region. A region without blocks leaves nothing.
     ///
     /// # Errors
-    /// `io`; `limit-exceeded` for a region whose message would be too large. The writer does not survive them.
+    /// `io`; `limit-exceeded` when the region's message would be too large. Both are final for the writer.
     pub fn end(mut self) -> Result<()> {
         self.writer.check_open()?;
         self.ended = true;
@@ -137,7 +137,7 @@ impl<'a> RegionWriter<'a> {
         })
     }
 
-    /// WRT-9: checks 5, 7c and 10b of BLK-7.
+    /// WRT-9: checks 5, 7c and 10b of BLK-7, for the dictionary.
     fn check_dictionary(&mut self, codec: u8, dictionary: u16) -> Result<()> {
         let (there, found) = (self.writer.core.dictionaries().count(), dictionary);
         let expected = if usize::from(dictionary) > there {
@@ -150,7 +150,7 @@ impl<'a> RegionWriter<'a> {
         Err(Error::argument(expected, format!("dictionary {found}")))
     }
 
-    /// WRT-9.
+    /// WRT-9: checks 5, 7 and 8 of BLK-7, for codec and sizes.
     fn check_sizes(&self, kind: u8, codec: u8, plain: u64, stored: usize) -> Result<()> {
         let check = |holds: bool, expected: &str, found: u64| match holds {
             true => Ok(()),
@@ -173,7 +173,7 @@ impl<'a> RegionWriter<'a> {
         )
     }
 
-    /// Goes to the extent that a block belongs to, if slot order allows it.
+    /// Moves to the extent of a block, if slot order allows it.
     fn enter(&mut self, partition: Option<u32>) -> Result<()> {
         let Some(partition) = partition else {
             return match self.extent {
@@ -209,7 +209,7 @@ impl Drop for RegionWriter<'_> {
         }
         self.writer.region_ended();
         if self.writer.check_open().is_ok() {
-            // An error makes the writer a failed one: its next call reports it.
+            // An error is final for the writer, and its next call returns it.
             let _ = self.writer.guarded(|core| {
                 let given_up = core.give_up_region();
                 core.output().hold_region(false);
