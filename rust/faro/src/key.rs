@@ -78,7 +78,7 @@ impl KeyValue<'_> {
         }
     }
 
-    /// The order of KEY-3: by tag, then by value. A NaN comes behind all other floats.
+    /// The order of KEY-3: by tag, then by value. A NaN comes after all other floats.
     pub fn compare(&self, other: &KeyValue<'_>) -> Ordering {
         match (self.normal(), other.normal()) {
             (KeyValue::Bool(a), KeyValue::Bool(b)) => a.cmp(&b),

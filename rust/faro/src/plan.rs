@@ -38,7 +38,7 @@ pub fn reads(wanted: &[Extent], gap_bytes: u64, read_bytes: u64) -> Vec<PlannedR
     reads
 }
 
-/// Whether an extent that begins at or behind a read's beginning becomes part of it.
+/// Whether an extent that begins at or after a read's beginning becomes part of it.
 fn joins(read: &Extent, next: &Extent, gap_bytes: u64, read_bytes: u64) -> bool {
     let near = next.offset <= read.end().saturating_add(gap_bytes);
     let inside = next.end() <= read.end();

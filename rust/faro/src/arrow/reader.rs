@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::sync::Arc;
 
-/// Where the schema's message begins in its file (SCH-1): behind the file header and its block's header.
+/// Where the schema's message begins in its file (SCH-1): after the file header and its block's header.
 const SCHEMA_OFFSET: u64 = 88;
 
 impl Reader {
@@ -91,7 +91,7 @@ impl BatchDecoder {
     }
 }
 
-/// An iterator over the record batches of a partition. It ends behind the first error.
+/// An iterator over the record batches of a partition. It ends after the first error.
 pub struct Batches {
     decoder: BatchDecoder,
     /// Absent once an error was given.

@@ -113,7 +113,7 @@ impl SortedRows {
         })
     }
 
-    fn gather(&self, rows: Range<usize>, schema: &SchemaRef) -> Result<RecordBatch> {
+    fn make_batch(&self, rows: Range<usize>, schema: &SchemaRef) -> Result<RecordBatch> {
         let places: Vec<_> = self.rows[rows]
             .iter()
             .map(|(_, (batch, row))| (*batch as usize, *row as usize))
@@ -134,8 +134,8 @@ impl SortedRows {
         target: u64,
         mut sink: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let gather = |rows| self.gather(rows, schema);
-        cut(rows, self.bytes_per_row, target, gather, &mut sink)
+        let make_batch = |rows| self.make_batch(rows, schema);
+        cut(rows, self.bytes_per_row, target, make_batch, &mut sink)
     }
 }
 
@@ -180,7 +180,7 @@ fn cut(
     rows: Range<usize>,
     bytes_per_row: u64,
     target: u64,
-    gather: impl Fn(Range<usize>) -> Result<RecordBatch>,
+    make_batch: impl Fn(Range<usize>) -> Result<RecordBatch>,
     sink: &mut impl FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
     let mut from = rows.start;
@@ -189,7 +189,7 @@ fn cut(
         let mut count = wanted.min(rows.end - from);
         let mut may_grow = true;
         let batch = loop {
-            let batch = gather(from..from + count)?;
+            let batch = make_batch(from..from + count)?;
             let size = size_of(&batch);
             if size > target.saturating_mul(2) && count > 1 {
                 may_grow = false;

@@ -13,7 +13,7 @@ use std::path::Path;
 /// What a row costs in memory beside its columns: its partition and its place while it is sorted.
 const ROW_COST: u64 = 20;
 
-/// Writes record batches by partition (SRT-10): gathers the rows of each partition, cuts them into batches near
+/// Writes record batches by partition (SRT-10): collects the rows of each partition, cuts them into batches near
 /// `block_size` and hands these over, region by region.
 ///
 /// Rows wait in memory for their region up to `buffer_size` bytes. Dictionary columns become their values (FRM-3). Each

@@ -170,13 +170,13 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 }
 
 /// Check 3 of BLK-7: the stored size is within its limit.
-pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
-    let (name, limit) = if header.kind == DICTIONARY && place.kinds.dictionary {
-        ("max_dictionary_size", place.limits.max_dictionary_size)
-    } else if place.metadata {
-        ("max_message_size", place.limits.max_message_size)
+pub(crate) fn check_limit(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
+    let (name, limit) = if header.kind == DICTIONARY && context.kinds.dictionary {
+        ("max_dictionary_size", context.limits.max_dictionary_size)
+    } else if context.metadata {
+        ("max_message_size", context.limits.max_message_size)
     } else {
-        ("max_block_size", place.limits.max_block_size)
+        ("max_block_size", context.limits.max_block_size)
     };
     if u64::from(header.stored_size) > limit {
         return Err(Error::at(
@@ -190,11 +190,11 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Context<'_>
 }
 
 /// DIC-5: before a dictionary block is checked, the file has room for one more.
-pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
-    let is_one = header.kind == DICTIONARY && place.kinds.dictionary;
-    let most = place.limits.max_dictionaries;
-    if is_one && place.dictionaries.is_some_and(|count| u64::from(count) >= most) {
-        return Err(dictionary::too_many(place.limits, offset));
+pub(crate) fn check_count(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
+    let is_one = header.kind == DICTIONARY && context.kinds.dictionary;
+    let most = context.limits.max_dictionaries;
+    if is_one && context.dictionaries.is_some_and(|count| u64::from(count) >= most) {
+        return Err(dictionary::too_many(context.limits, offset));
     }
     Ok(())
 }
@@ -228,11 +228,11 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
 
 /// Whether a block is a data block of an extent, without a dictionary, that passes checks 5 to 10. Most blocks are.
 #[inline]
-pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
+pub(crate) fn is_usual(header: &BlockHeader, context: &Context<'_>) -> bool {
     let (stored, plain) = (header.stored_size, header.plain_size);
     header.kind == DATA
         && header.dictionary == 0
-        && place.kinds.partition
+        && context.kinds.partition
         && header.codec <= CODEC_LAST
         && (if header.codec == CODEC_NONE {
             plain == stored
@@ -240,9 +240,9 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
             plain > stored
         })
         && plain >= 1
-        && u64::from(plain) <= place.limits.max_plain_size
-        && matches!(place.partition, Partition::Is(number) if number == header.partition)
-        && match place.sequence {
+        && u64::from(plain) <= context.limits.max_plain_size
+        && matches!(context.partition, Partition::Is(number) if number == header.partition)
+        && match context.sequence {
             Sequence::Is(number) => u64::from(header.sequence) == number,
             Sequence::First { number, least, most } => {
                 header.sequence == number && (least..=most).contains(&u64::from(number))
@@ -252,10 +252,10 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
 }
 
 /// Checks 5 to 10 of BLK-7: the header's fields, in their context.
-pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
+pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
-    if header.dictionary != 0 && place.dictionaries.is_none() {
+    if header.dictionary != 0 && context.dictionaries.is_none() {
         return fault(
             Code::MalformedBlock,
             18,
@@ -263,7 +263,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             format!("dictionary {}", header.dictionary),
         );
     }
-    check_kind(header, offset, place.kinds, place.dictionaries)?;
+    check_kind(header, offset, context.kinds, context.dictionaries)?;
     if header.codec > CODEC_LAST {
         return fault(
             Code::UnsupportedCodec,
@@ -313,12 +313,12 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             "an empty one".into(),
         );
     }
-    let limit = place.limits.max_plain_size;
+    let limit = context.limits.max_plain_size;
     if !header.is_metadata() && u64::from(plain) > limit {
         let expected = format!("a plain size of at most {limit} bytes (max_plain_size)");
         return fault(Code::LimitExceeded, 4, expected, format!("{plain} bytes"));
     }
-    let expected = match &place.partition {
+    let expected = match &context.partition {
         Partition::Is(number) if header.partition != *number => format!("partition {}", Number(*number)),
         Partition::OfFile(range) if header.partition != ANY_PARTITION && !range.contains(&header.partition) => {
             format!("a partition from {} to {}, or none", range.start, range.end - 1)
@@ -333,7 +333,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             Number(header.partition).to_string(),
         );
     }
-    let expected = match place.sequence {
+    let expected = match context.sequence {
         Sequence::Is(number) if u64::from(header.sequence) != number => format!("sequence {number}"),
         Sequence::First { number, .. } if header.sequence != number => format!("sequence {number}"),
         Sequence::First { least, most, .. } if !(least..=most).contains(&header.sequence.into()) => {
@@ -345,7 +345,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
     if !expected.is_empty() {
         return fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string());
     }
-    let (before, dictionary) = (place.dictionaries.unwrap_or(0), u32::from(header.dictionary));
+    let (before, dictionary) = (context.dictionaries.unwrap_or(0), u32::from(header.dictionary));
     let expected = match kind {
         DICTIONARY if dictionary != before + 1 => format!("a dictionary of number {}", before + 1),
         DICTIONARY => return Ok(()),
@@ -374,12 +374,12 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
 }
 
 /// Checks 4 to 11 of BLK-7, in order. `rest` holds the bytes after the header: payload and padding.
-pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Context<'_>) -> Result<()> {
+pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, context: &Context<'_>) -> Result<()> {
     let (stored, padding) = rest.split_at(header.stored_size as usize);
-    if place.verify {
-        check_checksum(header, offset, place.seal.checksum(&header.checked_bytes(), stored))?;
+    if context.verify {
+        check_checksum(header, offset, context.seal.checksum(&header.checked_bytes(), stored))?;
     }
-    check_fields(header, offset, place)?;
+    check_fields(header, offset, context)?;
     check_padding(header, offset, padding)
 }
 

@@ -26,7 +26,7 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
     let mut rest = plain;
     let mut count = 0;
     while !rest.is_empty() {
-        let Some((_, behind)) = split_record(rest) else {
+        let Some((_, after)) = split_record(rest) else {
             return Err(Error::at(
                 Code::MalformedBlock,
                 payload_offset,
@@ -37,7 +37,7 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
                 ),
             ));
         };
-        rest = behind;
+        rest = after;
         count += 1;
     }
     Ok(count)

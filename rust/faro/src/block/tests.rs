@@ -23,7 +23,7 @@ fn data(stored: &[u8]) -> BlockHeader {
     header
 }
 
-fn place(limits: &Limits) -> Context<'_> {
+fn context(limits: &Limits) -> Context<'_> {
     Context {
         limits,
         seal: seal(),
@@ -43,7 +43,7 @@ fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
     };
     let mut header = data(b"abc");
     change(&mut header);
-    check_fields(&header, 1000, &place(&limits))
+    check_fields(&header, 1000, &context(&limits))
         .err()
         .map(|e| (e.code, e.offset.unwrap()))
 }
@@ -80,38 +80,41 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
         region: true,
         ..Kinds::default()
     };
-    let place = Context {
+    let context = Context {
         partition: Partition::Unknown,
         ..Context::metadata(&limits, seal(), kinds, Sequence::Unknown, None)
     };
     let mut header = data(b"abc");
     header.kind = 131;
     assert_eq!(
-        check_fields(&header, 0, &place).unwrap_err().code,
+        check_fields(&header, 0, &context).unwrap_err().code,
         Code::UnsupportedFeature
     );
     header.kind = 192;
-    assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
+    assert_eq!(
+        check_fields(&header, 0, &context).unwrap_err().code,
+        Code::MalformedBlock
+    );
     header.kind = REGION;
-    assert!(check_fields(&header, 0, &place).is_ok());
+    assert!(check_fields(&header, 0, &context).is_ok());
 }
 
 #[test]
 fn dictionaries_are_named_by_those_who_may() {
     let limits = Limits::default();
     let fault = |kind: u8, codec: u8, dictionary: u16, before: Option<u32>, dictionaries: bool| {
-        let place = Context {
+        let context = Context {
             dictionaries: before,
             kinds: Kinds {
                 dictionary: dictionaries,
                 ..Kinds::EXTENT
             },
-            ..place(&limits)
+            ..context(&limits)
         };
         let mut header = data(b"abc");
         (header.kind, header.codec, header.dictionary) = (kind, codec, dictionary);
         header.plain_size += u32::from(codec != 0);
-        check_fields(&header, 1000, &place)
+        check_fields(&header, 1000, &context)
             .err()
             .map(|e| (e.code, e.offset.unwrap()))
     };
@@ -140,10 +143,10 @@ fn dictionaries_are_named_by_those_who_may() {
 fn payload_and_padding_are_checked() {
     let limits = Limits::default();
     let header = data(b"abc");
-    assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &place(&limits)).is_ok());
-    let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &place(&limits)).unwrap_err();
+    assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &context(&limits)).is_ok());
+    let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &context(&limits)).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::Checksum, Some(0)));
-    let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &place(&limits)).unwrap_err();
+    let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &context(&limits)).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
 }
 
@@ -191,14 +194,14 @@ fn what_is_usual_passes_every_check() {
                                 dictionary,
                                 ..data(b"abc")
                             };
-                            let place = Context {
+                            let context = Context {
                                 sequence,
-                                ..place(&limits)
+                                ..context(&limits)
                             };
                             all += 1;
-                            if is_usual(&header, &place) {
+                            if is_usual(&header, &context) {
                                 usual += 1;
-                                assert!(check_fields(&header, 0, &place).is_ok(), "{header:?}");
+                                assert!(check_fields(&header, 0, &context).is_ok(), "{header:?}");
                             }
                         }
                     }
@@ -208,5 +211,5 @@ fn what_is_usual_passes_every_check() {
     }
     // Three sizes with their codecs, and two of the sequences.
     assert!(usual > 5 && usual < all / 50, "{usual} of {all}");
-    assert!(is_usual(&data(b"abc"), &place(&limits)));
+    assert!(is_usual(&data(b"abc"), &context(&limits)));
 }

@@ -23,7 +23,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     let mut dictionaries_found = 0;
     while offset < end {
         let entry = directory.get(next);
-        let mut place_end = end;
+        let mut bound = end;
         let mut kinds = Kinds {
             region: true,
             skippable: true,
@@ -39,14 +39,14 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                     ..Kinds::default()
                 };
             } else {
-                place_end = entry.data_offset;
+                bound = entry.data_offset;
                 kinds.region = false;
             }
         }
         // At most as many as in the footer, and that count was checked.
         let before = header.has_dictionaries().then_some(dictionaries_found as u32);
-        let place = Context::metadata(limits, seal, kinds, Sequence::Is(count), before);
-        let (found, message) = read_metadata(source, offset, place_end, &place)?;
+        let context = Context::metadata(limits, seal, kinds, Sequence::Is(count), before);
+        let (found, message) = read_metadata(source, offset, bound, &context)?;
         if found.kind == block::REGION {
             let entry = entry
                 .filter(|entry| entry.message_offset == offset && entry.message_size == found.stored_size)

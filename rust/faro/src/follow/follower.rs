@@ -42,8 +42,8 @@ impl Follower {
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {
             let at = FileHeader::SIZE as u64;
-            let place = |_: &_| files.schema_place(&options.limits);
-            if next_block(&files.index, at, size, Purpose::Follow, place)?.is_none() {
+            let context = |_: &_| files.schema_context(&options.limits);
+            if next_block(&files.index, at, size, Purpose::Follow, context)?.is_none() {
                 let error = Error::at(
                     Code::Unfinished,
                     size,

@@ -25,7 +25,7 @@ pub(crate) fn next_block<'a>(
     offset: u64,
     size: u64,
     purpose: Purpose,
-    place: impl FnOnce(&BlockHeader) -> Context<'a>,
+    context_of: impl FnOnce(&BlockHeader) -> Context<'a>,
 ) -> Result<Option<BlockHeader>> {
     let left = size.saturating_sub(offset);
     if left < BlockHeader::SIZE as u64 {
@@ -37,25 +37,25 @@ pub(crate) fn next_block<'a>(
         return Ok(None);
     }
     let header = BlockHeader::parse(&bytes);
-    let place = place(&header);
-    block::check_count(&header, offset, &place).map_err(|error| source.blame(error))?;
+    let context = context_of(&header);
+    block::check_count(&header, offset, &context).map_err(|error| source.blame(error))?;
     // Checks 3 and 5 to 10 of BLK-7: the size counts only if the rest of the header is valid.
-    let could_stand = || {
-        block::check_limit(&header, offset, &place)
-            .and_then(|()| block::check_fields(&header, offset, &place))
+    let check_allowed = || {
+        block::check_limit(&header, offset, &context)
+            .and_then(|()| block::check_fields(&header, offset, &context))
             .map_err(|error| source.blame(error))
     };
-    let Some(behind) = left.checked_sub(header.size_in_file()) else {
-        return could_stand().map(|()| None);
+    let Some(after) = left.checked_sub(header.size_in_file()) else {
+        return check_allowed().map(|()| None);
     };
     let may_be_torn = match purpose {
-        Purpose::Follow => behind == 0,
-        Purpose::Repair => behind <= Tail::SIZE as u64,
+        Purpose::Follow => after == 0,
+        Purpose::Repair => after <= Tail::SIZE as u64,
     };
-    if may_be_torn && checksum_in_file(source, place.seal, &header, offset)? != header.checksum {
-        match could_stand() {
+    if may_be_torn && checksum_in_file(source, context.seal, &header, offset)? != header.checksum {
+        match check_allowed() {
             Ok(()) => return Ok(None),
-            Err(fault) if behind == 0 => return Err(fault),
+            Err(fault) if after == 0 => return Err(fault),
             // With bytes after the block, the checks have their usual order, as for a follower (REP-2).
             Err(_) => {}
         }

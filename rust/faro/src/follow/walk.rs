@@ -9,7 +9,7 @@ use crate::bytes::Tail;
 use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::{Code, Error, Result};
 use crate::index::dictionaries;
-use crate::index::{DataPlace, RegionIndex};
+use crate::index::{DataBounds, RegionIndex};
 use crate::limits::Limits;
 use crate::message::{DictionaryEntry, Footer, Region, RegionEntry};
 use crate::reader::{OpenFiles, check_data_size, parse_footer, parse_schema};
@@ -92,16 +92,16 @@ impl Walk {
         }
         let (source, offset) = (&files.index, self.offset);
         let blame = |error| source.blame(error);
-        let place = |header: &BlockHeader| self.place(files, limits, header);
-        let Some(header) = next_block(source, offset, size, self.purpose, place)? else {
+        let context = |header: &BlockHeader| self.context(files, limits, header);
+        let Some(header) = next_block(source, offset, size, self.purpose, context)? else {
             return Ok(Step::NotYet);
         };
-        let place = place(&header);
-        if !place.metadata {
-            block::check_limit(&header, offset, &place).map_err(blame)?;
+        let context = context(&header);
+        if !context.metadata {
+            block::check_limit(&header, offset, &context).map_err(blame)?;
             let computed = checksum_in_file(source, files.seal, &header, offset)?;
             block::check_checksum(&header, offset, computed).map_err(blame)?;
-            block::check_fields(&header, offset, &place).map_err(blame)?;
+            block::check_fields(&header, offset, &context).map_err(blame)?;
             let padding = offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size);
             let end = offset + header.size_in_file();
             let padding = source.read_vec(padding, (end - padding) as usize)?;
@@ -109,7 +109,7 @@ impl Walk {
             self.offset = end;
             return Ok(Step::Block);
         }
-        let (_, message) = read_metadata(source, offset, size, &place)?;
+        let (_, message) = read_metadata(source, offset, size, &context)?;
         self.message(files, limits, &header, &message)?;
         self.metadata_blocks += 1;
         self.offset += header.size_in_file();
@@ -121,7 +121,7 @@ impl Walk {
     }
 
     /// FOL-3 and FOL-4: the context of the next block, which has this header.
-    fn place<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Context<'a> {
+    fn context<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Context<'a> {
         let header = &files.header;
         // An index file has only metadata (FOL-3); in a single file the kind decides (FOL-4).
         let metadata = block.is_metadata() || header.kind == FileKind::Index;
@@ -221,14 +221,14 @@ impl Walk {
         if is_beyond && files.data.is_some() && header.has_dictionaries() {
             region.data_offset = self.data_end;
         }
-        let place = match files.data {
-            Some(_) => DataPlace {
+        let bounds = match files.data {
+            Some(_) => DataBounds {
                 offset: self.data_end,
                 // Dictionaries may come between (DIC-5).
                 later: header.has_dictionaries(),
                 end: None,
             },
-            None => DataPlace {
+            None => DataBounds {
                 offset: self.metadata_end,
                 later: false,
                 end: Some(offset),
@@ -236,7 +236,7 @@ impl Walk {
         };
         // Fewer than 2^32: the message of each has its number as a u32.
         let number = self.regions.len() as u32;
-        let region = RegionIndex::new(region, header, number, &place, message_offset).map_err(blame)?;
+        let region = RegionIndex::new(region, header, number, &bounds, message_offset).map_err(blame)?;
         let extent = region.extent();
         if let Some(data) = &files.data {
             let size = data.size()?;

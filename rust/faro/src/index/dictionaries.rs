@@ -20,14 +20,14 @@ pub(crate) fn find(
     offset: u64,
     end: u64,
 ) -> Result<DictionaryEntry> {
-    let place = Context::metadata(
+    let context = Context::metadata(
         limits,
         seal,
         Kinds::DICTIONARY,
         Sequence::Is(u64::from(number) - 1),
         Some(number - 1),
     );
-    let (header, payload) = read_metadata(source, offset, end, &place)?;
+    let (header, payload) = read_metadata(source, offset, end, &context)?;
     check(&payload, offset).map_err(|error| source.blame(error))?;
     Ok(DictionaryEntry {
         offset,
@@ -49,8 +49,8 @@ pub(crate) fn read(
         true => Sequence::Is(u64::from(number) - 1),
         false => Sequence::Unknown,
     };
-    let place = Context::metadata(limits, seal, Kinds::DICTIONARY, sequence, Some(number - 1));
-    let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &place)?;
+    let context = Context::metadata(limits, seal, Kinds::DICTIONARY, sequence, Some(number - 1));
+    let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &context)?;
     if header.stored_size != entry.size {
         let expected = format!("a dictionary of {} bytes, as the footer says", entry.size);
         let found = header.stored_size.to_string();

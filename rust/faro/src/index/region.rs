@@ -1,7 +1,7 @@
 //! One region, after its message passed the checks.
 
 use super::members::Members;
-use super::rules::{self, DataPlace};
+use super::rules::{self, DataBounds};
 use crate::bytes::FileHeader;
 use crate::error::{Code, Error, Result};
 use crate::message::{Region, Run};
@@ -64,10 +64,10 @@ impl RegionIndex {
         mut region: Region,
         header: &FileHeader,
         number: u32,
-        place: &DataPlace,
+        bounds: &DataBounds,
         offset: u64,
     ) -> Result<Self> {
-        rules::check(&region, header, number, place).map_err(|found| {
+        rules::check(&region, header, number, bounds).map_err(|found| {
             Error::at(
                 Code::InconsistentIndex,
                 offset,

@@ -10,7 +10,7 @@ pub(crate) const LEAST_REGION: u64 = 24;
 pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
 
 /// Where a region's blocks must be (REG-3).
-pub(crate) struct DataPlace {
+pub(crate) struct DataBounds {
     /// Where they begin.
     pub offset: u64,
     /// Whether they may begin later, after dictionaries (DIC-5).
@@ -23,11 +23,11 @@ pub(crate) struct DataPlace {
 type Verdict = std::result::Result<(), String>;
 
 /// Checks the rules in the order of the specification's tables, and returns the first fault.
-pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -> Verdict {
+pub(super) fn check(region: &Region, header: &FileHeader, number: u32, bounds: &DataBounds) -> Verdict {
     if region.sequence != number {
         return Err(format!("sequence {} in region {number}", region.sequence));
     }
-    check_place(region, place)?;
+    check_bounds(region, bounds)?;
     check_slots(region, header)?;
     check_shared(region, header.partition_count)?;
     if let Some(runs) = &region.runs {
@@ -44,16 +44,16 @@ pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &D
 }
 
 /// REG-3.
-fn check_place(region: &Region, place: &DataPlace) -> Verdict {
+fn check_bounds(region: &Region, bounds: &DataBounds) -> Verdict {
     let (offset, length) = (region.data_offset, region.data_length);
     if length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&length) {
         return Err(format!("a data length of {length}"));
     }
-    if offset != place.offset && !(place.later && offset > place.offset) {
-        return Err(format!("data at {offset} in place of {}", place.offset));
+    if offset != bounds.offset && !(bounds.later && offset > bounds.offset) {
+        return Err(format!("data at {offset} in place of {}", bounds.offset));
     }
-    match (offset.checked_add(length), place.end) {
-        (None, _) => Err(format!("a data length of {length} behind {offset}")),
+    match (offset.checked_add(length), bounds.end) {
+        (None, _) => Err(format!("a data length of {length} from {offset} on")),
         (Some(end), Some(expected)) if end != expected => {
             Err(format!("data that ends at {end} in place of {expected}"))
         }
@@ -79,7 +79,7 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         .windows(2)
         .find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0]))
     {
-        return Err(format!("offset {} behind {}", pair[1], pair[0]));
+        return Err(format!("offset {} after {}", pair[1], pair[0]));
     }
     let Some(partitions) = &region.partitions else {
         return match region.rotation < header.partition_count {
@@ -94,7 +94,7 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         return Err(format!("a rotation of {} in a sparse region", region.rotation));
     }
     if let Some(pair) = partitions.windows(2).find(|pair| pair[1] <= pair[0]) {
-        return Err(format!("partition {} behind {}", pair[1], pair[0]));
+        return Err(format!("partition {} after {}", pair[1], pair[0]));
     }
     let range = header.partitions();
     match partitions
@@ -182,7 +182,7 @@ fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
     }
     match rest.next() {
         None => Ok(()),
-        Some(_) => Err("runs behind the last extent".into()),
+        Some(_) => Err("runs after the last extent".into()),
     }
 }
 

@@ -56,7 +56,7 @@ fn indexed(region: Region) -> Result<RegionIndex, crate::Error> {
         region,
         &header(),
         1,
-        &DataPlace {
+        &DataBounds {
             offset: 64,
             later: false,
             end: None,
@@ -213,7 +213,7 @@ fn selective_files_have_first_blocks() {
             region,
             &selective,
             1,
-            &DataPlace {
+            &DataBounds {
                 later: false,
                 offset: 64,
                 end: Some(192),

@@ -236,11 +236,11 @@ impl Walk<'_> {
     }
 
     /// MSG-8: a vector, and the `after` bytes that belong to it after its elements. Returns where its elements end.
-    fn vector(&mut self, at: usize, size: usize, align: usize, behind: usize) -> Verdict<usize> {
+    fn vector(&mut self, at: usize, size: usize, align: usize, after: usize) -> Verdict<usize> {
         let count = self.u32_at(at)?;
         let first = at + 4;
         let end = u64::from(count) * size as u64 + first as u64;
-        if end + behind as u64 > self.message.len() as u64 {
+        if end + after as u64 > self.message.len() as u64 {
             return Err(format!("{count} elements at {at}, more than the message has room for"));
         }
         if !first.is_multiple_of(align) {
@@ -248,7 +248,7 @@ impl Walk<'_> {
         }
         // It is inside the message, as checked above.
         let end = end as usize;
-        self.part(at, end + behind)?;
+        self.part(at, end + after)?;
         Ok(end)
     }
 

@@ -79,7 +79,7 @@ impl BlockCheck {
             return Ok(Step::Needs(BlockHeader::SIZE as u64));
         };
         let header = parse(bytes);
-        let place = Context {
+        let context = Context {
             limits,
             seal: opened.files.seal,
             metadata: false,
@@ -94,7 +94,7 @@ impl BlockCheck {
         let size = header.size_in_file();
         if size > space || u64::from(header.stored_size) > limits.max_block_size {
             block::check_fits(&header, offset, end).map_err(blame)?;
-            block::check_limit(&header, offset, &place).map_err(blame)?;
+            block::check_limit(&header, offset, &context).map_err(blame)?;
         }
         // It is at most the limit and the extent, as checked above.
         let Some(whole) = supply.get(source, offset, size as usize, extent.read_ahead)? else {
@@ -102,14 +102,14 @@ impl BlockCheck {
         };
         let (before, rest) = whole.split_at(BlockHeader::SIZE);
         let (stored, padding) = rest.split_at(header.stored_size as usize);
-        if let (true, Some(checked)) = (place.verify, before.first_chunk()) {
+        if let (true, Some(checked)) = (context.verify, before.first_chunk()) {
             let computed = self.sealing.checksum(checked, stored);
             if computed != header.checksum {
                 block::check_checksum(&header, offset, computed).map_err(blame)?;
             }
         }
-        if !block::is_usual(&header, &place) {
-            block::check_fields(&header, offset, &place).map_err(blame)?;
+        if !block::is_usual(&header, &context) {
+            block::check_fields(&header, offset, &context).map_err(blame)?;
         }
         if padding.iter().any(|byte| *byte != 0) {
             block::check_padding(&header, offset, padding).map_err(blame)?;

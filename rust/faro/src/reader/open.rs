@@ -153,8 +153,8 @@ impl OpenFiles {
             footer: true,
             ..Kinds::default()
         };
-        let place = Context::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
-        let (block, message) = read_metadata(source, offset, at, &place)?;
+        let context = Context::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
+        let (block, message) = read_metadata(source, offset, at, &context)?;
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
             return Err(blame(
@@ -173,7 +173,7 @@ impl OpenFiles {
     }
 
     /// The context of the schema block (SCH-1).
-    pub(crate) fn schema_place<'a>(&self, limits: &'a Limits) -> Context<'a> {
+    pub(crate) fn schema_context<'a>(&self, limits: &'a Limits) -> Context<'a> {
         let kinds = Kinds {
             schema: true,
             ..Kinds::default()
@@ -186,7 +186,7 @@ impl OpenFiles {
         if self.header.framing != Framing::Arrow {
             return Ok(None);
         }
-        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &self.schema_place(limits))?;
+        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &self.schema_context(limits))?;
         parse_schema(&message, &self.header)
             .map(Some)
             .map_err(|error| self.index.blame(error))

@@ -7,7 +7,7 @@ use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
 use crate::error::{Code, Error, Result};
 use crate::index::dictionaries::{self, Digests};
-use crate::index::{DataPlace, RegionCache, RegionIndex, stored_in_statistics};
+use crate::index::{DataBounds, RegionCache, RegionIndex, stored_in_statistics};
 use crate::limits::Limits;
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::InputFile;
@@ -106,14 +106,14 @@ impl OpenOutput {
             region: true,
             ..Kinds::default()
         };
-        let place = Context::metadata(
+        let context = Context::metadata(
             self.limits(),
             self.opened.files.seal,
             kinds,
             Sequence::Unknown,
             self.dictionaries_before(offset),
         );
-        let (block, message) = read_metadata(source, offset, end, &place)?;
+        let (block, message) = read_metadata(source, offset, end, &context)?;
         if block.stored_size != entry.message_size {
             return Err(source.blame(Error::at(
                 Code::InconsistentIndex,
@@ -133,12 +133,12 @@ impl OpenOutput {
     pub(crate) fn index_region(&self, number: u32, entry: &RegionEntry, message: &[u8]) -> Result<RegionIndex> {
         let offset = entry.message_offset + BlockHeader::SIZE as u64;
         let region = Region::parse(message, self.header().version_minor, offset)?;
-        let place = DataPlace {
+        let bounds = DataBounds {
             offset: entry.data_offset,
             later: false,
             end: Some(entry.data_offset + entry.data_length),
         };
-        RegionIndex::new(region, self.header(), number, &place, offset)
+        RegionIndex::new(region, self.header(), number, &bounds, offset)
     }
 
     /// How many dictionaries come before an offset of the data (or single) file; none when the file cannot have any

@@ -1,4 +1,4 @@
-//! How a file is mended: cut, and given a footer.
+//! Cuts a file, and writes a footer after the cut.
 
 use crate::error::{Error, Result, Role};
 use crate::message::{DictionaryEntry, Footer, Property, RegionEntry};
@@ -27,13 +27,13 @@ pub(super) fn footer(
     }
 }
 
-/// Cuts a file and writes bytes behind the cut.
-pub(super) fn mend(path: &Path, role: Role, length: u64, behind: &[u8]) -> Result<()> {
+/// Cuts a file and appends bytes.
+pub(super) fn mend(path: &Path, role: Role, length: u64, after: &[u8]) -> Result<()> {
     let act = || -> std::io::Result<()> {
         let mut file: File = OpenOptions::new().write(true).open(path)?;
         file.set_len(length)?;
         file.seek(SeekFrom::Start(length))?;
-        file.write_all(behind)?;
+        file.write_all(after)?;
         file.sync_all()
     };
     act().map_err(|error| Error::io("mend the file", path, Some(role), error))

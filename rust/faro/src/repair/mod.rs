@@ -1,4 +1,5 @@
-//! Recovery to the last commit, rebuilding a lost index (spec, REP), and what dead writers leave (spec, PUB-7 to PUB-9).
+//! Repair at the last commit and rebuilding of a lost index (spec, REP); recovery and cleaning after a crash (spec,
+//! PUB-7 to PUB-9).
 
 mod clean;
 mod last_commit;

@@ -64,7 +64,7 @@ pub(crate) struct Group<S> {
 
 /// The packed records, to be read by their places.
 #[derive(Clone, Copy)]
-pub(crate) struct Gather<'a> {
+pub(crate) struct PackedRecords<'a> {
     pub packed: &'a Packed,
     /// How many records ahead to prefetch: about 8 KiB. Nearer records would not arrive in time.
     pub ahead: usize,
@@ -246,10 +246,10 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
 
     /// The number of records of the partitions from record `begin` on: as many partitions as fit into a window, or one.
     fn whole_partitions(&self, begin: usize, first: u32) -> usize {
-        let (before, behind) = self.counts.split_at(first as usize);
+        let (before, after) = self.counts.split_at(first as usize);
         let mut length = 0;
         let mut rank = 0;
-        for count in behind.iter().chain(before) {
+        for count in after.iter().chain(before) {
             let count = *count as usize;
             if rank >= begin {
                 if length > 0 && length + count > self.window {
@@ -268,10 +268,10 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
     }
 
     /// The packed records, to be read by their places.
-    pub(crate) fn gather(&self) -> Gather<'_> {
+    pub(crate) fn packed_records(&self) -> PackedRecords<'_> {
         let records = self.own.len().max(1);
         let mean = (self.packed.len() / records).max(1);
-        Gather {
+        PackedRecords {
             packed: &self.packed,
             ahead: ((8 << 10) / mean).clamp(8, 128),
             length: mean - 1,

@@ -9,7 +9,7 @@ use crate::bytes::append;
 use crate::bytes::pad8;
 use crate::codec::{Compressor, Trained};
 use crate::error::Result;
-use crate::sort_buffer::{Gather, Pushed};
+use crate::sort_buffer::{PackedRecords, Pushed};
 
 /// Where blocks go.
 pub(crate) trait Sink {
@@ -71,11 +71,11 @@ impl BlockBuilder {
 
     /// Adds the records and events of an extent, by their places. `all` begins with `places` and continues with the
     /// places after them.
-    pub(crate) fn gather<S: Sink>(
+    pub(crate) fn push_all<S: Sink>(
         &mut self,
         to: &mut S,
         stream: &mut Stream,
-        from: Gather<'_>,
+        from: PackedRecords<'_>,
         places: &[u32],
         all: &[u32],
     ) -> Result<()> {

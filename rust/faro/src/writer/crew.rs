@@ -7,7 +7,7 @@ use super::region::Stream;
 use super::region_builder::RegionBuilder;
 use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
-use crate::sort_buffer::{Gather, Pushed, Segment};
+use crate::sort_buffer::{PackedRecords, Pushed, Segment};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
@@ -44,19 +44,19 @@ struct Hand<'scope> {
 
 /// Writes the own extents of a region, with the block builders of the threads. All places of the region are sorted.
 pub(super) fn write_own(
-    core: &mut RegionBuilder,
-    makers: &mut [BlockBuilder],
-    from: Gather<'_>,
+    builder: &mut RegionBuilder,
+    block_builders: &mut [BlockBuilder],
+    from: PackedRecords<'_>,
     places: &[u32],
     runs: &[Segment],
 ) -> Result<()> {
     scope(|scope| {
-        let mut hands = Vec::with_capacity(makers.len());
+        let mut hands = Vec::with_capacity(block_builders.len());
         let mut result = Ok(());
-        for maker in makers {
+        for block_builder in block_builders {
             let (tasks, todo) = channel();
             let (done, made) = channel();
-            let thread = Builder::new().spawn_scoped(scope, move || work(maker, from, places, &todo, &done));
+            let thread = Builder::new().spawn_scoped(scope, move || work(block_builder, from, places, &todo, &done));
             match thread {
                 Ok(thread) => hands.push(Hand { tasks, made, thread }),
                 Err(error) => {
@@ -64,7 +64,7 @@ pub(super) fn write_own(
                 }
             }
         }
-        let result = result.and_then(|()| direct(core, &hands, Plan::new(from, places, runs)));
+        let result = result.and_then(|()| direct(builder, &hands, Plan::new(from, places, runs)));
         for hand in hands {
             // The thread ends when its channel of tasks is closed.
             drop((hand.tasks, hand.made));
@@ -77,28 +77,28 @@ pub(super) fn write_own(
 }
 
 /// Hands out units, and takes their results in the same order.
-fn direct(core: &mut RegionBuilder, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
+fn direct(builder: &mut RegionBuilder, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
     let (mut given, mut taken) = (0, 0);
     let mut spare = Unit::default();
-    let mut take = |core: &mut RegionBuilder| {
+    let mut take = |builder: &mut RegionBuilder| {
         let hand: &Hand<'_> = &hands[taken % hands.len()];
         taken += 1;
         let unit = hand.made.recv().map_err(|_| lost())??;
-        append(core, &unit)?;
+        append(builder, &unit)?;
         Ok::<Unit, Error>(unit)
     };
-    while plan.next(core, &mut spare.pieces) {
+    while plan.next(builder, &mut spare.pieces) {
         hands[given % hands.len()].tasks.send(spare).map_err(|_| lost())?;
         given += 1;
         spare = if given >= hands.len() * DEPTH {
-            take(core)?
+            take(builder)?
         } else {
             Unit::default()
         };
     }
     let left = given.min(hands.len() * DEPTH - 1);
     for _ in 0..left {
-        take(core)?;
+        take(builder)?;
     }
     Ok(())
 }
@@ -109,45 +109,45 @@ fn lost() -> Error {
 
 /// The loop of one thread, until its channel is closed.
 fn work(
-    maker: &mut BlockBuilder,
-    from: Gather<'_>,
+    block_builder: &mut BlockBuilder,
+    from: PackedRecords<'_>,
     places: &[u32],
     todo: &Receiver<Unit>,
     done: &Sender<Result<Unit>>,
 ) {
     // A unit that failed may have left a block open.
-    maker.forget();
+    block_builder.forget();
     while let Ok(mut unit) = todo.recv() {
-        let made = make(maker, from, places, &mut unit).map(|()| unit);
+        let made = make(block_builder, from, places, &mut unit).map(|()| unit);
         if done.send(made).is_err() {
             return;
         }
     }
 }
 
-fn make(maker: &mut BlockBuilder, from: Gather<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
+fn make(block_builder: &mut BlockBuilder, from: PackedRecords<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
     unit.bytes.clear();
     for piece in &mut unit.pieces {
         let (own, all) = (&places[piece.places.clone()], &places[piece.places.start..]);
-        maker.gather(&mut unit.bytes, &mut piece.stream, from, own, all)?;
-        maker.end_data_block(&mut unit.bytes, &mut piece.stream)?;
+        block_builder.push_all(&mut unit.bytes, &mut piece.stream, from, own, all)?;
+        block_builder.end_data_block(&mut unit.bytes, &mut piece.stream)?;
     }
     Ok(())
 }
 
-fn append(core: &mut RegionBuilder, unit: &Unit) -> Result<()> {
+fn append(builder: &mut RegionBuilder, unit: &Unit) -> Result<()> {
     for piece in &unit.pieces {
         if piece.begins {
-            core.begin_extent(Owner::Own(piece.at));
+            builder.begin_extent(Owner::Own(piece.at));
         }
-        core.add_to_extent(&piece.stream);
+        builder.add_to_extent(&piece.stream);
     }
-    core.add_made(&unit.bytes)
+    builder.add_made(&unit.bytes)
 }
 
 /// Cuts the records of a region into units.
 struct Plan<'a> {
-    from: Gather<'a>,
+    from: PackedRecords<'a>,
     places: &'a [u32],
     runs: &'a [Segment],
     /// If a part of the first segment was handed out: where the rest begins, and its stream.
@@ -155,7 +155,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(from: Gather<'a>, places: &'a [u32], runs: &'a [Segment]) -> Self {
+    fn new(from: PackedRecords<'a>, places: &'a [u32], runs: &'a [Segment]) -> Self {
         let rest = None;
         Plan {
             from,
@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Finds the pieces of the next unit; returns false at the end.
-    fn next(&mut self, core: &RegionBuilder, pieces: &mut Vec<Piece>) -> bool {
+    fn next(&mut self, builder: &RegionBuilder, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
         let mut taken = 0;
@@ -177,10 +177,10 @@ impl<'a> Plan<'a> {
             let (begin, stream) = self
                 .rest
                 .take()
-                .unwrap_or_else(|| (run.begin as usize, core.stream_of(&Owner::Own(run.at))));
+                .unwrap_or_else(|| (run.begin as usize, builder.stream_of(&Owner::Own(run.at))));
             let mut end = run.end as usize;
             if end - begin > 2 * most
-                && let Some((cut, blocks)) = self.cut(core, begin, end)
+                && let Some((cut, blocks)) = self.cut(builder, begin, end)
                 // The thread that builds its blocks reports a stream that is too long.
                 && let Some(sequence) = stream.sequence.checked_add(blocks)
             {
@@ -202,8 +202,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Where a block begins after one unit of records and before `end`, and how many blocks end before it.
-    fn cut(&self, core: &RegionBuilder, begin: usize, end: usize) -> Option<(usize, u32)> {
-        let (framing, target) = core.cuts();
+    fn cut(&self, builder: &RegionBuilder, begin: usize, end: usize) -> Option<(usize, u32)> {
+        let (framing, target) = builder.cuts();
         let (mut blocks, mut open, mut sum) = (0u32, 0, 0);
         for at in begin..end {
             if let Some(ahead) = self.places.get(at + self.from.ahead) {
@@ -250,7 +250,7 @@ mod tests {
     fn a_panic_is_an_error_and_nothing_hangs() {
         let folder = tempfile::tempdir().unwrap();
         let options = WriterOptions::new(100).compress_threads(2);
-        let mut core = RegionBuilder::create(&folder.path().join("out"), &options).unwrap();
+        let mut builder = RegionBuilder::create(&folder.path().join("out"), &options).unwrap();
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];
@@ -263,16 +263,29 @@ mod tests {
         for lost in [0, 30_000, 49_999] {
             places.fill(0);
             places[lost] = 1 << 30;
-            core.begin_region(true).unwrap();
-            let mut makers = core.take_makers();
-            let result = write_own(&mut core, &mut makers, buffer.gather(), &places, &runs);
+            builder.begin_region(true).unwrap();
+            let mut block_builders = builder.take_block_builders();
+            let result = write_own(
+                &mut builder,
+                &mut block_builders,
+                buffer.packed_records(),
+                &places,
+                &runs,
+            );
             assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
-            core.keep_makers(makers);
-            core.give_up_region().unwrap();
+            builder.keep_block_builders(block_builders);
+            builder.give_up_region().unwrap();
         }
         places.fill(0);
-        core.begin_region(true).unwrap();
-        let mut makers = core.take_makers();
-        write_own(&mut core, &mut makers, buffer.gather(), &places, &runs).unwrap();
+        builder.begin_region(true).unwrap();
+        let mut block_builders = builder.take_block_builders();
+        write_own(
+            &mut builder,
+            &mut block_builders,
+            buffer.packed_records(),
+            &places,
+            &runs,
+        )
+        .unwrap();
     }
 }

@@ -48,7 +48,7 @@ pub struct WriterOptions {
     /// The target for the plain bytes of a data block, 1 to 2^26; 64 KiB by default. Blocks never become larger than
     /// `max_plain_size`.
     pub block_size: u32,
-    /// How many bytes the sort buffer holds before it closes a region, 1 to 2^33 (SRT-1).
+    /// How many bytes the sort buffer holds before it closes a region, 1 to 2^33; 64 MiB by default (SRT-1).
     pub buffer_size: u64,
     /// How data blocks are compressed; not at all by default.
     pub codec: Codec,
@@ -62,11 +62,11 @@ pub struct WriterOptions {
     /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
     /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].
     pub dictionaries: bool,
-    /// Whether each partition keeps the order of the calls (SRT-4).
+    /// Whether each partition keeps the order of the calls (SRT-4); true by default.
     pub ordered: bool,
     /// The partition with the first extent in dense regions, counted from the first partition; 0 by default.
     pub rotation: u32,
-    /// Whether the footer has statistics (FTR-4).
+    /// Whether the footer has statistics (FTR-4); true by default.
     pub statistics: bool,
     /// The name of the writing program, for the footer.
     pub created_by: Option<String>,

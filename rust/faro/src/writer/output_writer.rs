@@ -27,7 +27,7 @@ use std::path::Path;
 /// the same error.
 pub struct Writer {
     pub(super) options: WriterOptions,
-    pub(super) core: RegionBuilder,
+    pub(super) builder: RegionBuilder,
     buffer: SortBuffer<MemberBits>,
     state: State,
     /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
@@ -60,9 +60,9 @@ impl Writer {
     /// `invalid-argument` for an option out of range; `io` when a file cannot be created, or exists and the option
     /// `overwrite` is not set.
     pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-        let core = RegionBuilder::create(base.as_ref(), &options)?;
+        let builder = RegionBuilder::create(base.as_ref(), &options)?;
         Ok(Writer {
-            core,
+            builder,
             buffer: new_buffer(&options),
             region_open: false,
             born: Birth::here(),
@@ -85,7 +85,7 @@ impl Writer {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain.contains(&record.len())
             && self.born.is_here()
-            && let Some(at) = self.core.shape.place(partition)
+            && let Some(at) = self.builder.shape.place(partition)
             && self.buffer.has_room(charge)
         {
             self.buffer.push_plain(at, record, charge);
@@ -177,7 +177,7 @@ impl Writer {
         self.make_room(&owner, bytes.len())?;
         let charge = self.charge(&owner, bytes.len());
         if !self.buffer.has_room(charge) {
-            return self.guarded(|core| oversized(core, owner, &record));
+            return self.guarded(|builder| oversized(builder, owner, &record));
         }
         match &owner {
             Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
@@ -214,7 +214,7 @@ impl Writer {
     }
 
     fn owner(&mut self, to: To<'_>) -> Result<Owner> {
-        let shape = self.core.shape;
+        let shape = self.builder.shape;
         match to {
             To::One(partition) => shape
                 .place(partition)
@@ -276,7 +276,7 @@ impl Writer {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let closed = write_region(&mut self.core, &mut self.buffer);
+        let closed = write_region(&mut self.builder, &mut self.buffer);
         self.buffer.clear();
         self.know_plain();
         self.guarded(|_| closed)
@@ -297,11 +297,11 @@ impl Writer {
                 "a file without dictionaries",
             ));
         }
-        self.core.dictionaries().check(bytes)?;
+        self.builder.dictionaries().check(bytes)?;
         self.close_region()?;
         // Closing the region may have trained a dictionary.
-        self.core.dictionaries().check(bytes)?;
-        Ok(self.core.dictionaries().add(bytes))
+        self.builder.dictionaries().check(bytes)?;
+        Ok(self.builder.dictionaries().add(bytes))
     }
 
     /// Adds a property to the footer.
@@ -335,16 +335,16 @@ impl Writer {
             .map(|(key, value)| Property { key, value })
             .collect();
         let created_by = self.options.created_by.take();
-        self.guarded(|core| core.finish(properties, created_by))?;
+        self.guarded(|builder| builder.finish(properties, created_by))?;
         self.set_state(State::Finished);
         self.release_buffer();
-        let (data_bytes, index_bytes) = match self.core.output().sizes() {
-            (0, all) => (self.core.data_length(), all - self.core.data_length()),
+        let (data_bytes, index_bytes) = match self.builder.output().sizes() {
+            (0, all) => (self.builder.data_length(), all - self.builder.data_length()),
             sizes => sizes,
         };
-        let files = self.core.output().files().clone();
+        let files = self.builder.output().files().clone();
         Ok(Summary {
-            regions: self.core.region_count(),
+            regions: self.builder.region_count(),
             data_bytes,
             index_bytes,
             files,
@@ -362,7 +362,7 @@ impl Writer {
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
             self.set_state(State::Aborted);
-            self.core.output().discard();
+            self.builder.output().discard();
             self.release_buffer();
         }
         Ok(())
@@ -419,7 +419,7 @@ impl Writer {
 
     /// Runs a step; its error is final.
     pub(super) fn guarded<T>(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<T>) -> Result<T> {
-        act(&mut self.core).inspect_err(|error| {
+        act(&mut self.builder).inspect_err(|error| {
             // The first cause counts.
             if matches!(self.state, State::Open) {
                 self.set_state(State::Failed(error.clone()));

@@ -16,15 +16,15 @@ use crate::bytes::Tail;
 use crate::codec::Codec;
 use crate::error::{Code, Error, Result};
 use crate::message::{Footer, Property, RegionEntry, Schema};
-use crate::sort_buffer::{Gather, Pushed};
+use crate::sort_buffer::{PackedRecords, Pushed};
 use std::path::Path;
 
 /// The files of a writer, the region that it is filling, and the counters for both.
 pub(crate) struct RegionBuilder {
     output: Output,
-    maker: BlockBuilder,
+    block_builder: BlockBuilder,
     /// The block builders of the threads that compress, if there are several.
-    makers: Vec<BlockBuilder>,
+    block_builders: Vec<BlockBuilder>,
     pub shape: Shape,
     /// The next sequence number of each partition's own blocks.
     own_sequences: Vec<u32>,
@@ -47,23 +47,23 @@ impl RegionBuilder {
         options.check()?;
         let file_id = options.file_id_or_random();
         let make_maker = || BlockBuilder::new(options, Seal::new(&file_id));
-        let maker = make_maker()?;
+        let block_builder = make_maker()?;
         let threads = if options.compress_threads > 1 {
             options.compress_threads
         } else {
             0
         };
-        let makers = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
+        let block_builders = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
         let schema = match &options.schema {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
         };
         let mut output = Output::create(base, options, file_id)?;
         let data_offset = output.blocks().offset();
-        let mut core = RegionBuilder {
+        let mut builder = RegionBuilder {
             output,
-            maker,
-            makers,
+            block_builder,
+            block_builders,
             shape: Shape {
                 first_partition: options.first_partition,
                 partition_count: options.partition_count,
@@ -82,11 +82,11 @@ impl RegionBuilder {
             training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
         };
         if let Some(schema) = schema {
-            core.metadata_block(block::SCHEMA, &schema)?;
-            core.output.message_is_complete()?;
+            builder.metadata_block(block::SCHEMA, &schema)?;
+            builder.output.message_is_complete()?;
         }
-        core.output.show()?;
-        Ok(core)
+        builder.output.show()?;
+        Ok(builder)
     }
 
     pub(crate) fn output(&mut self) -> &mut Output {
@@ -114,7 +114,7 @@ impl RegionBuilder {
 
     /// An empty preview of a region, for training.
     pub(crate) fn preview<'a>(&self) -> Preview<'a> {
-        Preview::new(self.maker.framing(), self.maker.target())
+        Preview::new(self.block_builder.framing(), self.block_builder.target())
     }
 
     /// Trains a dictionary on a region before it is written, if it is the first suitable one (DIC-7).
@@ -126,8 +126,8 @@ impl RegionBuilder {
         self.training = None;
         if let Some(trained) = outcome {
             let number = self.dictionaries.add(&trained.bytes);
-            for maker in self.makers.iter_mut().chain([&mut self.maker]) {
-                maker.use_dictionary(number, &trained)?;
+            for block_builder in self.block_builders.iter_mut().chain([&mut self.block_builder]) {
+                block_builder.use_dictionary(number, &trained)?;
             }
         }
         Ok(())
@@ -137,7 +137,7 @@ impl RegionBuilder {
     /// `revocable` is counted as it is written: after giving it up, the writer could not continue.
     pub(crate) fn begin_region(&mut self, revocable: bool) -> Result<()> {
         self.revocable = revocable;
-        let (seal, single) = (self.maker.seal(), self.output.is_single());
+        let (seal, single) = (self.block_builder.seal(), self.output.is_single());
         let (output, metadata_sequence) = (&mut self.output, &mut self.metadata_sequence);
         let offset = output.blocks().offset();
         self.dictionaries.begin_region(offset, |number, bytes| {
@@ -217,7 +217,7 @@ impl RegionBuilder {
     ) -> Result<()> {
         let file = self.output.blocks();
         if let Some(stream) = &mut self.stream {
-            act(&mut self.maker, file, stream)?;
+            act(&mut self.block_builder, file, stream)?;
         }
         self.region.check_length(file.offset())
     }
@@ -242,17 +242,17 @@ impl RegionBuilder {
 
     /// The framing and the target size of blocks, which determine where blocks end.
     pub(super) fn cuts(&self) -> (Framing, usize) {
-        (self.maker.framing(), self.maker.target())
+        (self.block_builder.framing(), self.block_builder.target())
     }
 
-    /// Takes the block builders of the threads, one for each, if there are several. [`RegionBuilder::keep_makers`] puts
+    /// Takes the block builders of the threads, one for each, if there are several. [`RegionBuilder::keep_block_builders`] puts
     /// them back.
-    pub(super) fn take_makers(&mut self) -> Vec<BlockBuilder> {
-        std::mem::take(&mut self.makers)
+    pub(super) fn take_block_builders(&mut self) -> Vec<BlockBuilder> {
+        std::mem::take(&mut self.block_builders)
     }
 
-    pub(super) fn keep_makers(&mut self, makers: Vec<BlockBuilder>) {
-        self.makers = makers;
+    pub(super) fn keep_block_builders(&mut self, block_builders: Vec<BlockBuilder>) {
+        self.block_builders = block_builders;
     }
 
     /// Counts records of the current extent.
@@ -263,33 +263,33 @@ impl RegionBuilder {
     }
 
     /// Adds records and events to the current extent, by their places. `all` begins with `places`.
-    pub(super) fn gather(&mut self, from: Gather<'_>, places: &[u32], all: &[u32]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.gather(file, stream, from, places, all))
+    pub(super) fn push_all(&mut self, from: PackedRecords<'_>, places: &[u32], all: &[u32]) -> Result<()> {
+        self.in_extent(|block_builder, file, stream| block_builder.push_all(file, stream, from, places, all))
     }
 
     /// Adds a record or an event to the current extent.
     pub(super) fn pushed(&mut self, record: &Pushed<'_>) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.pushed(file, stream, record))
+        self.in_extent(|block_builder, file, stream| block_builder.pushed(file, stream, record))
     }
 
     /// Adds an event to the current extent, as a block.
     pub(crate) fn push_event(&mut self, kind: u8, bytes: &[u8]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.event(file, stream, kind, bytes))
+        self.in_extent(|block_builder, file, stream| block_builder.event(file, stream, kind, bytes))
     }
 
     /// Adds a data block to the current extent, compressed as the options say.
     pub(crate) fn plain_block(&mut self, plain: &[u8]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.plain_block(file, stream, plain))
+        self.in_extent(|block_builder, file, stream| block_builder.plain_block(file, stream, plain))
     }
 
     /// Adds a stored block to the current extent, as it is.
     pub(crate) fn stored_block(&mut self, block: &StoredBlock<'_>) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.stored_block(file, stream, block))
+        self.in_extent(|block_builder, file, stream| block_builder.stored_block(file, stream, block))
     }
 
     /// Ends the current extent.
     pub(crate) fn end_extent(&mut self) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.end_data_block(file, stream))
+        self.in_extent(|block_builder, file, stream| block_builder.end_data_block(file, stream))
     }
 
     /// Commits the current region: its message is written after its blocks (WRT-5). A region without blocks leaves
@@ -326,7 +326,7 @@ impl RegionBuilder {
 
     /// Undoes the current region: no byte and no sequence number of it stays (WRT-8).
     pub(crate) fn give_up_region(&mut self) -> Result<()> {
-        self.maker.forget();
+        self.block_builder.forget();
         self.stream = None;
         let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
         for (owner, first_sequence) in region.backwards() {
@@ -343,7 +343,13 @@ impl RegionBuilder {
     fn metadata_block(&mut self, kind: u8, message: &[u8]) -> Result<u64> {
         let file = self.output.metadata();
         let offset = file.offset();
-        append_metadata(file.buffer(), self.maker.seal(), kind, self.metadata_sequence, message);
+        append_metadata(
+            file.buffer(),
+            self.block_builder.seal(),
+            kind,
+            self.metadata_sequence,
+            message,
+        );
         self.metadata_sequence += 1;
         Ok(offset)
     }

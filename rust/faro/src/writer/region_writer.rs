@@ -15,8 +15,8 @@ impl Writer {
     /// As [`Writer::flush`].
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
-        self.core.output().hold_region(true);
-        self.guarded(|core| core.begin_region(true))?;
+        self.builder.output().hold_region(true);
+        self.guarded(|builder| builder.begin_region(true))?;
         self.region_open = true;
         self.know_plain();
         Ok(RegionWriter::new(self))
@@ -70,12 +70,12 @@ impl<'a> RegionWriter<'a> {
         check_kind(kind)?;
         self.check_sizes(kind, CODEC_NONE, plain.len() as u64, plain.len())?;
         self.enter(partition)?;
-        self.writer.guarded(|core| {
+        self.writer.guarded(|builder| {
             if kind == DATA {
-                core.add_records(records);
-                core.plain_block(plain)
+                builder.add_records(records);
+                builder.plain_block(plain)
             } else {
-                core.push_event(kind, plain)
+                builder.push_event(kind, plain)
             }
         })
     }
@@ -99,11 +99,11 @@ impl<'a> RegionWriter<'a> {
         self.check_sizes(kind, codec, plain_size.into(), stored.len())?;
         self.check_dictionary(codec, dictionary)?;
         self.enter(partition)?;
-        self.writer.guarded(|core| {
+        self.writer.guarded(|builder| {
             if kind == DATA {
-                core.add_records(records);
+                builder.add_records(records);
             }
-            core.stored_block(&block)
+            builder.stored_block(&block)
         })
     }
 
@@ -114,10 +114,10 @@ impl<'a> RegionWriter<'a> {
     pub fn shared(&mut self, members: Option<&[u32]>) -> Result<()> {
         self.writer.check_open()?;
         let bits = match members {
-            Some(partitions) => self.writer.core.shape.bits(partitions)?,
+            Some(partitions) => self.writer.builder.shape.bits(partitions)?,
             None => None,
         };
-        self.writer.core.begin_extent(Owner::Shared(bits));
+        self.writer.builder.begin_extent(Owner::Shared(bits));
         self.extent = Extent::Shared;
         Ok(())
     }
@@ -131,15 +131,15 @@ impl<'a> RegionWriter<'a> {
         self.ended = true;
         self.writer.region_ended();
         let wrapped = self.wrapped;
-        self.writer.guarded(|core| {
-            core.output().hold_region(false);
-            core.commit_region(wrapped)
+        self.writer.guarded(|builder| {
+            builder.output().hold_region(false);
+            builder.commit_region(wrapped)
         })
     }
 
     /// WRT-9: checks 5, 7c and 10b of BLK-7, for the dictionary.
     fn check_dictionary(&mut self, codec: u8, dictionary: u16) -> Result<()> {
-        let (there, found) = (self.writer.core.dictionaries().count(), dictionary);
+        let (there, found) = (self.writer.builder.dictionaries().count(), dictionary);
         let expected = if usize::from(dictionary) > there {
             format!("one of the {there} dictionaries of the file, or none")
         } else if dictionary != 0 && codec != Codec::Zstd as u8 {
@@ -181,7 +181,7 @@ impl<'a> RegionWriter<'a> {
                 _ => Err(Error::argument("a partition before the first shared extent", "none")),
             };
         };
-        let shape = self.writer.core.shape;
+        let shape = self.writer.builder.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
         match self.extent {
             Extent::Own(last) if last == at => return Ok(()),
@@ -196,7 +196,7 @@ impl<'a> RegionWriter<'a> {
             Extent::Own(last) => self.wrapped |= at < last,
             Extent::None => {}
         }
-        self.writer.core.begin_extent(Owner::Own(at));
+        self.writer.builder.begin_extent(Owner::Own(at));
         self.extent = Extent::Own(at);
         Ok(())
     }
@@ -210,9 +210,9 @@ impl Drop for RegionWriter<'_> {
         self.writer.region_ended();
         if self.writer.check_open().is_ok() {
             // An error is final for the writer, and its next call returns it.
-            let _ = self.writer.guarded(|core| {
-                let given_up = core.give_up_region();
-                core.output().hold_region(false);
+            let _ = self.writer.guarded(|builder| {
+                let given_up = builder.give_up_region();
+                builder.output().hold_region(false);
                 given_up
             });
         }
