@@ -1,4 +1,4 @@
-//! The lines that are handed over (bench/README.md).
+//! The lines of results (bench/README.md).
 
 use crate::outcome::{Outcome, Run};
 use serde::Serialize;
@@ -7,13 +7,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What a case is; subjects with equal cases are compared.
+/// The parameters of a case. Subjects with equal cases are compared.
 pub(crate) type Case = Map<String, Value>;
 
-/// Where a subcommand works, and where its results go.
+/// The folder of a subcommand, and the file for its results.
 #[derive(clap::Args)]
 pub(crate) struct Destination {
-    /// An existing folder for what is written and read; it is removed again
+    /// An existing folder for the files of the benchmark, which are removed again
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
     /// The file that results are appended to
@@ -40,7 +40,7 @@ struct Line<'a> {
     figures: &'a Map<String, Value>,
 }
 
-/// Where lines go: to a file, appended, and in short to the terminal.
+/// Appends lines to a file, and prints them in short form.
 pub(crate) struct Results {
     part: &'static str,
     file: Option<File>,
@@ -56,7 +56,7 @@ impl Results {
         Ok(Results { part, file })
     }
 
-    /// Takes the repetitions of a subject; sizes and figures are the last one's.
+    /// Adds the repetitions of a subject. Sizes and figures are those of the last one.
     pub(crate) fn add(&mut self, subject: &str, case: &Case, plain_bytes: u64, runs: &[Run]) -> Outcome<()> {
         let last = runs.last().ok_or("a subject without repetitions")?;
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
@@ -80,7 +80,7 @@ impl Results {
     }
 }
 
-/// The middle of some numbers.
+/// The median of some numbers.
 pub(crate) fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

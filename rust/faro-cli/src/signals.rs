@@ -1,5 +1,5 @@
-//! Ctrl-C and requests to end become a flag that the long loops look at, so that what was begun is taken back in the
-//! ordinary way: writers that are dropped remove their temporary files.
+//! Ctrl-C and requests to terminate set a flag that long loops check, so that the command ends normally: writers that
+//! are dropped remove their temporary files.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on the signals set the flag; a second one ends the process at once.
+/// Makes the signals set the flag. A second signal ends the process at once.
 pub(crate) fn install() -> Outcome {
     let flag = INTERRUPTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -27,12 +27,12 @@ pub(crate) fn install() -> Outcome {
     Ok(())
 }
 
-/// Whether someone asked us to end.
+/// Whether the command was interrupted.
 pub(crate) fn interrupted() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Fails when someone asked us to end.
+/// Fails if the command was interrupted.
 pub(crate) fn check() -> Outcome {
     if interrupted() {
         Err(Failure::Interrupted)
@@ -41,7 +41,7 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-/// A pipe that is read in a thread of its own, because a read that waits for more would not see the flag.
+/// A pipe that is read in a separate thread, because a read that waits for input would not see the flag.
 pub(crate) struct PatientPipe {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
@@ -60,7 +60,7 @@ impl PatientPipe {
                     chunk
                 });
                 let done = !matches!(&result, Ok(chunk) if !chunk.is_empty());
-                // Nobody listens any more when the command has failed meanwhile.
+                // The receiver is gone when the command has failed.
                 if sender.send(result).is_err() || done {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! The output that a command looks at.
+//! The output that a command reads.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The files, if they are not called as a NAME says: with an index of another name, or a single file without ending.
+    /// The files, if their names do not follow NAME: an index with another name, or a single file without an ending.
     pub(crate) fn named_otherwise(&self) -> Option<Files> {
         let is_plain = || {
             let ending = self.name.extension().and_then(|extension| extension.to_str());
@@ -35,7 +35,7 @@ impl Target {
         }
     }
 
-    /// The files, which need not be whole.
+    /// The files, which may be incomplete.
     pub(crate) fn files(&self) -> Outcome<Files> {
         match &self.index {
             Some(index) => Ok(Files::Paired {

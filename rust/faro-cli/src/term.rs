@@ -1,4 +1,4 @@
-//! What goes to a terminal: colours only where they are wanted, and no control characters out of files (SEC-4).
+//! Output to a terminal: colours only where wanted, and no control characters from files (SEC-4).
 
 use std::io::{self, IsTerminal, Write};
 
@@ -20,7 +20,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Whether a stream that is, or is not, a terminal gets colours.
+    /// Whether a stream gets colours, if it is a terminal or not.
     pub(crate) fn wanted(self, terminal: bool) -> bool {
         let forbidden = || {
             std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -41,7 +41,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Colours if `on`.
+    /// With colours if `on`.
     pub(crate) fn new(on: bool) -> Style {
         Style { on }
     }
@@ -79,7 +79,7 @@ impl Style {
     }
 }
 
-/// Standard output: buffered, and a closed pipe is remembered, because it is no error.
+/// Standard output, buffered. It remembers a closed pipe, which is not an error.
 pub(crate) struct Out {
     inner: Box<dyn Write + Send>,
     style: Style,
@@ -109,23 +109,23 @@ impl Out {
         self.terminal
     }
 
-    /// Whether whoever read our output has gone.
+    /// Whether the reader of the output has closed it.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// One line of text that is already safe.
+    /// Prints a line of text that is safe already.
     pub(crate) fn line(&mut self, text: &str) -> Outcome {
         self.text(text)?;
         self.text("\n")
     }
 
-    /// Text that is already safe.
+    /// Prints text that is safe already.
     pub(crate) fn text(&mut self, text: &str) -> Outcome {
         self.write_all(text.as_bytes()).map_err(stdout_failure)
     }
 
-    /// Bytes of a file's payload: as they are, but escaped on a terminal.
+    /// Prints bytes of a payload: unchanged, or escaped on a terminal.
     pub(crate) fn payload(&mut self, bytes: &[u8]) -> Outcome {
         if self.terminal {
             let safe = escape_bytes(bytes);
@@ -134,13 +134,13 @@ impl Out {
         self.write_all(bytes).map_err(stdout_failure)
     }
 
-    /// A report as JSON, indented.
+    /// Prints a report as indented JSON.
     pub(crate) fn json(&mut self, report: &impl serde::Serialize) -> Outcome {
         let text = serde_json::to_string_pretty(report).map_err(|e| stdout_failure(e.into()))?;
         self.line(&text)
     }
 
-    /// Everything out of the buffer.
+    /// Writes everything in the buffer.
     pub(crate) fn finish(&mut self) -> Outcome {
         self.flush().map_err(stdout_failure)
     }

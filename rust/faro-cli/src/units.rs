@@ -1,4 +1,4 @@
-//! Sizes and counts as people write them.
+//! Sizes and counts in the form that people use.
 
 /// Reads a size such as `65536`, `64KiB`, `64k` or `1.5 GiB`. Units are powers of 1024, with or without `i` and `B`.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
@@ -13,10 +13,10 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
-        _ => return Err(format!("\"{unit}\" is no unit: use B, KiB, MiB, GiB or TiB")),
+        _ => return Err(format!("\"{unit}\" is not a unit: use B, KiB, MiB, GiB or TiB")),
     };
     let number = number.replace('_', "");
-    let wrong = || format!("\"{text}\" is no size: write for example 64MiB");
+    let wrong = || format!("\"{text}\" is not a size: write for example 64MiB");
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(1 << shift).ok_or_else(wrong);
     }
@@ -47,7 +47,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// A count with separated thousands: `1,234,567`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -66,7 +66,7 @@ pub(crate) fn plural(n: u64, word: &str) -> String {
     format!("{} {word}{s}", count(n))
 }
 
-/// A ratio of two sizes, such as `3.42`; nothing when there is nothing to compare.
+/// A ratio of two sizes, such as `3.42`; none when one is 0.
 pub(crate) fn ratio(plain: u64, stored: u64) -> Option<f64> {
     (stored > 0 && plain > 0).then(|| plain as f64 / stored as f64)
 }

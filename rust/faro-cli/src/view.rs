@@ -1,4 +1,4 @@
-//! An output to be looked at, finished or not.
+//! An output to inspect, finished or not.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,12 +13,12 @@ use crate::failure::{Failure, Outcome};
 /// An open output.
 pub(crate) enum View {
     Finished(Box<Reader>),
-    /// Of an unfinished one, the regions that are committed.
+    /// An unfinished output, with its committed regions.
     Unfinished(Box<Follower>),
 }
 
 impl View {
-    /// Opens an output; one that has no tail yet is looked at as far as it goes.
+    /// Opens an output. Of an unfinished output, the committed part is shown.
     pub(crate) fn open(files: &Files) -> Outcome<View> {
         match Reader::open(files, ReaderOptions::default()) {
             Ok(reader) => Ok(View::Finished(Box::new(reader))),
@@ -84,7 +84,7 @@ impl View {
     }
 }
 
-/// The files of an output with their roles: what holds the blocks first.
+/// The files of an output with their roles; the file with the blocks first.
 pub(crate) fn paths(files: &Files) -> Vec<(Role, &Path)> {
     match files {
         Files::Single(path) => vec![(Role::Single, path)],
@@ -92,18 +92,18 @@ pub(crate) fn paths(files: &Files) -> Vec<(Role, &Path)> {
     }
 }
 
-/// Opens a file for its bytes and tells its size.
+/// Opens a file and returns its size.
 pub(crate) fn open(path: &Path) -> Outcome<(File, u64)> {
     let opened = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata.len())));
     opened.map_err(|source| Failure::file(path, source))
 }
 
-/// How the stored bytes spread over partitions: what each reads, shared extents included.
+/// The distribution of stored bytes over partitions: what each reads, with shared extents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spread {
     /// Bytes that every partition reads.
     to_all: u64,
-    /// Further bytes, of the partitions that have any: a file may claim 2^28 partitions.
+    /// Other bytes, by partition, only for partitions that have any: a file may claim 2^28 partitions.
     more: BTreeMap<u32, u64>,
     partitions: u32,
     first: u32,
@@ -137,7 +137,7 @@ impl Spread {
         Ok(spread)
     }
 
-    /// Partitions that read nothing.
+    /// The number of partitions that read nothing.
     pub(crate) fn empty(&self) -> u32 {
         if self.to_all > 0 {
             0
@@ -146,7 +146,7 @@ impl Spread {
         }
     }
 
-    /// Bytes that all partitions read together, shared ones counted for each.
+    /// The bytes that all partitions read together. Shared bytes count for each reader.
     pub(crate) fn total(&self) -> u128 {
         let more: u128 = self.more.values().map(|bytes| u128::from(*bytes)).sum();
         u128::from(self.to_all) * u128::from(self.partitions) + more
@@ -156,7 +156,7 @@ impl Spread {
         self.total() as f64 / f64::from(self.partitions)
     }
 
-    /// The bytes below which this share of the partitions lies.
+    /// A quantile: this share of the partitions reads at most that many bytes.
     pub(crate) fn quantile(&self, share: f64) -> u64 {
         let mut sizes: Vec<u64> = self.more.values().copied().collect();
         sizes.sort_unstable();
@@ -170,7 +170,7 @@ impl Spread {
                 .unwrap_or(0)
     }
 
-    /// The partitions that read anything, in order, with their bytes.
+    /// The partitions that read anything, in order, and their bytes.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let all = (self.to_all > 0).then(|| self.first..self.first + self.partitions);
         let few = self.more.keys().copied().filter(|_| self.to_all == 0);

@@ -1,29 +1,29 @@
-//! Payloads of requests, and the generator that makes them (protocol, "The generator").
+//! Payloads of requests, and the generator for them (protocol, "The generator").
 
 use serde::Deserialize;
 
-/// What a record or block holds, as a request writes it.
+/// The content of a record or block in a request.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub(crate) enum Payload {
-    /// The text's UTF-8.
+    /// The UTF-8 bytes of a text.
     Text {
         /// The text.
         text: String,
     },
-    /// Bytes, two hexadecimal digits each.
+    /// Bytes as pairs of hexadecimal digits.
     Hex {
         /// The digits.
         hex: String,
     },
-    /// A text over and over.
+    /// A text, repeated.
     Repeat {
         /// The text.
         repeat: String,
         /// Where it is cut.
         length: usize,
     },
-    /// Bytes of the generator.
+    /// Bytes from the generator.
     Random {
         /// Its seed.
         random: u64,
@@ -40,7 +40,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// The bytes; what is wrong with the payload, if it is none.
+    /// The bytes, or the fault of the payload.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, String> {
         match self {
             Payload::Text { text } => Ok(text.as_bytes().to_vec()),
@@ -53,7 +53,7 @@ impl Payload {
     }
 }
 
-/// The bytes that pairs of hexadecimal digits spell.
+/// Decodes pairs of hexadecimal digits.
 pub(crate) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let value = |digit: u8| char::from(digit).to_digit(16);
@@ -68,13 +68,13 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What generated records hold.
+/// The content of generated records.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Content {
-    /// Bytes of the generator.
+    /// Bytes from the generator.
     Random,
-    /// Words that it chooses.
+    /// Words that the generator chooses.
     Words,
 }
 
@@ -98,7 +98,7 @@ const WORDS: [&str; 16] = [
 ];
 
 impl Content {
-    /// So many bytes of a seed.
+    /// `length` bytes from a seed.
     pub(crate) fn bytes(self, seed: u64, length: usize) -> Vec<u8> {
         let mut generator = SplitMix64(seed);
         let mut bytes = Vec::with_capacity(length + 256);
@@ -119,7 +119,7 @@ impl Content {
     }
 }
 
-/// The generator: the same numbers from the same seed in every testee.
+/// The generator, which returns the same numbers for a seed in every testee.
 pub(crate) struct SplitMix64(pub u64);
 
 impl SplitMix64 {

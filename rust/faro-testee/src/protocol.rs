@@ -1,4 +1,4 @@
-//! Requests as they come, and answers as they go.
+//! Requests and answers of the protocol.
 
 use crate::payload::{Content, Payload};
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 /// One line of input.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Envelope {
-    /// What the answer bears too.
+    /// The identity of the request, repeated in the answer.
     pub id: Value,
     /// What is to be done.
     pub op: String,
-    /// All the rest, by the op.
+    /// The other fields, which depend on the op.
     #[serde(flatten)]
     pub rest: serde_json::Map<String, Value>,
 }
 
-/// Why an op has no `ok`.
+/// Why an op failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The library refused.
@@ -32,7 +32,7 @@ impl From<faro::Error> for Failure {
     }
 }
 
-/// What an op answers.
+/// The answer of an op.
 pub(crate) type Answer = Result<Value, Failure>;
 
 /// A fault as the protocol writes it.
@@ -58,7 +58,7 @@ impl From<faro::Error> for Fault {
     }
 }
 
-/// The caller's mistake, found before the library could: a number that its types cannot hold.
+/// The error for a number that the types of the library cannot hold.
 pub(crate) fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
     Failure::Refused(Box::new(Fault {
         code: faro::Code::InvalidArgument.as_str(),
@@ -69,7 +69,7 @@ pub(crate) fn invalid_argument(expected: &str, found: impl ToString) -> Failure 
     }))
 }
 
-/// Reads the fields of an op. What the testee does not know is unsupported.
+/// Reads the fields of an op. Unknown fields or values make the op unsupported.
 pub(crate) fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(rest)).map_err(|error| Failure::Unsupported(error.to_string()))
 }
@@ -83,7 +83,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// As the library takes them.
+    /// The files for the library.
     pub(crate) fn files(self) -> Result<faro::Files, Failure> {
         match self {
             Paths {
@@ -117,7 +117,7 @@ pub(crate) struct LimitFields {
 }
 
 impl LimitFields {
-    /// These, and the defaults of the rest.
+    /// The limits for the library: these, and the defaults of the others.
     pub(crate) fn limits(&self) -> faro::Limits {
         let default = faro::Limits::default();
         faro::Limits::default()
@@ -134,7 +134,7 @@ impl LimitFields {
 /// The request `read`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Read {
-    /// What is read.
+    /// The files to read.
     #[serde(flatten)]
     pub paths: Paths,
     /// What the file may ask for.
@@ -142,23 +142,23 @@ pub(crate) struct Read {
     pub limits: LimitFields,
     /// Whether checksums of partition blocks are verified.
     pub verify: Option<bool>,
-    /// Which partitions, each by itself.
+    /// The partitions to read, each alone.
     pub partitions: Option<Vec<u32>>,
-    /// Which partitions at once.
+    /// The partitions to read as a range.
     pub range: Option<[u32; 2]>,
-    /// Which partitions one after another (PRT-7).
+    /// The partitions to read one after another (PRT-7).
     pub by_partition: Option<[u32; 2]>,
-    /// How each of the partitions is found: `full` or `direct` (LKP).
+    /// How partitions are found: `full` or `direct` (LKP).
     pub lookup: Option<String>,
 }
 
 /// The request `check`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Check {
-    /// What is checked.
+    /// The files to check.
     #[serde(flatten)]
     pub paths: Paths,
-    /// How deep.
+    /// The level.
     pub level: String,
     /// What the file may ask for.
     #[serde(default)]
@@ -168,12 +168,12 @@ pub(crate) struct Check {
 /// The request `repair`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Repair {
-    /// What is mended.
+    /// The files to repair.
     #[serde(flatten)]
     pub paths: Paths,
     /// `last-commit` or `rebuild`.
     pub mode: String,
-    /// Who reads the shared blocks of a rebuilt index: `none` or `all`.
+    /// Which partitions read the shared blocks of a rebuilt index: `none` or `all`.
     pub shared: Option<String>,
     /// What the files may ask for.
     #[serde(default)]
@@ -189,7 +189,7 @@ pub(crate) struct Repair {
 pub(crate) struct Recover {
     /// The NAME of the output.
     pub path: PathBuf,
-    /// The first digits of the file_id of the output that is meant.
+    /// The first digits of the file_id of the output to recover.
     pub file_id: Option<String>,
     /// Whether another output may be replaced.
     #[serde(default)]
@@ -206,9 +206,9 @@ pub(crate) struct Recover {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clean {
-    /// Where to look.
+    /// The folder to clean.
     pub folder: PathBuf,
-    /// Seconds since a file that is removed was changed last.
+    /// How many seconds a file must be unchanged before it is removed.
     #[serde(default = "an_hour")]
     pub older_than: f64,
     /// Whether only the report is wanted.
@@ -227,25 +227,25 @@ pub(crate) struct Follow {
     pub action: String,
     /// The follower's name.
     pub handle: String,
-    /// What is followed, with `open`.
+    /// With `open`, the files to follow.
     #[serde(flatten)]
     pub paths: Paths,
-    /// What the file may ask for, with `open`.
+    /// With `open`, the limits.
     #[serde(default)]
     pub limits: LimitFields,
-    /// Which partitions, with `read`.
+    /// With `read`, the partitions.
     pub partitions: Option<Vec<u32>>,
 }
 
-/// The request `write`. Integers are as wide as JSON's, so that what is out of range is the library's to refuse.
+/// The request `write`. Integers are as wide as in JSON, so that the library refuses those out of range.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Write {
     /// The base name.
     pub path: PathBuf,
-    /// How it is written.
+    /// The options of the writer.
     pub options: Options,
-    /// What is written.
+    /// The calls of the writer.
     pub calls: Vec<Call>,
 }
 
@@ -337,12 +337,12 @@ pub(crate) struct RegionBlock {
     pub shared: Option<Members>,
 }
 
-/// Who reads a shared extent.
+/// The members of a shared extent.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Members {
-    /// By a word: `all`.
+    /// A word: `all`.
     Word(String),
-    /// The partitions of a list.
+    /// A list of partitions.
     Some(Vec<i64>),
 }

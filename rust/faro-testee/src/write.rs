@@ -28,7 +28,7 @@ pub(crate) fn write(request: Write) -> Answer {
     Ok(answer)
 }
 
-/// A number as wide as the library takes it; what does not fit is out of range.
+/// A number in the type of the library; one that does not fit is out of range.
 fn number<T: TryFrom<i64>>(name: &str, value: i64) -> Result<T, Failure> {
     value.try_into().map_err(|_| invalid_argument(name, value))
 }
@@ -37,7 +37,7 @@ fn bytes(payload: &Payload) -> Result<Vec<u8>, Failure> {
     payload.bytes().map_err(Failure::Unsupported)
 }
 
-/// One of the words that an option knows.
+/// The value of an option, by its word.
 fn word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> Result<T, Failure> {
     let found = known.iter().find(|(known, _)| *known == word);
     found
@@ -168,7 +168,7 @@ fn many(
     let partition_span = span(partitions[0], partitions[1].into())?;
     let length_span = span(length[0], u64::from(length[1]) + 1)?;
     for _ in 0..count {
-        // The remainders fit: the spans are of 32-bit numbers.
+        // The remainders fit, since the spans are 32-bit numbers.
         let partition = partitions[0] + (generator.next() % partition_span) as u32;
         let length = length[0] + (generator.next() % length_span) as u32;
         writer.write(partition, &content.bytes(generator.next(), length as usize))?;

@@ -1,4 +1,4 @@
-//! Files whose small blocks are compressed with dictionaries (spec, DIC).
+//! Files with small blocks that are compressed with dictionaries (spec, DIC).
 
 mod common;
 
@@ -159,7 +159,7 @@ fn what_is_unfinished_or_lost_is_mended_with_its_dictionaries() {
     }
 }
 
-/// A dictionary that decoders take: trained by a writer, read from its file.
+/// A dictionary that decoders accept: trained by a writer, and read from its file.
 fn some_dictionary() -> Vec<u8> {
     let place = Place::new();
     let files = write(&place, options(Layout::Paired));
@@ -176,7 +176,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();
         let mut writer = Writer::create(place.name(), options(layout)).unwrap();
-        // Another one before it, so that the numbers differ.
+        // Another dictionary before it, so that the numbers differ.
         let mut other = dictionary.clone();
         *other.last_mut().unwrap() ^= 1;
         assert_eq!(writer.dictionary(&other).unwrap(), 1);
@@ -204,7 +204,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
         }
         assert!(moved > 0);
         region.end().unwrap();
-        // No region stands behind this one.
+        // No region comes after this dictionary.
         let mut third = other.clone();
         third.push(0);
         assert_eq!(writer.dictionary(&third).unwrap(), 3);

@@ -1,4 +1,4 @@
-//! `scheduler`: many consumers at once, against each reading by itself.
+//! `scheduler`: many consumers at once, compared with each reading alone.
 
 mod model;
 mod real;
@@ -6,15 +6,15 @@ mod real;
 use crate::outcome::Outcome;
 use crate::results::{Destination, Results};
 
-/// Where things are put, and how much is done.
+/// The arguments of `scheduler`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     to: Destination,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Tiny sizes
+    /// Very small sizes, to see that it works
     #[arg(long)]
     quick: bool,
 }

@@ -1,4 +1,4 @@
-//! `faro check`: is a file whole and does it say one thing.
+//! `faro check`: checks that files are complete and consistent.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use crate::failure::{Failure, Outcome, code_of};
 use crate::term::Out;
 use crate::units;
 
-/// Check files: that they are whole, undamaged and consistent
+/// Check that files are complete, undamaged and consistent
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Of each output the first fault is shown, in the order that the specification fixes: its code, file and byte offset, \
-what was expected there and what was found. All outputs are checked; the exit code is that of the worst.
+For each output the first fault is shown, in the order of the specification: its code, file and byte offset, what was \
+expected there and what was found. All outputs are checked; the exit code is that of the worst.
 
 Examples:
   faro check shuffle
@@ -30,7 +30,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, value_enum, value_name = "LEVEL", default_value = "decode")]
     level: LevelName,
 
-    /// Say nothing, only end with the exit code
+    /// Print nothing, only set the exit code
     #[arg(short, long)]
     quiet: bool,
 
@@ -46,11 +46,11 @@ pub(crate) enum LevelName {
     Structure,
     /// Also the checksum and header of every block
     Checksums,
-    /// Also what the blocks hold: decompression, framing, statistics
+    /// Also the content of blocks: decompression, framing, statistics
     Decode,
 }
 
-/// What came out for one output.
+/// The result for one output.
 #[derive(Debug, Serialize)]
 struct Verdict {
     name: String,

@@ -1,4 +1,4 @@
-//! `faro completions` and `faro man`: help for shells and readers, made from the arguments themselves.
+//! `faro completions` and `faro man`: completions and manual pages, made from the definitions of the arguments.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The commands that need one module each.
+//! The commands that are one module each.
 
 pub(crate) mod cat;
 pub(crate) mod check;

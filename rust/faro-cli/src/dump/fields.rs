@@ -1,4 +1,4 @@
-//! The three structs that stand outside of messages: file header, block header, tail.
+//! The three structs outside messages: file header, block header, tail.
 
 use super::note::{Section, number};
 use crate::checksum::crc32c;
@@ -7,11 +7,11 @@ use faro::block;
 
 /// The first bytes of every file.
 const MAGIC: [u8; 8] = *b"\x89FARO\r\n\x1a";
-/// The bytes of a file header.
+/// The size of a file header, in bytes.
 pub(super) const HEADER: usize = 64;
-/// The bytes of a block header.
+/// The size of a block header, in bytes.
 pub(super) const BLOCK: usize = 24;
-/// The bytes of a tail.
+/// The size of a tail, in bytes.
 pub(super) const TAIL: usize = 24;
 
 const FILE_FIELDS: [(usize, usize, &str); 14] = [
@@ -31,7 +31,7 @@ const FILE_FIELDS: [(usize, usize, &str); 14] = [
     (60, 4, "checksum"),
 ];
 
-/// The fields of a file header, or of what there is of one.
+/// Notes the fields of a file header, which may be incomplete.
 pub(super) fn file_header(section: &mut Section) {
     let bytes = section.bytes.clone();
     for (at, size, name) in FILE_FIELDS {
@@ -69,7 +69,7 @@ pub(super) fn file_header(section: &mut Section) {
     }
 }
 
-/// The fields of a block header at the start of a section that holds the whole block, in the file with this id.
+/// Notes the fields of the block header at the start of a section with a whole block, in the file with this id.
 pub(super) fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
     let bytes = section.bytes.clone();
     let computed = crc32c(&[file_id, &bytes[..20], &bytes[BLOCK..BLOCK + stored]]);
@@ -111,7 +111,7 @@ pub(super) fn is_tail(bytes: &[u8]) -> bool {
     bytes.len() == TAIL && bytes[16..].iter().zip(MAGIC).all(|(a, b)| *a == !b)
 }
 
-/// What a block kind is called.
+/// The name of a block kind.
 pub(super) fn kind_name(kind: u8) -> String {
     let name = match kind {
         block::DATA => "data",

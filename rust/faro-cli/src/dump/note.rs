@@ -1,8 +1,8 @@
-//! What an annotation is.
+//! Annotations.
 
 use serde::Serialize;
 
-/// What some bytes of a file mean.
+/// The meaning of some bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Note {
     pub offset: u64,
@@ -22,7 +22,7 @@ pub(super) struct Section {
     pub length: u64,
     pub title: String,
     pub notes: Vec<Note>,
-    /// The section's bytes, which all notes lie in.
+    /// The section's bytes. All notes are inside them.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
@@ -39,7 +39,7 @@ impl Section {
         }
     }
 
-    /// Adds a note on bytes at a place inside of the section.
+    /// Adds a note on bytes at a position in the section.
     pub(super) fn note(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) {
         self.push(at, length, name, value, false);
     }
@@ -63,14 +63,14 @@ impl Section {
         }
     }
 
-    /// The bytes that a note is on.
+    /// The bytes of a note.
     pub(super) fn bytes_of(&self, note: &Note) -> &[u8] {
         let at = (note.offset - self.offset) as usize;
         &self.bytes[at..at + note.length as usize]
     }
 }
 
-/// Little-endian numbers at a place where the caller knows that there are enough bytes.
+/// A little-endian number. The caller knows that there are enough bytes.
 pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
     bytes[at..at + size]
         .iter()

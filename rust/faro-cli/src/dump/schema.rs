@@ -1,4 +1,4 @@
-//! The tables of schema/faro.fbs, as far as an annotation needs them.
+//! The tables of schema/faro.fbs, for annotations.
 
 use faro::block;
 
@@ -8,9 +8,9 @@ pub(super) enum Type {
     U32,
     U64,
     Text,
-    /// A vector of numbers of so many bytes.
+    /// A vector of numbers of this many bytes.
     Numbers(usize),
-    /// A vector of structs of so many bytes, by their members' places, sizes and names.
+    /// A vector of structs of this many bytes, with the positions, sizes and names of their members.
     Structs(usize, &'static [(usize, usize, &'static str)]),
     Table(&'static Table),
     Tables(&'static Table),

@@ -63,7 +63,7 @@ impl ArrowInput {
         self.key.iter().map(kind).collect()
     }
 
-    /// The next batch with what `then` makes of the key of each row; nothing at the end.
+    /// The next batch, with the result of `then` for the key of each row; none at the end.
     pub(super) fn next<T>(
         &mut self,
         mut then: impl FnMut(&[KeyValue<'_>]) -> T,

@@ -1,4 +1,4 @@
-//! Inputs that are compressed with gzip or Zstandard. The crates flate2 and zstd decompress Parquet's pages already.
+//! Inputs that are compressed with gzip or Zstandard, through the crates flate2 and zstd, which Parquet needs already.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// What the first bytes of an input say.
+    /// Recognises the compression by the first bytes of an input.
     pub(super) fn of_content(start: &[u8]) -> Option<Compression> {
         match start {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -59,7 +59,7 @@ pub(super) fn plain_name(path: &Path) -> &Path {
     }
 }
 
-/// Says of a decoder's errors that the input is damaged; those of the system stay as they are.
+/// Marks the errors of a decoder as damage of the input. Errors of the system stay unchanged.
 struct Decoded {
     inner: Box<dyn Read + Send>,
     compression: Compression,
@@ -77,7 +77,7 @@ impl Read for Decoded {
     }
 }
 
-/// What is wrong with a compressed input.
+/// The fault of a compressed input.
 #[derive(Debug)]
 struct Damage(String);
 

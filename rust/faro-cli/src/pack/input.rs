@@ -10,7 +10,7 @@ use super::source::{Format, Source};
 use super::text_input::TextInput;
 use crate::failure::Outcome;
 
-/// Records or batches, with the keys that they have.
+/// Records or batches, with their keys.
 pub(super) enum Input {
     Text(TextInput),
     Arrow(ArrowInput),
@@ -34,7 +34,7 @@ impl Input {
         }
     }
 
-    /// The types of the key's values; nothing for a JSON value of which none is known.
+    /// The types of the key's values; none for a JSON value of unknown type.
     pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         match self {
             Input::Text(input) => input.key.types(),
@@ -42,14 +42,14 @@ impl Input {
         }
     }
 
-    /// Expects JSON values of these types, where the caller named none.
+    /// Requires these types of JSON values for which the caller named none.
     pub(super) fn expect(&mut self, types: &[KeyType]) {
         if let Input::Text(input) = self {
             input.expect(types);
         }
     }
 
-    /// Hands the keys of all rows on, one after another, to the end.
+    /// Passes the keys of all rows to `then`, one after another.
     pub(super) fn keys(&mut self, mut then: impl FnMut(&[faro::key::KeyValue<'_>])) -> Outcome {
         match self {
             Input::Text(input) => {
@@ -66,11 +66,11 @@ impl Input {
         Ok(())
     }
 
-    /// What of the key some records did not have, after all were read.
+    /// The values of the key that some records lack, after all were read.
     ///
     /// # Errors
     ///
-    /// A value that no record had, with the names that there are: most likely a name was mistyped.
+    /// A value that no record has, with the names that exist: most likely a name was mistyped.
     pub(super) fn missing(&self) -> Outcome<Vec<Missing>> {
         match self {
             Input::Text(input) => input.missing(),

@@ -1,13 +1,13 @@
-//! The type of a key's column: what it is called, and what it compares with.
+//! The type of a key's column: its names, and the types that it compares with.
 
 use std::fmt;
 
 use arrow_schema::{DataType, TimeUnit};
 
-/// What the values of a key's column are.
+/// The type of the values of a key's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyType {
-    /// Nothing but nulls.
+    /// Only nulls.
     Null,
     Bool,
     /// An integer of any width, signed or not.
@@ -27,7 +27,7 @@ pub(crate) enum KeyType {
     Duration(TimeUnit),
 }
 
-/// What a date is stored as.
+/// How a date is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
     Days,
@@ -49,7 +49,7 @@ const NAMED: [(&str, KeyType); 7] = [
 pub(super) const NAMES: &str = "text, int, float, bool, decimal(SCALE), date, timestamp or timestamptz";
 
 impl KeyType {
-    /// The type that a name in `--by` stands for.
+    /// The type for a name in `--by`.
     pub(crate) fn of_name(name: &str) -> Option<KeyType> {
         let scale = name.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
         if let Some(scale) = scale {
@@ -58,7 +58,7 @@ impl KeyType {
         NAMED.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// The type of an Arrow column; nothing if it cannot be a key.
+    /// The type of an Arrow column; none if it cannot be a key.
     pub(crate) fn of_arrow(data_type: &DataType) -> Option<KeyType> {
         use DataType as D;
         Some(match data_type {

@@ -1,4 +1,4 @@
-//! Which input becomes which output.
+//! Assigns inputs to outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl Job {
     }
 }
 
-/// Pairs inputs and outputs, and refuses what cannot go well before anything is written.
+/// Pairs inputs and outputs, and refuses what would fail before anything is written.
 pub(super) fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
     let bases = bases(args)?;
     if args.file_id.is_some() && args.inputs.len() > 1 {

@@ -1,4 +1,4 @@
-//! What was written, for reports.
+//! The report on what was written.
 
 use super::json_key::Missing;
 use serde::Serialize;

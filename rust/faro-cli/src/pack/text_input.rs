@@ -1,4 +1,4 @@
-//! Text inputs: records with their keys, and the header line.
+//! Text inputs: the records with their keys, and the header line.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::source::{Format, Source, read_failure};
 use super::text_key::{Column, TextKey};
 use crate::failure::{Failure, Outcome};
 
-/// What must be kept so that the text can be restored from its records.
+/// What is kept to restore the text from its records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TextShape {
     /// The header line without its line end, and the delimiter of the fields.
@@ -31,7 +31,7 @@ pub(super) struct TextInput {
     records: Records<Box<dyn Read + Send>>,
     pub key: TextKey,
     pub shape: TextShape,
-    /// How many fields each record has, as the header or the first record says; nothing for JSON lines.
+    /// The number of fields of each record, from the header or the first record; none for JSON lines.
     fields: Option<usize>,
 }
 
@@ -75,14 +75,14 @@ impl TextInput {
         })
     }
 
-    /// Expects JSON values of these types, where the caller named none.
+    /// Requires these types of JSON values for which the caller named none.
     pub(super) fn expect(&mut self, types: &[KeyType]) {
         if let TextKey::Json(key) = &mut self.key {
             key.expect(types);
         }
     }
 
-    /// What of the key the records so far did not have; an error if none had it.
+    /// The values of the key that the records so far lack; an error if no record has one.
     pub(super) fn missing(&self) -> Outcome<Vec<Missing>> {
         let missing = match &self.key {
             TextKey::Json(key) => key.missing(),
@@ -98,7 +98,7 @@ impl TextInput {
         }
     }
 
-    /// Hands the next record and what `then` makes of it on; nothing at the end.
+    /// The next record, with the result of `then`; none at the end.
     pub(super) fn next<T>(
         &mut self,
         then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T,
@@ -112,7 +112,7 @@ impl TextInput {
     }
 }
 
-/// Refuses a record of CSV or TSV that is probably none: with more or fewer fields than the others, or with a NUL.
+/// Refuses a record of CSV or TSV that is probably wrong: with more or fewer fields than the others, or with a NUL.
 fn whole(record: &Record<'_>, fields: &mut Option<usize>) -> Result<(), String> {
     let count = record.fields.count();
     if count == 0 {
@@ -121,7 +121,7 @@ fn whole(record: &Record<'_>, fields: &mut Option<usize>) -> Result<(), String> 
     let expected = *fields.get_or_insert(count);
     if count != expected {
         return Err(format!(
-            "{}, where the first line has {expected}: mend the line, or see --delimiter and --format",
+            "{}, where the first line has {expected}: correct the line, or see --delimiter and --format",
             crate::units::plural(count as u64, "field")
         ));
     }

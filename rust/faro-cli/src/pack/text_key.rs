@@ -1,4 +1,4 @@
-//! The key of a record of CSV or TSV: columns, each with its type.
+//! The key of records of CSV or TSV: columns with their types.
 
 use faro::key::KeyValue;
 
@@ -6,7 +6,7 @@ use super::json_key::JsonKey;
 use super::key_type::KeyType;
 use super::records::{Fields, Record};
 
-/// Where in a record the key's values are.
+/// The columns of the key in a record.
 #[derive(Debug)]
 pub(super) enum TextKey {
     Columns(Vec<Column>),
@@ -21,7 +21,7 @@ pub(super) struct Column {
 }
 
 impl TextKey {
-    /// Finds the key of a record and hands it on; the caller adds the line to the text of a failure.
+    /// Finds the key of a record, and passes it to `then`. The caller adds the line to the text of a failure.
     pub(super) fn with<T>(
         &mut self,
         record: &Record<'_>,
@@ -36,7 +36,7 @@ impl TextKey {
         }
     }
 
-    /// The types of the key's values; nothing for a JSON value of which none is known.
+    /// The types of the key's values.
     pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         match self {
             TextKey::Columns(columns) => columns.iter().map(|column| Some(column.kind)).collect(),

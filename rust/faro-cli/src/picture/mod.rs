@@ -1,4 +1,4 @@
-//! A picture of an output: regions by partitions, as SVG, in which skew shows at a glance.
+//! A picture of an output as SVG: regions by partitions, so that skew is visible at a glance.
 
 mod draw;
 mod grid;

@@ -1,6 +1,6 @@
-//! Runs the command in a directory of its own.
+//! Runs the command in a temporary directory.
 
-// Each test is a crate of its own and uses a part of this.
+// Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
 pub(crate) mod page;
@@ -44,7 +44,7 @@ impl Folder {
         self.command(args).output().unwrap()
     }
 
-    /// Runs the command, which must end well, and gives what it printed.
+    /// Runs the command, which must succeed, and returns its output.
     pub(crate) fn ok(&self, args: &[&str]) -> Vec<u8> {
         let output = self.run(args);
         assert!(
@@ -59,7 +59,7 @@ impl Folder {
         String::from_utf8(self.ok(args)).unwrap()
     }
 
-    /// Runs the command, which must end with this exit code, and gives what it complained.
+    /// Runs the command, which must end with this exit code, and returns its error message.
     pub(crate) fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let complaint = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,4 @@
-//! Tables as files.
+//! Writes tables to files.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::Folder;
 
-/// Columns as a batch, with the number of each row before them.
+/// A batch of these columns, after a column with the number of each row.
 pub(crate) fn numbered(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     let row: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));

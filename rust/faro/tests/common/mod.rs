@@ -1,6 +1,6 @@
-//! What several tests need.
+//! Helpers for several tests.
 
-// Each test is a crate of its own and uses a part of this.
+// Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
 use faro::{Code, Files, Layout, Level, Limits, Reader, ReaderOptions, Result, Writer, WriterOptions};
@@ -56,7 +56,7 @@ pub(crate) fn check(files: &Files) -> Result<faro::CheckReport> {
     faro::check(files, Level::Decode, &Limits::default())
 }
 
-/// Small options whose file id, and so every byte, is the same each time.
+/// Small options with a fixed file id, so that every byte is the same each time.
 pub(crate) fn options(layout: Layout, partitions: u32) -> WriterOptions {
     WriterOptions::new(partitions)
         .layout(layout)
@@ -99,7 +99,7 @@ pub(crate) fn contents(reader: &Reader) -> Result<Vec<Content>> {
         .collect()
 }
 
-/// Opens and reads all there is.
+/// Opens an output and reads everything.
 pub(crate) fn read_all(files: &Files) -> Result<usize> {
     let reader = open(files)?;
     reader.all()?.try_fold(0, |count, block| block.map(|_| count + 1))

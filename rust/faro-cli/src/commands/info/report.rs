@@ -1,4 +1,4 @@
-//! What `faro info` says.
+//! The report of `faro info`.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ pub(super) struct Info {
     pub files: Vec<FileInfo>,
     pub header: HeaderInfo,
     pub created_by: Option<String>,
-    /// Only of files that may have some.
+    /// Only for files that may have dictionaries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionaries: Option<DictionariesInfo>,
     pub properties: BTreeMap<String, String>,
     pub regions: RegionsInfo,
     pub blocks: BlocksInfo,
-    /// As the statistics say; a multicast record counts for each of its partitions.
+    /// From the statistics. A multicast record counts for each of its partitions.
     pub records: Option<u64>,
     pub partitions: PartitionsInfo,
-    /// With --schema, of files that have one.
+    /// With --schema, for files with a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Vec<ColumnInfo>>,
 }
@@ -66,7 +66,7 @@ pub(super) struct RegionsInfo {
     pub own_extents: u64,
     pub shared_extents: u64,
     pub shared_bytes: u64,
-    /// Bytes behind the last commit of an unfinished data file.
+    /// Bytes after the last commit of an unfinished data file.
     pub uncommitted_bytes: u64,
 }
 
@@ -97,10 +97,10 @@ pub(super) struct PartitionsInfo {
     pub mean_bytes: f64,
     pub p99_bytes: u64,
     pub max_bytes: u64,
-    /// The largest, as a multiple of the mean.
+    /// The largest partition, as a multiple of the mean.
     pub skew: Option<f64>,
     pub largest: Vec<PartitionInfo>,
-    /// With --partitions: those that read anything.
+    /// With --partitions: the partitions that read anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each: Option<Vec<PartitionInfo>>,
 }
@@ -109,7 +109,7 @@ pub(super) struct PartitionsInfo {
 pub(super) struct PartitionInfo {
     pub partition: u32,
     pub bytes: u64,
-    /// As the statistics say.
+    /// From the statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
 }
