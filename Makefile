@@ -65,8 +65,8 @@ map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a nor
 api-check: .venv/stamp ## Fail if docs/api.md names what does not exist, or lacks a public name
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
-# The pages for users; comments in code have still to follow.
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python bench/README.md BENCHMARKS.md \
+# The pages for users, and code; the comments of other folders have still to follow.
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python rust fuzz/rust bench/README.md BENCHMARKS.md \
 	conformance/protocol.md conformance/fourth-implementation.md conformance/faults/README.md fuzz/README.md fuzz/TARGETS.md fuzz/VERDICTS.md
 .PHONY: prose
 prose: .venv/stamp ## Check the English of the pages
@@ -230,13 +230,13 @@ fuzz: testees ## Fuzz for MINUTES in all (5): the implementations compared, with
 
 .PHONY: test-fuzz-rust
 test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stable compiler
-	@cd fuzz/rust && cargo fmt --package faro-fuzz --package faro-fuzz-logic --check
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: lints of Rust's targets" $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-logic
+	@cd fuzz/rust && cargo fmt --package faro-fuzz --package faro-fuzz-properties --check
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: lints of Rust's targets" $(CARGO) clippy --locked --package faro-fuzz-properties --all-targets -- --deny warnings
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-properties
 
 .PHONY: verdicts
 verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare what they see
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-properties --bin verdicts
 	@$(STEP) "Fuzz: the corpus, verdicts of all languages compared" fuzz/verdicts
 
 # The fuzzer's own tools need a nightly compiler; they are pinned, and installed for this project alone.

@@ -205,7 +205,7 @@ fn follow(files: &Files, turn: usize) -> Vec<Content> {
     let mut regions = 0;
     loop {
         let progress = follower.poll().unwrap();
-        assert!(progress.regions >= regions, "{progress:?} behind {regions}");
+        assert!(progress.regions >= regions, "{progress:?} after {regions}");
         if progress.regions > regions || progress.finished {
             regions = progress.regions;
             for at in 0..PARTITIONS as usize {

@@ -14,15 +14,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Block {
-    /// Where it begins in the data (or single) file.
+    /// The offset of the block in the data (or single) file.
     pub offset: u64,
-    /// Its header.
+    /// The header of the block.
     pub header: BlockHeader,
-    /// The partition whose own block it is; none of a shared block.
+    /// The partition of an own block; none for a shared block.
     pub partition: Option<u32>,
     /// The number of its region.
     pub region: u32,
-    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
+    /// The partitions that read a shared block; none with [`crate::Lookup::Direct`], which does not read them.
     pub members: Option<Members>,
     /// The plain payload. An uncompressed payload shares the memory of the read that it came with, up to 4 MiB; that
     /// memory is kept as long as the payload. Copy a small payload that you keep for long.
@@ -31,7 +31,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Data or which event, as in [`crate::block`].
+    /// The kind of the block: [`crate::block::DATA`], or an event.
     pub fn kind(&self) -> u8 {
         self.header.kind
     }
@@ -67,22 +67,22 @@ pub struct BorrowedBlock<'a> {
 }
 
 impl<'a> BorrowedBlock<'a> {
-    /// Where it begins in the data (or single) file.
+    /// The offset of the block in the data (or single) file.
     pub fn offset(&self) -> u64 {
         self.checked.offset
     }
 
-    /// Its header.
+    /// The header of the block.
     pub fn header(&self) -> &'a BlockHeader {
         &self.checked.header
     }
 
-    /// Data or which event, as in [`crate::block`].
+    /// The kind of the block: [`crate::block::DATA`], or an event.
     pub fn kind(&self) -> u8 {
         self.header().kind
     }
 
-    /// The partition whose own block it is; none of a shared block.
+    /// The partition of an own block; none for a shared block.
     pub fn partition(&self) -> Option<u32> {
         self.extent.partition
     }
@@ -92,7 +92,7 @@ impl<'a> BorrowedBlock<'a> {
         self.extent.region
     }
 
-    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
+    /// The partitions that read a shared block; none with [`crate::Lookup::Direct`], which does not read them.
     pub fn members(&self) -> Option<&'a Members> {
         self.extent.members.as_ref()
     }
