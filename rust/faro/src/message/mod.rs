@@ -1,8 +1,8 @@
 //! The messages of the index, read from and written as FlatBuffers (spec, MSG, CAN and the tables of REG, FTR and SCH).
 //!
-//! `parse` refuses a message that is not structurally valid (MSG-1 to MSG-14). It does not check the rules of REG and
-//! FTR; opening an output does. `build` returns the canonical bytes (CAN-1 to CAN-3). Tables may gain fields in a minor
-//! version; the structs [`Run`], [`RegionEntry`] and [`DictionaryEntry`] do not change within a major version (VER-1).
+//! `parse` refuses a message that is not structurally valid. It does not check the rules of REG and FTR; opening an
+//! output does. `build` returns the canonical bytes. Tables may gain fields in a minor version; the structs [`Run`],
+//! [`RegionEntry`] and [`DictionaryEntry`] do not change within a major version (VER-1).
 
 mod build;
 mod piecewise;
