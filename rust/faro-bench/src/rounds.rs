@@ -77,7 +77,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn subjects_take_turns_behind_a_pass_that_is_not_measured() {
+    fn subjects_take_turns_after_a_pass_that_is_not_measured() {
         let order = RefCell::new(String::new());
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.json");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_three_passes_of_who_writes_the_fastest_counts() {
+    fn the_fastest_of_three_passes_counts_for_a_subject_that_writes() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.json");
         let mut results = Results::new("write", Some(&out)).unwrap();

@@ -43,7 +43,7 @@ fn pointers_reach_into_lists_and_escapes() {
 }
 
 #[test]
-fn what_is_not_an_object_is_refused_with_its_line() {
+fn a_line_that_is_not_an_object_is_refused() {
     let folder = Folder::new();
     for bad in [
         "not json",

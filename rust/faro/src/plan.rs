@@ -18,6 +18,14 @@ pub struct PlannedRead {
 
 /// The reads for extents of one file, ordered by offset. Neighbours with at most `gap_bytes` between them become one
 /// read of at most `read_bytes`. A larger extent is one read. Empty extents need none.
+///
+/// ```
+/// use faro::{Extent, plan::reads};
+/// let extent = |offset, length| Extent { offset, length };
+/// let planned = reads(&[extent(900, 50), extent(0, 100), extent(120, 80)], 64, 4096);
+/// assert_eq!(planned.len(), 2);
+/// assert_eq!((planned[0].extent, planned[0].wanted.as_slice()), (extent(0, 200), &[1, 2][..]));
+/// ```
 pub fn reads(wanted: &[Extent], gap_bytes: u64, read_bytes: u64) -> Vec<PlannedRead> {
     let mut order: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at].length > 0).collect();
     order.sort_by_key(|at| (wanted[*at].offset, wanted[*at].length));

@@ -101,7 +101,7 @@ fn threads_share_a_reader_and_its_dictionary() {
 }
 
 #[test]
-fn a_follower_sees_dictionaries_with_the_regions_behind_them() {
+fn a_follower_sees_dictionaries_with_the_regions_after_them() {
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();
         let mut writer = Writer::create(place.name(), options(layout).follow(true)).unwrap();
@@ -129,7 +129,7 @@ fn a_follower_sees_dictionaries_with_the_regions_behind_them() {
 }
 
 #[test]
-fn what_is_unfinished_or_lost_is_mended_with_its_dictionaries() {
+fn repair_and_rebuild_keep_dictionaries() {
     let place = Place::new();
     let files = write(&place, options(Layout::Paired));
     let Files::Paired { index, .. } = &files else {
@@ -223,7 +223,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
 }
 
 #[test]
-fn what_is_no_dictionary_is_refused() {
+fn bytes_that_are_not_a_dictionary_are_refused() {
     let place = Place::new();
     let mut writer = Writer::create(place.name(), options(Layout::Paired)).unwrap();
     for bytes in [
@@ -276,7 +276,7 @@ fn faults_of_dictionaries_are_reported_when_a_block_needs_them() {
 }
 
 #[test]
-fn a_region_without_blocks_leaves_no_dictionary_behind() {
+fn a_region_without_blocks_leaves_no_dictionary() {
     let dictionary = some_dictionary();
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();

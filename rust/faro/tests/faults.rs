@@ -151,7 +151,7 @@ fn is_refused(files: &Files, role: Role, path: &Path) {
 }
 
 #[test]
-fn what_is_missing_or_no_file_is_refused_at_once() {
+fn names_of_no_file_are_refused_at_once() {
     for layout in LAYOUTS {
         let place = Place::new();
         let files = write_sample(&place.name(), layout);

@@ -54,7 +54,7 @@ fn a_finished_file_takes_no_more_of_the_device_than_its_bytes() {
 }
 
 #[test]
-fn a_refusal_is_no_failure_and_nobody_asks_again() {
+fn a_failure_to_reserve_space_is_ignored_and_not_retried() {
     let all = calls(&Place::new(), options(Layout::Paired, 3), 0..0);
     for name in ["room for", "cut"] {
         let at = where_is(&all, name).unwrap();

@@ -276,7 +276,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(
+    fn written_records_are_read(
         options in options(),
         mut calls in prop::collection::vec(call(), 0..60),
         range in any::<(u32, u32)>(),

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_decoded() {
+    fn encoded_containers_are_decoded() {
         for data in [None, Some(b"data".to_vec())] {
             let flags = if data.is_some() { 0x0F } else { 0x0E };
             let container = Container {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_zero() {
+    fn missing_bytes_are_zero() {
         let mut cursor = Cursor::new(&[1, 2, 3]);
         assert_eq!(cursor.number(2), 0x201);
         assert_eq!(cursor.number(4), 3);

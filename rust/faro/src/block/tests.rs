@@ -100,7 +100,7 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
 }
 
 #[test]
-fn dictionaries_are_named_by_those_who_may() {
+fn only_blocks_that_may_name_dictionaries_do() {
     let limits = Limits::default();
     let fault = |kind: u8, codec: u8, dictionary: u16, before: Option<u32>, dictionaries: bool| {
         let context = Context {
@@ -152,7 +152,7 @@ fn payload_and_padding_are_checked() {
 
 /// A block that the short check accepts passes the full checks too.
 #[test]
-fn what_is_usual_passes_every_check() {
+fn usual_blocks_pass_every_check() {
     let limits = Limits {
         max_plain_size: 10,
         ..Limits::default()

@@ -38,6 +38,15 @@ pub struct CheckReport {
 ///
 /// # Errors
 /// The first fault.
+///
+/// ```no_run
+/// use faro::{Files, Level, Limits, check};
+/// match check(&Files::locate("shuffle/map-7")?, Level::Decode, &Limits::default()) {
+///     Ok(report) => println!("{} regions", report.regions),
+///     Err(error) => println!("{} at {:?}", error.code, error.offset),
+/// }
+/// # Ok::<(), faro::Error>(())
+/// ```
 pub fn check(files: &Files, level: Level, limits: &Limits) -> Result<CheckReport> {
     check_with(files, level, limits, &mut |_, _| ())
 }

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_is_decoded() {
+    fn compressed_payloads_are_decoded() {
         let plain: Vec<u8> = (0..100_000u32).map(|i| (i / 100) as u8).collect();
         for codec in [Codec::Lz4, Codec::Zstd] {
             let mut compressor = Compressor::new(codec, 1).unwrap();

@@ -25,6 +25,31 @@ pub struct Progress {
 
 /// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions. All other calls read
 /// the regions seen so far, which never change (FOL-6).
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4).follow(true))?;
+/// let mut follower = faro::Follower::open(&faro::Files::paired(&name), faro::ReaderOptions::default())?;
+/// writer.write(2, b"a record")?;
+/// writer.finish()?;
+///
+/// let mut seen = 0;
+/// loop {
+///     let progress = follower.poll()?;
+///     for block in follower.partition_in(2, seen..progress.regions)? {
+///         println!("{} bytes", block?.payload.len());
+///     }
+///     seen = progress.regions;
+///     if progress.finished {
+///         break;
+///     }
+///     // Wait a moment here: the writer is still at work.
+/// }
+/// assert_eq!(seen, 1);
+/// # Ok(()) }
+/// ```
 pub struct Follower {
     partitions: PartitionReader,
     walk: Walk,

@@ -73,7 +73,7 @@ fn footer() -> Footer {
 }
 
 #[test]
-fn what_is_built_is_parsed() {
+fn built_messages_are_parsed() {
     let built = region().build().unwrap();
     assert_eq!(Region::parse(&built, 0, 0).unwrap(), region());
     let dense = Region {

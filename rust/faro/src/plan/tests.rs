@@ -108,7 +108,7 @@ proptest! {
 
 /// A request that the sweep has passed is served when the sweep starts again, whatever others request ahead of it.
 #[test]
-fn a_request_behind_the_sweep_waits_for_the_rest_of_it_only() {
+fn a_request_that_the_sweep_has_passed_waits_for_its_rest_only() {
     let extent = |offset| Extent { offset, length: 10 };
     let everything = |_, extent: Extent| {
         Some(Admitted {

@@ -1,6 +1,6 @@
 //! Repairs an output to its last commit (spec, REP-1 to REP-4).
 
-use super::mending::{footer, mend};
+use super::cut::{cut_and_append, footer};
 use super::report::{Action, RepairReport};
 use crate::block::{self, BlockHeader};
 use crate::bytes::{FileHeader, Framing};
@@ -68,9 +68,9 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     )?;
     if !dry_run {
         if let Some(data) = &open.data {
-            mend(data.path(), data.role(), plan.data_end, &[])?;
+            cut_and_append(data.path(), data.role(), plan.data_end, &[])?;
         }
-        mend(open.index.path(), open.index.role(), plan.index_end, &plan.after)?;
+        cut_and_append(open.index.path(), open.index.role(), plan.index_end, &plan.after)?;
     }
     Ok(outcome)
 }

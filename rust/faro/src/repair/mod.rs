@@ -2,8 +2,8 @@
 //! PUB-7 to PUB-9).
 
 mod clean;
+mod cut;
 mod last_commit;
-mod mending;
 mod rebuild;
 mod recover;
 mod remains;

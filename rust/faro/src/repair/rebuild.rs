@@ -1,6 +1,6 @@
 //! Makes a new index for a data file (spec, REP-5 to REP-7).
 
-use super::mending::{footer, mend};
+use super::cut::{cut_and_append, footer};
 use super::report::{Action, RepairReport};
 use crate::block::dictionary;
 use crate::block::framing;
@@ -141,7 +141,7 @@ pub(super) fn rebuild_as(
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;
-    mend(data_path, Role::Data, data_end, &[])?;
+    cut_and_append(data_path, Role::Data, data_end, &[])?;
     file.rename(index_path)?;
     file.finish();
     sync_folder(index_path)?;

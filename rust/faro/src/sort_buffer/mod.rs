@@ -288,7 +288,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.empty.iter().map(|(at, records)| (*at, *records))
     }
 
-    /// Releases the counts and the window, when no more records come.
+    /// Releases the entries and counts, when no more records come.
     pub(crate) fn forget_order(&mut self) {
         self.sorter = Sorter::default();
         self.own = Entries::default();

@@ -14,7 +14,7 @@ use uuid::Uuid;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Durability {
-    /// Nothing. A crash of the process loses nothing that was committed; a crash of the machine may.
+    /// Nothing: a crash of the machine may lose committed regions, and published files.
     #[default]
     None,
     /// Each committed region, and the published files.

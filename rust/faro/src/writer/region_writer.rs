@@ -34,6 +34,22 @@ impl Writer {
 /// Dropping it before [`RegionWriter::end`] gives the region up and leaves nothing in the files. A call that is refused
 /// with `invalid-argument` changes nothing. Until the region is ended or given up, the writer accepts only
 /// [`Writer::abort`]; that holds for ever if this value was leaked (WRT-10).
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// use faro::{Framing, Writer, WriterOptions, block::DATA};
+/// let mut writer = Writer::create(&name, WriterOptions::new(4).framing(Framing::Opaque))?;
+/// let mut region = writer.region()?;
+/// region.block(Some(0), DATA, b"for partition 0", 1)?;
+/// region.block(Some(3), DATA, b"for partition 3", 1)?;
+/// region.shared(Some(&[1, 2]))?;
+/// region.block(None, DATA, b"for partitions 1 and 2", 1)?;
+/// region.end()?;
+/// writer.finish()?;
+/// # Ok(()) }
+/// ```
 pub struct RegionWriter<'a> {
     writer: &'a mut Writer,
     extent: Extent,

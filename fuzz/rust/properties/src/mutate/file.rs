@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_parsed_is_composed() {
+    fn parsed_files_are_composed() {
         let (_folder, files) = written(Layout::Single);
         let bytes = std::fs::read(files.paths()[0].1).unwrap();
         for end in [bytes.len(), bytes.len() - 1, 100, 64, 63, 0] {

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn mutations_reach_what_is_behind_the_checksums() {
+    fn mutations_reach_the_checks_after_the_checksums() {
         for layout in [Layout::Single, Layout::Paired] {
             let verdicts = verdicts(layout);
             let count = |code: Code| verdicts.get(code.as_str()).copied().unwrap_or(0);

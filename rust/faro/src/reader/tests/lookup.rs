@@ -174,7 +174,7 @@ fn damage_never_gives_other_blocks_when_there_are_statistics() {
 }
 
 #[test]
-fn of_a_dense_message_a_few_pieces_are_read() {
+fn a_few_pieces_of_a_dense_message_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriterOptions::new(100_000).rotation(70_001);
     let mut acts: Vec<Act> = (0..100_000).map(|partition| Act::Write(partition, 1)).collect();
@@ -192,7 +192,7 @@ fn of_a_dense_message_a_few_pieces_are_read() {
 }
 
 #[test]
-fn of_a_sparse_message_a_piece_for_each_halving_is_read() {
+fn a_piece_of_a_sparse_message_is_read_for_each_halving() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriterOptions::new(1 << 20);
     let acts: Vec<Act> = (0..1 << 15).map(|number| Act::Write(17 * number, 1)).collect();

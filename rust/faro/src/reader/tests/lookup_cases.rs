@@ -37,7 +37,7 @@ fn faults_of_cases(prefix: &str) -> Vec<(String, Vec<bool>)> {
 
 /// The rules of LKP-2, each with conformance cases that break it on the way to every partition.
 #[test]
-fn what_is_followed_is_checked() {
+fn followed_parts_are_checked() {
     for prefix in [
         "msg-1-region-offsets-",
         "msg-1-region-root-",
@@ -70,7 +70,7 @@ fn what_is_followed_is_checked() {
 
 /// Faults on the way to some partitions are found by those only, and faults on no way by none.
 #[test]
-fn what_is_not_followed_is_passed_over() {
+fn parts_that_are_not_followed_are_skipped() {
     for prefix in [
         "reg-4-offsets-descend",
         "reg-4-offsets-empty",

@@ -159,7 +159,7 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
 }
 
 #[test]
-fn who_met_a_fault_lets_go_of_what_others_need() {
+fn a_consumer_with_a_fault_releases_bytes_that_others_need() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 10, 60, Codec::None, Layout::Paired);
     let reader = reader(&files);
@@ -252,7 +252,7 @@ fn a_request_waits_for_one_sweep_at_most() {
 }
 
 #[test]
-fn who_leaves_takes_its_requests_along() {
+fn a_consumer_that_leaves_withdraws_its_requests() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 5, 20, Codec::None, Layout::Paired);
     let reader = reader(&files);
@@ -290,7 +290,7 @@ fn who_leaves_takes_its_requests_along() {
 }
 
 #[test]
-fn faults_belong_to_those_who_meet_them() {
+fn faults_belong_to_the_consumers_that_meet_them() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 6, 4, Codec::None, Layout::Paired);
     let reader = reader(&files);
@@ -311,7 +311,7 @@ fn faults_belong_to_those_who_meet_them() {
 }
 
 #[test]
-fn a_listener_that_panics_stops_nobody() {
+fn a_listener_that_panics_stops_no_consumer() {
     let folder = tempfile::tempdir().unwrap();
     // Each has more than its share, so something is left to be read when the listeners are set.
     let files = write(&folder.path().join("out"), 3, 8, Codec::None, Layout::Single);

@@ -163,7 +163,7 @@ fn whatever_fails_in_a_listener_everyone_ends() {
 }
 
 #[test]
-fn whoever_leaves_when_a_block_is_asked_for_everyone_ends() {
+fn all_consumers_end_when_one_leaves_while_a_block_is_polled() {
     fail_everywhere(Site::Asking);
 }
 

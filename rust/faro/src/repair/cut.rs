@@ -28,7 +28,7 @@ pub(super) fn footer(
 }
 
 /// Cuts a file and appends bytes.
-pub(super) fn mend(path: &Path, role: Role, length: u64, after: &[u8]) -> Result<()> {
+pub(super) fn cut_and_append(path: &Path, role: Role, length: u64, after: &[u8]) -> Result<()> {
     let act = || -> std::io::Result<()> {
         let mut file: File = OpenOptions::new().write(true).open(path)?;
         file.set_len(length)?;
@@ -36,5 +36,5 @@ pub(super) fn mend(path: &Path, role: Role, length: u64, after: &[u8]) -> Result
         file.write_all(after)?;
         file.sync_all()
     };
-    act().map_err(|error| Error::io("mend the file", path, Some(role), error))
+    act().map_err(|error| Error::io("repair the file", path, Some(role), error))
 }
