@@ -196,7 +196,7 @@ impl RegionIndex {
     }
 
     /// The slots of a range of partitions, in slot order: two ranges, since a rotation may split them.
-    pub(crate) fn slot_runs(&self, wanted: &Range<u32>) -> [Range<usize>; 2] {
+    pub(crate) fn slot_ranges(&self, wanted: &Range<u32>) -> [Range<usize>; 2] {
         if wanted.is_empty() {
             return [0..0, 0..0];
         }

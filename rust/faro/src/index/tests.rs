@@ -106,8 +106,8 @@ fn ranges_give_the_slots_of_their_partitions() {
     for region in [indexed(dense()).unwrap(), indexed(sparse()).unwrap()] {
         for from in 10..=15 {
             for to in from..=15 {
-                let runs = region.slot_runs(&(from..to));
-                let found: Vec<_> = runs.into_iter().flatten().collect();
+                let ranges = region.slot_ranges(&(from..to));
+                let found: Vec<_> = ranges.into_iter().flatten().collect();
                 let expected: Vec<_> = (0..region.slot_count())
                     .filter(|at| (from..to).contains(&region.slot(*at).partition))
                     .collect();

@@ -31,7 +31,7 @@ struct Cursor {
 impl Cursor {
     fn new(output: &OpenOutput, number: usize, wanted: &Range<u32>) -> Result<Self> {
         let region = output.region(number)?;
-        let slots = region.slot_runs(wanted);
+        let slots = region.slot_ranges(wanted);
         let end = |run: &Range<usize>| match run.is_empty() {
             true => 0,
             false => region.slot(run.end - 1).extent.end(),

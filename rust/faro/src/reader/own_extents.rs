@@ -110,8 +110,8 @@ struct Collected {
 impl Collected {
     fn add(&mut self, region: &RegionIndex) {
         let data = region.extent().offset;
-        for run in region.slot_runs(&(self.from..self.to)) {
-            for at in run {
+        for slots in region.slot_ranges(&(self.from..self.to)) {
+            for at in slots {
                 let slot = region.slot(at);
                 if slot.extent.length > 0 {
                     self.own.push(OwnExtent {

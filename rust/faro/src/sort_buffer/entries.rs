@@ -86,7 +86,7 @@ pub(super) struct Sorter {
     next: Vec<u32>,
     /// The places of the current window, and one more for all records outside it.
     places: Vec<u32>,
-    runs: Vec<Segment>,
+    segments: Vec<Segment>,
     /// The sorted entries, when there are far fewer than partitions.
     few: Vec<u64>,
 }
@@ -95,15 +95,15 @@ impl Sorter {
     /// The current window: the places in order, and their partitions.
     pub(super) fn window(&self) -> (&[u32], &[Segment]) {
         (
-            &self.places[..self.runs.last().map_or(0, |run| run.end as usize)],
-            &self.runs,
+            &self.places[..self.segments.last().map_or(0, |segment| segment.end as usize)],
+            &self.segments,
         )
     }
 
     /// Sorts the entries with ranks in `begin..begin + length`. `counts` has the number of records of each partition.
     pub(super) fn sort(&mut self, entries: &Entries, counts: &[u32], first: u32, begin: usize, length: usize) {
-        self.runs.clear();
-        self.runs.reserve_exact(counts.len().min(length));
+        self.segments.clear();
+        self.segments.reserve_exact(counts.len().min(length));
         self.next.clear();
         self.next.resize(counts.len(), 0);
         self.places.resize(length + 1, 0);
@@ -116,7 +116,7 @@ impl Sorter {
             self.next[at] = rank as u32;
             let (from, to) = (rank.max(begin), (rank + count).min(end));
             if from < to {
-                self.runs.push(Segment {
+                self.segments.push(Segment {
                     at: at as u32,
                     begin: (from - begin) as u32,
                     end: (to - begin) as u32,
@@ -153,14 +153,14 @@ impl Sorter {
         self.few.sort_unstable();
         self.places.clear();
         self.places.extend(self.few.iter().map(|entry| place_of(*entry)));
-        self.runs.clear();
+        self.segments.clear();
         let mut begin = 0;
         for same in self.few.chunk_by(|a, b| partition_of(*a) == partition_of(*b)) {
             let slot = partition_of(same[0]);
             let end = begin + same.len() as u32;
             let left = partition_count - first;
             let at = if slot < left { slot + first } else { slot - left };
-            self.runs.push(Segment { at, begin, end });
+            self.segments.push(Segment { at, begin, end });
             begin = end;
         }
     }

@@ -1,6 +1,6 @@
 //! Writes the records of a sort buffer as the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
 
-use super::crew::write_own;
+use super::compress_threads::write_own;
 use super::owner::{MemberBits, Owner};
 use super::region_builder::RegionBuilder;
 use super::training::Preview;
@@ -28,20 +28,24 @@ pub(super) fn write_region(builder: &mut RegionBuilder, buffer: &mut SortBuffer<
             break;
         }
         begin += sorted;
-        let (places, runs) = buffer.window();
+        let (places, segments) = buffer.window();
         // Threads get units of whole blocks, so all places of a partition must be sorted at once.
         if !block_builders.is_empty() {
-            write_own(builder, &mut block_builders, buffer.packed_records(), places, runs)?;
+            write_own(builder, &mut block_builders, buffer.packed_records(), places, segments)?;
             continue;
         }
-        for run in runs {
+        for segment in segments {
             // A partition may continue in the next window.
-            if last.replace(run.at) != Some(run.at) {
+            if last.replace(segment.at) != Some(segment.at) {
                 builder.end_extent()?;
-                builder.begin_extent(Owner::Own(run.at));
+                builder.begin_extent(Owner::Own(segment.at));
             }
-            let all = &places[run.begin as usize..];
-            builder.push_all(buffer.packed_records(), &all[..(run.end - run.begin) as usize], all)?;
+            let all = &places[segment.begin as usize..];
+            builder.push_all(
+                buffer.packed_records(),
+                &all[..(segment.end - segment.begin) as usize],
+                all,
+            )?;
         }
     }
     builder.end_extent()?;
@@ -67,10 +71,10 @@ pub(super) fn write_region(builder: &mut RegionBuilder, buffer: &mut SortBuffer<
 fn preview<'a>(builder: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
     let mut preview = builder.preview();
     if buffer.sort_from(0, 0) > 0 {
-        let (places, runs) = buffer.window();
+        let (places, segments) = buffer.window();
         let packed = buffer.packed_records().packed;
-        for run in runs {
-            for place in &places[run.begin as usize..run.end as usize] {
+        for segment in segments {
+            for place in &places[segment.begin as usize..segment.end as usize] {
                 if let Pushed::Data(bytes, _) = packed.record(*place) {
                     preview.push(bytes);
                 }

@@ -2,7 +2,7 @@
 
 mod append;
 mod blocks;
-mod crew;
+mod compress_threads;
 mod dictionaries;
 mod extents;
 mod options;

@@ -36,7 +36,7 @@ struct Unit {
 }
 
 /// A worker thread, for the thread that writes.
-struct Hand<'scope> {
+struct Worker<'scope> {
     tasks: Sender<Unit>,
     made: Receiver<Result<Unit>>,
     thread: ScopedJoinHandle<'scope, ()>,
@@ -48,27 +48,27 @@ pub(super) fn write_own(
     block_builders: &mut [BlockBuilder],
     from: PackedRecords<'_>,
     places: &[u32],
-    runs: &[Segment],
+    segments: &[Segment],
 ) -> Result<()> {
     scope(|scope| {
-        let mut hands = Vec::with_capacity(block_builders.len());
+        let mut workers = Vec::with_capacity(block_builders.len());
         let mut result = Ok(());
         for block_builder in block_builders {
             let (tasks, todo) = channel();
             let (done, made) = channel();
             let thread = Builder::new().spawn_scoped(scope, move || work(block_builder, from, places, &todo, &done));
             match thread {
-                Ok(thread) => hands.push(Hand { tasks, made, thread }),
+                Ok(thread) => workers.push(Worker { tasks, made, thread }),
                 Err(error) => {
                     result = Err(Error::bare(Code::Io, "a thread that compresses", error.to_string()));
                 }
             }
         }
-        let result = result.and_then(|()| direct(builder, &hands, Plan::new(from, places, runs)));
-        for hand in hands {
+        let result = result.and_then(|()| direct(builder, &workers, Plan::new(from, places, segments)));
+        for worker in workers {
             // The thread ends when its channel of tasks is closed.
-            drop((hand.tasks, hand.made));
-            if hand.thread.join().is_err() && result.is_ok() {
+            drop((worker.tasks, worker.made));
+            if worker.thread.join().is_err() && result.is_ok() {
                 return Err(lost());
             }
         }
@@ -77,26 +77,26 @@ pub(super) fn write_own(
 }
 
 /// Hands out units, and takes their results in the same order.
-fn direct(builder: &mut RegionBuilder, hands: &[Hand<'_>], mut plan: Plan<'_>) -> Result<()> {
+fn direct(builder: &mut RegionBuilder, workers: &[Worker<'_>], mut plan: Plan<'_>) -> Result<()> {
     let (mut given, mut taken) = (0, 0);
     let mut spare = Unit::default();
     let mut take = |builder: &mut RegionBuilder| {
-        let hand: &Hand<'_> = &hands[taken % hands.len()];
+        let worker: &Worker<'_> = &workers[taken % workers.len()];
         taken += 1;
-        let unit = hand.made.recv().map_err(|_| lost())??;
+        let unit = worker.made.recv().map_err(|_| lost())??;
         append(builder, &unit)?;
         Ok::<Unit, Error>(unit)
     };
     while plan.next(builder, &mut spare.pieces) {
-        hands[given % hands.len()].tasks.send(spare).map_err(|_| lost())?;
+        workers[given % workers.len()].tasks.send(spare).map_err(|_| lost())?;
         given += 1;
-        spare = if given >= hands.len() * DEPTH {
+        spare = if given >= workers.len() * DEPTH {
             take(builder)?
         } else {
             Unit::default()
         };
     }
-    let left = given.min(hands.len() * DEPTH - 1);
+    let left = given.min(workers.len() * DEPTH - 1);
     for _ in 0..left {
         take(builder)?;
     }
@@ -149,18 +149,18 @@ fn append(builder: &mut RegionBuilder, unit: &Unit) -> Result<()> {
 struct Plan<'a> {
     from: PackedRecords<'a>,
     places: &'a [u32],
-    runs: &'a [Segment],
+    segments: &'a [Segment],
     /// If a part of the first segment was handed out: where the rest begins, and its stream.
     rest: Option<(usize, Stream)>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(from: PackedRecords<'a>, places: &'a [u32], runs: &'a [Segment]) -> Self {
+    fn new(from: PackedRecords<'a>, places: &'a [u32], segments: &'a [Segment]) -> Self {
         let rest = None;
         Plan {
             from,
             places,
-            runs,
+            segments,
             rest,
         }
     }
@@ -170,15 +170,15 @@ impl<'a> Plan<'a> {
         pieces.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
         let mut taken = 0;
-        while let Some(run) = self.runs.first()
+        while let Some(segment) = self.segments.first()
             && taken < UNIT
         {
             let begins = self.rest.is_none();
             let (begin, stream) = self
                 .rest
                 .take()
-                .unwrap_or_else(|| (run.begin as usize, builder.stream_of(&Owner::Own(run.at))));
-            let mut end = run.end as usize;
+                .unwrap_or_else(|| (segment.begin as usize, builder.stream_of(&Owner::Own(segment.at))));
+            let mut end = segment.end as usize;
             if end - begin > 2 * most
                 && let Some((cut, blocks)) = self.cut(builder, begin, end)
                 // The thread that builds its blocks reports a stream that is too long.
@@ -187,12 +187,12 @@ impl<'a> Plan<'a> {
                 end = cut;
                 self.rest = Some((cut, Stream { sequence, ..stream }));
             } else {
-                self.runs = &self.runs[1..];
+                self.segments = &self.segments[1..];
             }
             taken += (end - begin) * self.from.length + EACH_PIECE;
             let places = begin..end;
             pieces.push(Piece {
-                at: run.at,
+                at: segment.at,
                 begins,
                 places,
                 stream,
@@ -254,12 +254,12 @@ mod tests {
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];
-        let run = |at: u32| Segment {
+        let segment = |at: u32| Segment {
             at,
             begin: at * 500,
             end: (at + 1) * 500,
         };
-        let runs: Vec<Segment> = (0..100).map(run).collect();
+        let segments: Vec<Segment> = (0..100).map(segment).collect();
         for lost in [0, 30_000, 49_999] {
             places.fill(0);
             places[lost] = 1 << 30;
@@ -270,7 +270,7 @@ mod tests {
                 &mut block_builders,
                 buffer.packed_records(),
                 &places,
-                &runs,
+                &segments,
             );
             assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
             builder.keep_block_builders(block_builders);
@@ -284,7 +284,7 @@ mod tests {
             &mut block_builders,
             buffer.packed_records(),
             &places,
-            &runs,
+            &segments,
         )
         .unwrap();
     }
