@@ -65,9 +65,9 @@ map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a nor
 api-check: .venv/stamp ## Fail if docs/api.md names what Python does not have, or lacks a public name of it
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
-# Java's and Rust's comments have still to follow.
+# Java's comments have still to follow.
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md Makefile docs spec python bench conformance demo examples \
-	schema scripts $(filter-out fuzz/rust fuzz/java,$(wildcard fuzz/*))
+	schema scripts rust $(filter-out fuzz/java,$(wildcard fuzz/*))
 .PHONY: prose
 prose: .venv/stamp ## Check the English of pages, comments and messages
 	@$(STEP) "Docs: habits of our English" $(BIN)/python scripts/prose $(PROSE)
@@ -230,13 +230,13 @@ fuzz: testees ## Fuzz for MINUTES in all (5): the implementations compared, with
 
 .PHONY: test-fuzz-rust
 test-fuzz-rust: ## Replay the fuzz corpus through the Rust targets, with a stable compiler
-	@cd fuzz/rust && cargo fmt --package faro-fuzz --package faro-fuzz-logic --check
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: lints of Rust's targets" $(CARGO) clippy --locked --package faro-fuzz-logic --all-targets -- --deny warnings
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-logic
+	@cd fuzz/rust && cargo fmt --package faro-fuzz --package faro-fuzz-properties --check
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: lints of Rust's targets" $(CARGO) clippy --locked --package faro-fuzz-properties --all-targets -- --deny warnings
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: the corpus through Rust's targets" $(CARGO) test --locked --package faro-fuzz-properties
 
 .PHONY: verdicts
 verdicts: testees ## Replay the fuzz corpus through the targets of all languages, and compare their verdicts
-	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-logic --bin verdicts
+	@cd fuzz/rust && $(STEP) --progress "Fuzz: build the verdicts" $(CARGO) build --locked --package faro-fuzz-properties --bin verdicts
 	@$(STEP) "Fuzz: the corpus, verdicts of all languages compared" fuzz/verdicts
 
 # The fuzzer's tools need a nightly compiler. They are pinned, and installed for this project only.

@@ -25,7 +25,7 @@ OK, FAILURES, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
 A full run takes hours on two cores; the part write takes one and a half. Nothing else should run meanwhile.
-It needs 3 GiB on the disk and 2 GiB of memory. Its data files are removed at the end, also after an interruption.
+It needs 3 GiB on the disk and 2 GiB of memory. Its data files are removed at the end, even after an interruption.
 
 exit codes: 0 measured; 1 a program failed (the page says which), or nothing was measured; 2 wrong usage;
 130 interrupted, and nothing changed

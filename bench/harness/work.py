@@ -23,7 +23,7 @@ TIMEOUT = 900.0
 
 @contextlib.contextmanager
 def work_folder(parent: Path) -> Iterator[Path]:
-    """A folder for the files of a run. It is removed at the end, also if the run is interrupted or terminated."""
+    """A folder for the files of a run. It is removed at the end, even if the run is interrupted or terminated."""
 
     def stop(number: int, _: FrameType | None) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)

@@ -1,8 +1,8 @@
-//! A follower of files that grow: nothing that it saw changes, and it ends where a reader does.
-//! The property in full: `fuzz/TARGETS.md`.
+//! A follower of growing files: nothing that it saw changes, and it ends where a reader ends. The property in full:
+//! `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::follow(input));

@@ -1,8 +1,8 @@
-//! The header of a data file and the blocks behind it: what a model of the clauses says.
-//! The property in full: `fuzz/TARGETS.md`.
+//! The header of a data file and the blocks after it, compared with a model of the clauses. The property in full:
+//! `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::header_block(input));

@@ -1,8 +1,8 @@
-//! A message alone: refused in order, or read without a fault, and built and read again the same.
-//! The property in full: `fuzz/TARGETS.md`.
+//! A message alone is refused with an error, or read, and the same after it is built and read again. The property in
+//! full: `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::message(input));

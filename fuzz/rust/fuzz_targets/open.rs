@@ -1,8 +1,8 @@
-//! Opening a finished output: any bytes give an output or an error of the format, twice the same, in bounded memory.
+//! Opening a finished output: any bytes are an output or an error of the format, the same each time, in bounded memory.
 //! The property in full: `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::open(input));

@@ -1,8 +1,8 @@
-//! Reading everything: what `check` finds whole reads, alone and in a range the same.
+//! Reading everything: an output that passes `check` can be read, and partitions read the same alone and in a range.
 //! The property in full: `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::read_all(input));

@@ -1,8 +1,8 @@
-//! Repair and rebuild: dry as in earnest; what is mended is whole, and needs no mending.
-//! The property in full: `fuzz/TARGETS.md`.
+//! Repair and rebuild: a dry run reports the same; a repaired output is valid and needs no repair. The property in
+//! full: `fuzz/TARGETS.md`.
 #![no_main]
 
-use faro_fuzz_logic::{mutate, targets};
+use faro_fuzz_properties::{mutate, targets};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 fuzz_target!(|input: &[u8]| targets::repair(input));

@@ -45,7 +45,7 @@ class Calls:
         self.failure: FaroError | None = None
         """The error that made the writer fail, without its traceback, which would keep the writer alive."""
         self.region: object | None = None
-        """An object for the region that has begun and not ended, also if its region writer was dropped."""
+        """An object for the region that has begun and not ended, even if its region writer was dropped."""
         self.under_way = False
         """Whether a call has begun and not ended."""
         self._process = _Process.current

@@ -246,7 +246,7 @@ class Writer:
     def region(self) -> RegionWriter:
         """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
 
-        Until that region has ended or was abandoned, the writer accepts no other call except :meth:`abort`, also if
+        Until that region has ended or was abandoned, the writer accepts no other call except :meth:`abort`, even if
         the region writer is dropped before (WRT-10).
         """
         with self._calls:
@@ -266,7 +266,7 @@ class Writer:
             Its number, for :meth:`RegionWriter.stored_block`; if the file has an equal one, the number of that.
 
         Raises:
-            FaroError: ``invalid-argument`` (DIC-8), also without the option ``dictionaries``.
+            FaroError: ``invalid-argument`` (DIC-8), even without the option ``dictionaries``.
         """
         with self._calls:
             known, raw = self._streams.dictionaries, bytes(as_bytes(content, "content"))

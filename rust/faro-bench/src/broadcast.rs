@@ -1,4 +1,4 @@
-//! `broadcast`: the same records for all partitions, beside the same for one.
+//! `broadcast`: records for all partitions, compared with the same records for one.
 
 use crate::data::{Kind, Records};
 use crate::outcome::{Outcome, Run, timed};
@@ -10,19 +10,19 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
-/// How much is sent to how many.
+/// The arguments of `broadcast`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Count of partitions
+pub(crate) struct Args {
+    /// The number of partitions
     #[arg(long, default_value_t = 10_000)]
     partitions: u32,
-    /// Plain bytes of each repetition
+    /// Plain bytes in each repetition
     #[arg(long, default_value_t = 64 << 20)]
     bytes: u64,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// A second or two, to see that it works
+    /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct Args {
 const BUFFER_MIB: u64 = 16;
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("broadcast", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (4 << 20, 2)
@@ -67,8 +67,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     rounds::run(&mut subjects, rounds, &case, plain_bytes, &mut results)
 }
 
-/// The largest of the ratios of bytes, of index and of time; of time the medians of what counts: behind the pass that is
-/// not measured, of some in a row the fastest.
+/// The largest of the ratios of data bytes, index bytes and time. The ratio of time compares medians over the measured
+/// passes; the fastest of several runs in a row counts.
 fn worst(all: &[Run], alone: &[Run]) -> f64 {
     let seconds = |runs: &[Run]| {
         let measured = runs.get(1..).unwrap_or_default().chunks(IN_A_ROW);
@@ -78,7 +78,7 @@ fn worst(all: &[Run], alone: &[Run]) -> f64 {
     let size = |runs: &[Run], of: fn(&Run) -> Option<u64>| runs.last().and_then(of).unwrap_or_default() as f64;
     let sizes: [fn(&Run) -> Option<u64>; 2] = [|run| run.stored_bytes, |run| run.index_bytes];
     let ratios = sizes.map(|of| size(all, of) / size(alone, of));
-    // No time was measured in the first pass: its ratio is not a number, which max leaves out.
+    // The first pass has no time: its ratio is NaN, which `max` ignores.
     ratios.into_iter().fold(seconds(all) / seconds(alone), f64::max)
 }
 
@@ -100,7 +100,7 @@ fn write(name: &Path, partitions: u32, records: &Records, count: usize, broadcas
         }
         Ok(writer.finish()?)
     })?;
-    // Who reads it gets all of it.
+    // A reader gets all of it.
     let reader = Reader::open(&Files::paired(name), ReaderOptions::default())?;
     let found = reader.records(one)?.count();
     if found != count {

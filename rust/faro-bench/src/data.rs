@@ -1,25 +1,25 @@
-//! The data of bench/README.md, made before the clock starts.
+//! The data of bench/README.md, made before the measurement.
 
 use crate::outcome::Outcome;
 use std::str::FromStr;
 
 const WORDS: &str = include_str!("../../../bench/words.txt");
-/// How many records are made, and used round and round.
-pub const RECORDS: usize = 1 << 16;
+/// How many records are made; they are used in a cycle.
+pub(crate) const RECORDS: usize = 1 << 16;
 
-/// The numbers of SplitMix64.
+/// The generator SplitMix64.
 #[derive(Clone, Debug)]
-pub struct SplitMix64(u64);
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
     /// The stream of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         SplitMix64(seed)
     }
 
     /// The next number.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = self.0;
         let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -28,9 +28,9 @@ impl SplitMix64 {
     }
 }
 
-/// What the records are, and how they spread over partitions.
+/// The kind of records, and how they spread over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Lines that look like text, spread evenly.
     Text,
     /// The same, most of them for few partitions.
@@ -41,7 +41,7 @@ pub enum Kind {
 
 impl Kind {
     /// The name in results.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Kind::Text => "text",
             Kind::Skewed => "skewed",
@@ -61,15 +61,15 @@ impl FromStr for Kind {
     }
 }
 
-/// Records one behind another.
-pub struct Records {
+/// Records one after another in memory.
+pub(crate) struct Records {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Records {
-    /// Records of a kind; `length` counts for text.
-    pub fn make(kind: Kind, length: usize) -> Outcome<Self> {
+    /// Makes records of a kind. Only text uses `length`.
+    pub(crate) fn make(kind: Kind, length: usize) -> Outcome<Self> {
         match kind {
             Kind::Text | Kind::Skewed => Ok(Self::text(length)),
             Kind::Lineitem => Ok(Self::lineitem()),
@@ -101,43 +101,43 @@ impl Records {
             }
             line
         };
-        // Of large records fewer, so that they fit into memory (bench/README.md).
+        // Fewer if they are large, so that they fit into memory (bench/README.md).
         let count = RECORDS.min((1 << 26) / length.max(1)).max(1);
         Self::from_lines((0..count).map(line), Some(length))
     }
 
     fn lineitem() -> Self {
-        // Part 1 of so many that it is quickly made, and still has more rows than are used.
+        // Part 1 of 80: it is made quickly, and has more rows than are used.
         let rows = tpchgen::generators::LineItemGenerator::new(1.0, 1, 80);
         let line = |row: tpchgen::generators::LineItem<'_>| row.to_string().trim_end_matches('|').to_string();
         Self::from_lines(rows.iter().map(line).take(RECORDS), None)
     }
 
-    /// Count of records.
-    pub fn len(&self) -> usize {
+    /// The number of records.
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// A record; after the last comes the first again.
+    /// A record by its number; after the last, the first comes again.
     #[inline]
-    pub fn get(&self, at: usize) -> &[u8] {
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
         self.get_in_round(at % self.ends.len())
     }
 
-    /// A record by its place among those that there are.
+    /// A record by its position.
     #[inline]
-    pub fn get_in_round(&self, at: usize) -> &[u8] {
+    pub(crate) fn get_in_round(&self, at: usize) -> &[u8] {
         let begin = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[begin..self.ends[at]]
     }
 
-    /// Bytes of a record: the one length, or the mean of all.
-    pub fn mean_length(&self) -> usize {
+    /// The size of a record in bytes: the common length, or the mean.
+    pub(crate) fn mean_length(&self) -> usize {
         self.bytes.len() / self.len()
     }
 
-    /// How many records, used round and round, have at least so many plain bytes, and how many those are.
-    pub fn enough_for(&self, plain_bytes: u64) -> (usize, u64) {
+    /// How many records, used in a cycle, have at least `plain_bytes`, and how many bytes they have.
+    pub(crate) fn enough_for(&self, plain_bytes: u64) -> (usize, u64) {
         let size = |at: usize| self.get(at).len() as u64 + 4;
         let round: u64 = (0..self.len()).map(size).sum();
         let rounds = plain_bytes / round;
@@ -150,17 +150,17 @@ impl Records {
     }
 }
 
-/// The partition of each record, drawn while the clock runs.
+/// The partition of each record, drawn during the measurement.
 #[derive(Clone, Debug)]
-pub struct Partitions {
+pub(crate) struct Partitions {
     numbers: SplitMix64,
     count: u32,
     skewed: bool,
 }
 
 impl Partitions {
-    /// The stream for records of a kind and so many partitions.
-    pub fn new(kind: Kind, count: u32) -> Self {
+    /// The partitions for records of a kind, out of `count`.
+    pub(crate) fn new(kind: Kind, count: u32) -> Self {
         Partitions {
             numbers: SplitMix64::new(2),
             count,
@@ -170,7 +170,7 @@ impl Partitions {
 
     /// The next record's partition.
     #[inline]
-    pub fn next(&mut self) -> u32 {
+    pub(crate) fn next(&mut self) -> u32 {
         let number = self.numbers.next();
         if self.skewed {
             let u = (number >> 11) as f64 / (1u64 << 53) as f64;

@@ -1,4 +1,4 @@
-//! `growth`: time and memory as one thing grows and all others stay: partitions, data, records, regions, threads.
+//! `growth`: time and memory as one parameter grows and the others stay: partitions, data, records, regions, threads.
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
@@ -10,32 +10,32 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-/// How far it grows.
+/// The arguments of `growth`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Repetitions behind the first, which is not measured
+pub(crate) struct Args {
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 2)]
     rounds: usize,
-    /// A second or two, to see that it works
+    /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
     to: Destination,
-    /// Curves in place of all: partitions, data_mib, record_bytes, regions, threads
+    /// Only these curves: partitions, data_mib, record_bytes, regions, threads
     #[arg(long, value_delimiter = ',')]
     curve: Vec<String>,
 }
 
-/// What stays as it is while another thing grows.
+/// The parameters of a measurement.
 #[derive(Clone, Copy)]
 struct Point {
     partitions: u32,
     data_mib: u64,
     record_bytes: usize,
-    /// What is closed by `flush`, beside those that the sort buffer closes.
+    /// How many regions `flush` closes, in addition to those that a full sort buffer closes.
     regions: u64,
     codec: Codec,
-    /// That compress.
+    /// Threads that compress.
     threads: usize,
 }
 
@@ -99,7 +99,7 @@ impl Point {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("growth", args.to.out.as_deref())?;
     for (curve, points) in curves() {
         if !args.curve.is_empty() && !args.curve.iter().any(|name| name == curve) {
@@ -131,20 +131,20 @@ fn measure(curve: &str, point: Point, dir: &Path, rounds: usize, results: &mut R
         Subject::new("faro-read", || read(&name, count)),
     ];
     if curve == "data_mib" {
-        // What bends in the system's own writes bends in Faro's.
+        // For comparison: a curve that bends here bends in Faro's writes too.
         subjects.push(Subject::new("raw-write-preallocated", || {
             limits::raw_write(scratch.path(), plain_bytes, Room::Ahead)
         }));
     }
-    // The file has to be there whoever begins.
+    // The file must exist, whichever subject is first.
     write(&name, point, &records, count)?;
     rounds::run(&mut subjects, rounds, &case, plain_bytes, results)
 }
 
-/// Does something and says also how much memory it took at most, beyond what was in use before. The harness has the
-/// allocator give large pieces back at once: what it keeps would be in use before.
+/// Runs code and records its peak memory beyond what was in use before. The harness makes the allocator return large
+/// pieces at once; otherwise kept pieces would count as in use before.
 fn watched<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(Run, T)> {
-    // The highest mark of the process begins anew (Linux, proc(5)).
+    // Reset the peak of the process (Linux, proc(5)).
     fs::write("/proc/self/clear_refs", "5")?;
     let before = memory("VmRSS:")?;
     let (seconds, result) = timed(act)?;
@@ -165,7 +165,7 @@ fn memory(name: &str) -> Outcome<u64> {
 
 fn write(name: &Path, point: Point, records: &Records, count: usize) -> Outcome<Run> {
     for (_, path) in Files::paired(name).paths() {
-        // An old file's pages are given back while nobody looks at the clock.
+        // Free the pages of an old file outside the measurement.
         if path.exists() {
             fs::remove_file(path)?;
         }
@@ -192,7 +192,7 @@ fn write(name: &Path, point: Point, records: &Records, count: usize) -> Outcome<
     Ok(run)
 }
 
-/// Every record, verified, one partition after another.
+/// Reads every record, verified, one partition after another.
 fn read(name: &Path, count: usize) -> Outcome<Run> {
     let (mut run, (records, regions)) = watched(|| {
         let reader = Reader::open(&Files::paired(name), ReaderOptions::default())?;

@@ -1,4 +1,4 @@
-//! `index`: what the index costs for each region and partition, and how long an output takes to open.
+//! `index`: the size of the index for each region and partition, and the time to open an output.
 
 use crate::outcome::{Outcome, Run, timed};
 use crate::results::{Case, Destination, Results};
@@ -7,19 +7,19 @@ use faro::{Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::path::Path;
 
-/// How large an index.
+/// The arguments of `index`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Count of partitions
+pub(crate) struct Args {
+    /// The number of partitions
     #[arg(long, default_value_t = 100_000)]
     partitions: u32,
-    /// Count of regions, in each of which every partition has a block
+    /// The number of regions; every partition has a block in each
     #[arg(long, default_value_t = 100)]
     regions: u32,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 9)]
     rounds: usize,
-    /// A second or two, to see that it works
+    /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("index", args.to.out.as_deref())?;
     let (partitions, regions) = if args.quick {
         (1_000, 10)
@@ -66,10 +66,10 @@ fn write(name: &Path, partitions: u32, regions: u32) -> Outcome<Run> {
     })
 }
 
-/// Opens an output; nothing of its regions is read.
+/// Opens an output, without reading its regions.
 fn open(name: &Path, written: &Run, entries: u64) -> Outcome<Run> {
     let (seconds, reader) = timed(|| Ok(Reader::open(&Files::paired(name), ReaderOptions::default())?))?;
-    // A header of 24 bytes before each message, and padding behind it.
+    // Each message has a header of 24 bytes before it, and padding after it.
     let regions = reader.footer().regions.iter();
     let messages: u64 = regions
         .map(|entry| 24 + u64::from(entry.message_size).next_multiple_of(8))
@@ -80,7 +80,7 @@ fn open(name: &Path, written: &Run, entries: u64) -> Outcome<Run> {
     };
     let index = written.index_bytes.unwrap_or_default();
     let each = |bytes: u64| json!(bytes as f64 / entries as f64);
-    // The whole file: its statistics take 24 bytes for each partition, however many regions there are.
+    // The whole file. Its statistics take 24 bytes for each partition, whatever the number of regions.
     run.figures.insert("bytes_per_entry".into(), each(index));
     run.figures.insert("message_bytes_per_entry".into(), each(messages));
     run.figures.insert("open_seconds".into(), json!(seconds));

@@ -1,8 +1,8 @@
-//! Measures the Rust library beside its peers and the limits of the machine; bench/README.md says on what data, and what
-//! is handed over. A module is a subcommand or what several of them share.
+//! Measures the Rust library, its peers, and the limits of the machine. bench/README.md describes the data and the
+//! results. Each module is a subcommand, or code that several share.
 //!
-//! Whole passes of all subjects take turns, so that neighbours in time meet the same machine: tools for micro benchmarks
-//! measure one subject after the other.
+//! Whole passes of all subjects take turns, so that subjects are measured under the same conditions. Tools for micro
+//! benchmarks measure one subject after another.
 
 mod broadcast;
 mod data;
@@ -30,19 +30,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The most memory that a writer has
+    /// The peak memory of a writer
     Memory(memory::Args),
-    /// The same records for all partitions, beside the same for one
+    /// Records for all partitions, compared with the same records for one
     Broadcast(broadcast::Args),
     /// Time and memory as partitions, data, records or regions grow
     Growth(growth::Args),
-    /// Bytes of the index, and the time to open it
+    /// The size of the index, and the time to open it
     Index(index::Args),
-    /// Writing, against files by hash and the limits of the machine
+    /// Writing, compared with a file for each partition and with the limits of the machine
     Write(write::Args),
-    /// Reading in the order of the file and of partitions, against the copy alone and the codec alone
+    /// Reading in the order of the file and of partitions, compared with the copy alone and the codec alone
     Read(read::Args),
-    /// Many consumers at once, against each by itself
+    /// Many consumers at once, compared with each reading alone
     Scheduler(scheduler::Args),
     /// Blocks of some hundred bytes, with and without a dictionary
     SmallBlocks(small_blocks::Args),

@@ -1,4 +1,4 @@
-//! `memory`: the most memory that a writer has, beside its sort buffer. Each case is measured in a process of its own.
+//! `memory`: the peak memory of a writer, in addition to its sort buffer. Each case is measured in a separate process.
 
 use crate::data::{Kind, Partitions, Records};
 use crate::outcome::{Outcome, Run, timed};
@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// What is written.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Counts of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000, 100_000])]
     partitions: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Args {
     /// Threads that compress; with more than one, LZ4 is the codec
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
-    /// A second or two, to see that it works
+    /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     if args.alone {
         return alone(args);
     }
@@ -86,7 +86,7 @@ fn codec(threads: usize) -> Codec {
     if threads > 1 { Codec::Lz4 } else { Codec::None }
 }
 
-/// What a process found out: bytes that it had before it wrote and at most, and what it wrote.
+/// The figures of a process: its memory before it wrote and at its peak, and what it wrote.
 struct Found {
     before: u64,
     peak: u64,
@@ -123,7 +123,7 @@ fn alone(args: &Args) -> Outcome<()> {
     let buffer_mib = one(&args.buffer_mib)?;
     let threads = *args.threads.first().ok_or("a case")?;
     let records = Records::make(Kind::Text, *args.record_bytes.first().ok_or("a case")?)?;
-    // Three regions and a bit: what is kept from one to the next is there.
+    // Three regions and a part, so that memory kept from one region to the next shows.
     let (count, plain_bytes) = records.enough_for((buffer_mib << 20) * 5 / 2);
     let folder = tempfile::tempdir_in(&args.to.dir)?;
     let options = WriterOptions::new(partitions)
@@ -144,7 +144,7 @@ fn alone(args: &Args) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes that the system says this process has.
+/// The memory of this process in bytes, by a line of the system's report.
 fn memory(line: &str) -> Outcome<u64> {
     let status = std::fs::read_to_string(Path::new("/proc/self/status"))?;
     let found = status.lines().find_map(|text| text.strip_prefix(line));

@@ -1,29 +1,29 @@
-//! What one repetition of a subject found out.
+//! The results of one repetition of a subject.
 
 use std::error::Error;
 use std::time::Instant;
 
 /// Anything that stops a benchmark.
-pub type Outcome<T> = Result<T, Box<dyn Error>>;
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What one repetition took and left.
+/// What one repetition took, and what it left.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Seconds of the part that is measured.
     pub seconds: f64,
-    /// Bytes of the files without their index.
+    /// Size of the files without their index, in bytes.
     pub stored_bytes: Option<u64>,
-    /// Bytes of the index.
+    /// Size of the index, in bytes.
     pub index_bytes: Option<u64>,
-    /// Count of files.
+    /// The number of files.
     pub files: Option<u64>,
-    /// What else was measured.
+    /// Other figures.
     pub figures: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Run {
-    /// A run of which nothing but the time is known.
-    pub fn timed(seconds: f64) -> Self {
+    /// A run with a time and nothing else.
+    pub(crate) fn timed(seconds: f64) -> Self {
         Run {
             seconds,
             ..Run::default()
@@ -31,8 +31,8 @@ impl Run {
     }
 }
 
-/// Does something and says how many seconds that took.
-pub fn timed<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(f64, T)> {
+/// Runs code and measures how many seconds it takes.
+pub(crate) fn timed<T>(act: impl FnOnce() -> Outcome<T>) -> Outcome<(f64, T)> {
     let begin = Instant::now();
     let result = act()?;
     Ok((begin.elapsed().as_secs_f64(), result))

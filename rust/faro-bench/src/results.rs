@@ -1,4 +1,4 @@
-//! The lines that are handed over (bench/README.md).
+//! The lines of results (bench/README.md).
 
 use crate::outcome::{Outcome, Run};
 use serde::Serialize;
@@ -7,13 +7,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What a case is; subjects with equal cases are compared.
-pub type Case = Map<String, Value>;
+/// The parameters of a case. Subjects with equal cases are compared.
+pub(crate) type Case = Map<String, Value>;
 
-/// Where a subcommand works, and where its results go.
+/// The folder of a subcommand, and the file for its results.
 #[derive(clap::Args)]
-pub struct Destination {
-    /// An existing folder for what is written and read; it is removed again
+pub(crate) struct Destination {
+    /// An existing folder for the files of the benchmark, which are removed again
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
     /// The file that results are appended to
@@ -40,15 +40,15 @@ struct Line<'a> {
     figures: &'a Map<String, Value>,
 }
 
-/// Where lines go: to a file, appended, and in short to the terminal.
-pub struct Results {
+/// Appends lines to a file, and prints them in short form.
+pub(crate) struct Results {
     part: &'static str,
     file: Option<File>,
 }
 
 impl Results {
     /// Results of a part, appended to a file if there is one.
-    pub fn new(part: &'static str, out: Option<&Path>) -> Outcome<Self> {
+    pub(crate) fn new(part: &'static str, out: Option<&Path>) -> Outcome<Self> {
         let file = match out {
             Some(path) => Some(OpenOptions::new().create(true).append(true).open(path)?),
             None => None,
@@ -56,8 +56,8 @@ impl Results {
         Ok(Results { part, file })
     }
 
-    /// Takes the repetitions of a subject; sizes and figures are the last one's.
-    pub fn add(&mut self, subject: &str, case: &Case, plain_bytes: u64, runs: &[Run]) -> Outcome<()> {
+    /// Adds the repetitions of a subject. Sizes and figures are those of the last one.
+    pub(crate) fn add(&mut self, subject: &str, case: &Case, plain_bytes: u64, runs: &[Run]) -> Outcome<()> {
         let last = runs.last().ok_or("a subject without repetitions")?;
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
         report(subject, case, plain_bytes, &seconds, last);
@@ -80,8 +80,8 @@ impl Results {
     }
 }
 
-/// The middle of some numbers.
-pub fn median(numbers: &[f64]) -> f64 {
+/// The median of some numbers.
+pub(crate) fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -1,24 +1,24 @@
-//! Repetitions in turns: in every round each subject runs once, another one first each time.
+//! Repetitions in turns: in each round every subject runs once, and the first one changes.
 
 use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
 
-/// How often whoever writes new files does each repetition, see [`Subject::writing`].
-pub const IN_A_ROW: usize = 3;
+/// How often a subject that writes new files runs each repetition, see [`Subject::writing`].
+pub(crate) const IN_A_ROW: usize = 3;
 
 /// Something to measure.
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// Its name in the results.
     pub name: String,
     /// One repetition.
     pub run: Box<dyn FnMut() -> Outcome<Run> + 'a>,
-    /// Whether new files are written: see [`Subject::writing`].
+    /// Whether it writes new files, see [`Subject::writing`].
     writes: bool,
 }
 
 impl<'a> Subject<'a> {
-    /// A subject of that name.
-    pub fn new(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
+    /// A subject with this name.
+    pub(crate) fn new(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
         Subject {
             name: name.into(),
             run: Box::new(run),
@@ -26,10 +26,10 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Somebody who writes new files. The host of a virtual machine may have taken back what memory is free, and the
-    /// first to write to it waits for the host, ten times as long as writing takes. So each repetition is done three
-    /// times in a row, and the fastest counts: it gets pages that an earlier one had.
-    pub fn writing(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
+    /// A subject that writes new files. The host of a virtual machine may have taken back free memory, and the first
+    /// write to it waits for the host, ten times as long as the write takes. So each repetition runs three times in a
+    /// row, and the fastest counts: it reuses pages of an earlier run.
+    pub(crate) fn writing(name: impl Into<String>, run: impl FnMut() -> Outcome<Run> + 'a) -> Self {
         Subject {
             writes: true,
             ..Subject::new(name, run)
@@ -37,8 +37,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Runs all subjects of a case `rounds` times behind one pass that is not measured, and hands over what was found.
-pub fn run(
+/// Runs all subjects of a case `rounds` times after one pass that is not measured, and adds their results.
+pub(crate) fn run(
     subjects: &mut [Subject<'_>],
     rounds: usize,
     case: &Case,
@@ -52,7 +52,7 @@ pub fn run(
             let subject = &mut subjects[at];
             let mut run = || (subject.run)().map_err(|error| format!("{}: {error}", subject.name));
             let mut best = run()?;
-            // The first pass meets memory and a page cache that nobody has touched.
+            // In the first pass, memory and page cache are cold.
             if round == 0 {
                 continue;
             }
@@ -77,7 +77,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn subjects_take_turns_behind_a_pass_that_is_not_measured() {
+    fn subjects_take_turns_after_a_pass_that_is_not_measured() {
         let order = RefCell::new(String::new());
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.json");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_three_passes_of_who_writes_the_fastest_counts() {
+    fn the_fastest_of_three_passes_counts_for_a_subject_that_writes() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.json");
         let mut results = Results::new("write", Some(&out)).unwrap();

@@ -9,31 +9,31 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-/// What is written and read.
+/// The arguments of `small-blocks`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Plain bytes of each repetition
+pub(crate) struct Args {
+    /// Plain bytes in each repetition
     #[arg(long, default_value_t = 256 << 20)]
     bytes: u64,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// A second or two, to see that it works
+    /// A short run of a second or two, to see that it works
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
     to: Destination,
-    /// Data in place of all: text, lineitem
+    /// Only this data: text, lineitem
     #[arg(long, value_delimiter = ',')]
     data: Vec<Kind>,
 }
 
-/// What the sort buffer holds: with so many partitions, blocks of 1.5 KB of text, and of 700 bytes of lineitem.
+/// The size of the sort buffer. With these partitions, blocks have 1.5 KB of text, or 700 bytes of lineitem.
 const BUFFER_MIB: u64 = 16;
 const CASES: [(Kind, usize, u32); 2] = [(Kind::Text, 100, 10_000), (Kind::Lineitem, 0, 22_500)];
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("small-blocks", args.to.out.as_deref())?;
     let (bytes, rounds) = if args.quick {
         (24 << 20, 1)
@@ -86,7 +86,7 @@ impl Task {
         case.as_object().cloned().unwrap_or_default()
     }
 
-    /// Writing, then reading what was written, each in turns.
+    /// Measures writing, then reading, each in turns.
     fn run(&self, folder: &Path, rounds: usize, results: &mut Results) -> Outcome<()> {
         let names = [("faro", false), ("faro-dictionaries", true)];
         let mut writes: Vec<_> = names
@@ -114,7 +114,7 @@ impl Task {
             .dictionaries(dictionaries)
             .overwrite(true);
         let mut partitions = Partitions::new(self.kind, self.partitions);
-        // Pages of an old file that is replaced are given back while nobody looks at the clock.
+        // Free the pages of the old file outside the measurement.
         for (_, path) in Files::paired(name).paths() {
             fs::remove_file(path).or_else(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => Ok(()),
@@ -136,7 +136,7 @@ impl Task {
         })
     }
 
-    /// Every record of every partition, one partition after another.
+    /// Reads every record of every partition, one partition after another.
     fn read(&self, name: &Path) -> Outcome<Run> {
         let (seconds, (records, blocks)) = timed(|| {
             let reader = Reader::open(&Files::paired(name), ReaderOptions::default())?;

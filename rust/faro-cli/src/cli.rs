@@ -5,17 +5,17 @@ use clap::{Parser, Subcommand};
 use crate::term::Color;
 use crate::{commands, diff, dump, pack};
 
-/// What every command's exit code means.
+/// The exit codes of all commands.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    fine; also when the reader of the output has gone (`| head`)
+  0    success; also when the reader of the output has closed it (`| head`)
   1    `diff` found differences
-  2    the arguments make no sense
-  3    the system refused something: missing file, no space, file exists
-  4    a file is damaged, unfinished or not what its format says
-  130  interrupted: nothing is left behind";
+  2    the arguments are wrong
+  3    the system reported an error: missing file, no space, file exists
+  4    a file is damaged, unfinished or does not follow its format
+  130  interrupted: no files are left";
 
-/// Write, read, look at, check, compare and repair Faro files: partitioned shuffle data
+/// Write, read, inspect, check, compare and repair Faro files: partitioned shuffle data
 #[derive(Parser, Debug)]
 #[command(
     name = "faro",
@@ -25,7 +25,7 @@ Exit codes:
     max_term_width = 100
 )]
 #[command(after_help = EXIT_CODES)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
@@ -36,7 +36,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     Pack(Box<pack::PackArgs>),
     Cat(commands::cat::CatArgs),
     Info(commands::info::InfoArgs),

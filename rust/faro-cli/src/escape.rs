@@ -1,9 +1,9 @@
-//! Text out of files for people: without control characters (SEC-4).
+//! Text from files, without control characters, to be shown to people (SEC-4).
 
 use std::fmt::Write as _;
 
-/// Text with every character escaped that could steer a terminal or turn the reading direction.
-pub fn escape(text: &str) -> String {
+/// Escapes every character that could control a terminal or change the reading direction.
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         if is_harmful(c) {
@@ -20,8 +20,8 @@ fn is_harmful(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Bytes of a record for a terminal: text stays, tabs and line ends too, everything else is escaped.
-pub fn escape_bytes(bytes: &[u8]) -> String {
+/// Bytes of a record for a terminal: text, tabs and line ends stay; everything else is escaped.
+pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
     let mut safe = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well, and the exit code of each way.
+//! The failures of commands, and their exit codes.
 
 use std::fmt;
 use std::io;
@@ -7,16 +7,16 @@ use std::process::ExitCode;
 
 use crate::escape::escape;
 
-/// Every way in which a command can end other than well.
+/// Why a command did not succeed.
 #[derive(Debug)]
-pub enum Failure {
-    /// The command did its work and found differences; it has said which.
+pub(crate) enum Failure {
+    /// The command found differences, and has shown them.
     Differences,
-    /// What was asked for makes no sense.
+    /// The arguments are wrong.
     Usage(String),
-    /// The system refused something.
+    /// The system reported an error.
     Environment { what: String, source: io::Error },
-    /// An input of `pack` is not what its format says.
+    /// An input of `pack` does not follow its format.
     Input {
         path: PathBuf,
         place: Option<String>,
@@ -24,18 +24,18 @@ pub enum Failure {
     },
     /// The library refused a file, an argument or the work.
     Faro(faro::Error),
-    /// The command has shown the errors of several files itself.
+    /// The command has shown the errors of several files already.
     Shown(u8),
-    /// Ctrl-C or a request to end.
+    /// Ctrl-C, or a request to terminate.
     Interrupted,
 }
 
 /// The result of a command and of its parts.
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    /// A refusal of the system at a file.
-    pub fn file(path: &Path, source: io::Error) -> Failure {
+    /// An error of the system for a file.
+    pub(crate) fn file(path: &Path, source: io::Error) -> Failure {
         Failure::Environment {
             what: path.display().to_string(),
             source,
@@ -43,7 +43,7 @@ impl Failure {
     }
 
     /// An input that breaks its format, at a place such as "line 7".
-    pub fn input(path: &Path, place: impl Into<Option<String>>, what: impl Into<String>) -> Failure {
+    pub(crate) fn input(path: &Path, place: impl Into<Option<String>>, what: impl Into<String>) -> Failure {
         Failure::Input {
             path: path.to_owned(),
             place: place.into(),
@@ -52,12 +52,12 @@ impl Failure {
     }
 
     /// A mistake in the arguments.
-    pub fn usage(what: impl Into<String>) -> Failure {
+    pub(crate) fn usage(what: impl Into<String>) -> Failure {
         Failure::Usage(what.into())
     }
 
-    /// The number that the shell sees.
-    pub fn code(&self) -> u8 {
+    /// The exit code as a number.
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Failure::Differences => 1,
             Failure::Usage(_) => 2,
@@ -70,18 +70,18 @@ impl Failure {
     }
 
     /// The exit code for `main`.
-    pub fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code())
     }
 
     /// Whether there is something left to tell the user.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         matches!(self, Failure::Differences | Failure::Shown(_))
     }
 }
 
 /// The exit code of an error of the library.
-pub fn code_of(error: &faro::Error) -> u8 {
+pub(crate) fn code_of(error: &faro::Error) -> u8 {
     match error.code {
         faro::Code::Io => 3,
         faro::Code::InvalidArgument => 2,
@@ -89,7 +89,7 @@ pub fn code_of(error: &faro::Error) -> u8 {
     }
 }
 
-/// An error of the library in one line: what the system refused is said as the system says it.
+/// An error of the library in one line. For errors of the system it is the text of the system.
 fn describe(error: &faro::Error) -> String {
     match (&error.file, error.code) {
         (Some(file), faro::Code::Io) if error.source.is_some() => format!("{}: {}", file.display(), error.found),

@@ -1,4 +1,4 @@
-//! The command `faro`: write, read, look at, check, compare and repair Faro files.
+//! The command `faro`: writes, reads, inspects, checks, compares and repairs Faro files.
 
 mod checksum;
 mod cli;
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = Out::stdout(cli.color);
     let result = run(&cli.command, &mut out).and_then(|()| out.finish());
-    // A command that was told to end may have failed in any way because of it.
+    // A command that was interrupted may have failed in any way.
     let result = result.map_err(|failure| {
         if signals::interrupted() {
             Failure::Interrupted
@@ -40,10 +40,10 @@ fn main() -> ExitCode {
     });
     let Err(failure) = result else { return ExitCode::SUCCESS };
     if out.is_closed() {
-        // Whoever reads has seen enough.
+        // The reader of the output has closed it.
         return ExitCode::SUCCESS;
     }
-    // What was found out before the failure comes first.
+    // Print the output from before the failure first.
     let _ = out.finish();
     if !failure.is_silent() {
         let style = Style::new(cli.color.wanted(std::io::stderr().is_terminal()));

@@ -1,13 +1,13 @@
-//! Partitions as the user names them: numbers and ranges.
+//! Selections of partitions: numbers and ranges.
 
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
 use crate::failure::{Failure, Outcome};
 
-/// One partition or several in a row, both ends included.
+/// A range of partitions, with both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection(RangeInclusive<u32>);
+pub(crate) struct Selection(RangeInclusive<u32>);
 
 impl FromStr for Selection {
     type Err = String;
@@ -28,8 +28,8 @@ impl FromStr for Selection {
     }
 }
 
-/// The partitions in the order in which they were named; all when none was.
-pub fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
+/// The partitions in the order in which they were selected; all partitions if none was.
+pub(crate) fn select(selections: &[Selection], of_file: Range<u32>) -> Outcome<impl Iterator<Item = u32>> {
     for Selection(range) in selections {
         let (first, last) = (*range.start(), *range.end());
         if !of_file.contains(&first) || !of_file.contains(&last) {

@@ -1,5 +1,5 @@
-//! Ctrl-C and requests to end become a flag that the long loops look at, so that what was begun is taken back in the
-//! ordinary way: writers that are dropped remove their temporary files.
+//! Ctrl-C and requests to terminate set a flag that long loops check, so that the command ends normally: writers that
+//! are dropped remove their temporary files.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use crate::failure::{Failure, Outcome};
 
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on the signals set the flag; a second one ends the process at once.
-pub fn install() -> Outcome {
+/// Makes the signals set the flag. A second signal ends the process at once.
+pub(crate) fn install() -> Outcome {
     let flag = INTERRUPTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag))
@@ -27,13 +27,13 @@ pub fn install() -> Outcome {
     Ok(())
 }
 
-/// Whether someone asked us to end.
-pub fn interrupted() -> bool {
+/// Whether the command was interrupted.
+pub(crate) fn interrupted() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Fails when someone asked us to end.
-pub fn check() -> Outcome {
+/// Fails if the command was interrupted.
+pub(crate) fn check() -> Outcome {
     if interrupted() {
         Err(Failure::Interrupted)
     } else {
@@ -41,8 +41,8 @@ pub fn check() -> Outcome {
     }
 }
 
-/// A pipe that is read in a thread of its own, because a read that waits for more would not see the flag.
-pub struct PatientPipe {
+/// A pipe that is read in a separate thread, because a read that waits for input would not see the flag.
+pub(crate) struct PatientPipe {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
     used: usize,
@@ -50,7 +50,7 @@ pub struct PatientPipe {
 
 impl PatientPipe {
     /// Reads `input` to its end in the background, a few chunks ahead.
-    pub fn new(mut input: impl Read + Send + 'static) -> PatientPipe {
+    pub(crate) fn new(mut input: impl Read + Send + 'static) -> PatientPipe {
         let (sender, chunks) = sync_channel(4);
         std::thread::spawn(move || {
             loop {
@@ -60,7 +60,7 @@ impl PatientPipe {
                     chunk
                 });
                 let done = !matches!(&result, Ok(chunk) if !chunk.is_empty());
-                // Nobody listens any more when the command has failed meanwhile.
+                // The receiver is gone when the command has failed.
                 if sender.send(result).is_err() || done {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! The output that a command looks at.
+//! The output that a command reads.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::failure::Outcome;
 
 /// Names the files of one output.
 #[derive(Args, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     /// The output: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(value_name = "NAME")]
     pub name: PathBuf,
@@ -20,8 +20,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// The files, if they are not called as a NAME says: with an index of another name, or a single file without ending.
-    pub fn named_otherwise(&self) -> Option<Files> {
+    /// The files, if their names do not follow NAME: an index with another name, or a single file without an ending.
+    pub(crate) fn named_otherwise(&self) -> Option<Files> {
         let is_plain = || {
             let ending = self.name.extension().and_then(|extension| extension.to_str());
             self.name.is_file() && !matches!(ending, Some("faro" | "data" | "index"))
@@ -35,8 +35,8 @@ impl Target {
         }
     }
 
-    /// The files, which need not be whole.
-    pub fn files(&self) -> Outcome<Files> {
+    /// The files, which may be incomplete.
+    pub(crate) fn files(&self) -> Outcome<Files> {
         match &self.index {
             Some(index) => Ok(Files::Paired {
                 data: self.name.clone(),

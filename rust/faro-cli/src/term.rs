@@ -1,4 +1,4 @@
-//! What goes to a terminal: colours only where they are wanted, and no control characters out of files (SEC-4).
+//! Output to a terminal: colours only where wanted, and no control characters from files (SEC-4).
 
 use std::io::{self, IsTerminal, Write};
 
@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless the environment has NO_COLOR
     #[default]
     Auto,
@@ -20,8 +20,8 @@ pub enum Color {
 }
 
 impl Color {
-    /// Whether a stream that is, or is not, a terminal gets colours.
-    pub fn wanted(self, terminal: bool) -> bool {
+    /// Whether a stream gets colours, if it is a terminal or not.
+    pub(crate) fn wanted(self, terminal: bool) -> bool {
         let forbidden = || {
             std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
                 || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
@@ -36,13 +36,13 @@ impl Color {
 
 /// Colours, or none.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub(crate) struct Style {
     on: bool,
 }
 
 impl Style {
-    /// Colours if `on`.
-    pub fn new(on: bool) -> Style {
+    /// With colours if `on`.
+    pub(crate) fn new(on: bool) -> Style {
         Style { on }
     }
 
@@ -54,33 +54,33 @@ impl Style {
         }
     }
 
-    pub fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    pub fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    pub fn red(self, text: &str) -> String {
+    pub(crate) fn red(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    pub fn green(self, text: &str) -> String {
+    pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    pub fn yellow(self, text: &str) -> String {
+    pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    pub fn cyan(self, text: &str) -> String {
+    pub(crate) fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
 }
 
-/// Standard output: buffered, and a closed pipe is remembered, because it is no error.
-pub struct Out {
+/// Standard output, buffered. It remembers a closed pipe, which is not an error.
+pub(crate) struct Out {
     inner: Box<dyn Write + Send>,
     style: Style,
     terminal: bool,
@@ -89,7 +89,7 @@ pub struct Out {
 
 impl Out {
     /// The process's standard output.
-    pub fn stdout(color: Color) -> Out {
+    pub(crate) fn stdout(color: Color) -> Out {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let style = Style::new(color.wanted(terminal));
@@ -101,32 +101,32 @@ impl Out {
         }
     }
 
-    pub fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         self.style
     }
 
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Whether whoever read our output has gone.
-    pub fn is_closed(&self) -> bool {
+    /// Whether the reader of the output has closed it.
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// One line of text that is already safe.
-    pub fn line(&mut self, text: &str) -> Outcome {
+    /// Prints a line of text that is safe already.
+    pub(crate) fn line(&mut self, text: &str) -> Outcome {
         self.text(text)?;
         self.text("\n")
     }
 
-    /// Text that is already safe.
-    pub fn text(&mut self, text: &str) -> Outcome {
+    /// Prints text that is safe already.
+    pub(crate) fn text(&mut self, text: &str) -> Outcome {
         self.write_all(text.as_bytes()).map_err(stdout_failure)
     }
 
-    /// Bytes of a file's payload: as they are, but escaped on a terminal.
-    pub fn payload(&mut self, bytes: &[u8]) -> Outcome {
+    /// Prints bytes of a payload: unchanged, or escaped on a terminal.
+    pub(crate) fn payload(&mut self, bytes: &[u8]) -> Outcome {
         if self.terminal {
             let safe = escape_bytes(bytes);
             return self.text(&safe);
@@ -134,14 +134,14 @@ impl Out {
         self.write_all(bytes).map_err(stdout_failure)
     }
 
-    /// A report as JSON, indented.
-    pub fn json(&mut self, report: &impl serde::Serialize) -> Outcome {
+    /// Prints a report as indented JSON.
+    pub(crate) fn json(&mut self, report: &impl serde::Serialize) -> Outcome {
         let text = serde_json::to_string_pretty(report).map_err(|e| stdout_failure(e.into()))?;
         self.line(&text)
     }
 
-    /// Everything out of the buffer.
-    pub fn finish(&mut self) -> Outcome {
+    /// Writes everything in the buffer.
+    pub(crate) fn finish(&mut self) -> Outcome {
         self.flush().map_err(stdout_failure)
     }
 

@@ -1,7 +1,7 @@
-//! Sizes and counts as people write them.
+//! Sizes and counts in the form that people use.
 
 /// Reads a size such as `65536`, `64KiB`, `64k` or `1.5 GiB`. Units are powers of 1024, with or without `i` and `B`.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
@@ -13,10 +13,10 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
-        _ => return Err(format!("\"{unit}\" is no unit: use B, KiB, MiB, GiB or TiB")),
+        _ => return Err(format!("\"{unit}\" is not a unit: use B, KiB, MiB, GiB or TiB")),
     };
     let number = number.replace('_', "");
-    let wrong = || format!("\"{text}\" is no size: write for example 64MiB");
+    let wrong = || format!("\"{text}\" is not a size: write for example 64MiB");
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(1 << shift).ok_or_else(wrong);
     }
@@ -26,7 +26,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// A size with three significant digits: `823 B`, `64.0 KiB`.
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -47,8 +47,8 @@ pub fn size(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// A count with its thousands apart: `1,234,567`.
-pub fn count(n: u64) -> String {
+/// A count with separated thousands: `1,234,567`.
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -61,13 +61,13 @@ pub fn count(n: u64) -> String {
 }
 
 /// "1 region", "2 regions".
-pub fn plural(n: u64, word: &str) -> String {
+pub(crate) fn plural(n: u64, word: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {word}{s}", count(n))
 }
 
-/// A ratio of two sizes, such as `3.42`; nothing when there is nothing to compare.
-pub fn ratio(plain: u64, stored: u64) -> Option<f64> {
+/// A ratio of two sizes, such as `3.42`; none when one is 0.
+pub(crate) fn ratio(plain: u64, stored: u64) -> Option<f64> {
     (stored > 0 && plain > 0).then(|| plain as f64 / stored as f64)
 }
 

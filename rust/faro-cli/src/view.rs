@@ -1,4 +1,4 @@
-//! An output to be looked at, finished or not.
+//! An output to inspect, finished or not.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,15 +11,15 @@ use faro::{Code, FileHeader, Files, Follower, Piece, Reader, ReaderOptions, Regi
 use crate::failure::{Failure, Outcome};
 
 /// An open output.
-pub enum View {
+pub(crate) enum View {
     Finished(Box<Reader>),
-    /// Of an unfinished one, the regions that are committed.
+    /// An unfinished output, with its committed regions.
     Unfinished(Box<Follower>),
 }
 
 impl View {
-    /// Opens an output; one that has no tail yet is looked at as far as it goes.
-    pub fn open(files: &Files) -> Outcome<View> {
+    /// Opens an output. Of an unfinished output, the committed part is shown.
+    pub(crate) fn open(files: &Files) -> Outcome<View> {
         match Reader::open(files, ReaderOptions::default()) {
             Ok(reader) => Ok(View::Finished(Box::new(reader))),
             Err(error) if error.code == Code::Unfinished => {
@@ -31,39 +31,39 @@ impl View {
         }
     }
 
-    pub fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         matches!(self, View::Finished(_))
     }
 
-    pub fn header(&self) -> &FileHeader {
+    pub(crate) fn header(&self) -> &FileHeader {
         match self {
             View::Finished(reader) => reader.header(),
             View::Unfinished(follower) => follower.header(),
         }
     }
 
-    pub fn footer(&self) -> Option<&Footer> {
+    pub(crate) fn footer(&self) -> Option<&Footer> {
         match self {
             View::Finished(reader) => Some(reader.footer()),
             View::Unfinished(_) => None,
         }
     }
 
-    pub fn dictionaries(&self) -> &[DictionaryEntry] {
+    pub(crate) fn dictionaries(&self) -> &[DictionaryEntry] {
         match self {
             View::Finished(reader) => reader.dictionaries(),
             View::Unfinished(follower) => follower.dictionaries(),
         }
     }
 
-    pub fn region_count(&self) -> usize {
+    pub(crate) fn region_count(&self) -> usize {
         match self {
             View::Finished(reader) => reader.region_count(),
             View::Unfinished(follower) => follower.region_count(),
         }
     }
 
-    pub fn region(&self, i: usize) -> faro::Result<Arc<RegionIndex>> {
+    pub(crate) fn region(&self, i: usize) -> faro::Result<Arc<RegionIndex>> {
         match self {
             View::Finished(reader) => reader.region(i),
             View::Unfinished(follower) => follower.region(i),
@@ -71,7 +71,7 @@ impl View {
     }
 
     /// What each byte of the files is.
-    pub fn layout(&self) -> faro::Result<Vec<Piece>> {
+    pub(crate) fn layout(&self) -> faro::Result<Vec<Piece>> {
         match self {
             View::Finished(reader) => reader.layout(),
             View::Unfinished(follower) => follower.layout(),
@@ -79,31 +79,31 @@ impl View {
     }
 
     /// All committed regions in order.
-    pub fn regions(&self) -> impl Iterator<Item = faro::Result<Arc<RegionIndex>>> + '_ {
+    pub(crate) fn regions(&self) -> impl Iterator<Item = faro::Result<Arc<RegionIndex>>> + '_ {
         (0..self.region_count()).map(|i| self.region(i))
     }
 }
 
-/// The files of an output with their roles: what holds the blocks first.
-pub fn paths(files: &Files) -> Vec<(Role, &Path)> {
+/// The files of an output with their roles; the file with the blocks first.
+pub(crate) fn paths(files: &Files) -> Vec<(Role, &Path)> {
     match files {
         Files::Single(path) => vec![(Role::Single, path)],
         Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
     }
 }
 
-/// Opens a file for its bytes and tells its size.
-pub fn open(path: &Path) -> Outcome<(File, u64)> {
+/// Opens a file and returns its size.
+pub(crate) fn open(path: &Path) -> Outcome<(File, u64)> {
     let opened = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata.len())));
     opened.map_err(|source| Failure::file(path, source))
 }
 
-/// How the stored bytes spread over partitions: what each reads, shared extents included.
+/// The distribution of stored bytes over partitions: what each reads, with shared extents.
 #[derive(Clone, Debug, Default)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Bytes that every partition reads.
     to_all: u64,
-    /// Further bytes, of the partitions that have any: a file may claim 2^28 partitions.
+    /// Other bytes, by partition, only for partitions that have any: a file may claim 2^28 partitions.
     more: BTreeMap<u32, u64>,
     partitions: u32,
     first: u32,
@@ -111,7 +111,7 @@ pub struct Spread {
 
 impl Spread {
     /// Adds up all regions.
-    pub fn of(view: &View) -> Outcome<Spread> {
+    pub(crate) fn of(view: &View) -> Outcome<Spread> {
         let header = view.header();
         let (partitions, first) = (header.partition_count, header.first_partition);
         let mut spread = Spread {
@@ -137,8 +137,8 @@ impl Spread {
         Ok(spread)
     }
 
-    /// Partitions that read nothing.
-    pub fn empty(&self) -> u32 {
+    /// The number of partitions that read nothing.
+    pub(crate) fn empty(&self) -> u32 {
         if self.to_all > 0 {
             0
         } else {
@@ -146,18 +146,18 @@ impl Spread {
         }
     }
 
-    /// Bytes that all partitions read together, shared ones counted for each.
-    pub fn total(&self) -> u128 {
+    /// The bytes that all partitions read together. Shared bytes count for each reader.
+    pub(crate) fn total(&self) -> u128 {
         let more: u128 = self.more.values().map(|bytes| u128::from(*bytes)).sum();
         u128::from(self.to_all) * u128::from(self.partitions) + more
     }
 
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.total() as f64 / f64::from(self.partitions)
     }
 
-    /// The bytes below which this share of the partitions lies.
-    pub fn quantile(&self, share: f64) -> u64 {
+    /// A quantile: this share of the partitions reads at most that many bytes.
+    pub(crate) fn quantile(&self, share: f64) -> u64 {
         let mut sizes: Vec<u64> = self.more.values().copied().collect();
         sizes.sort_unstable();
         let nothing = u64::from(self.partitions) - sizes.len() as u64;
@@ -170,8 +170,8 @@ impl Spread {
                 .unwrap_or(0)
     }
 
-    /// The partitions that read anything, in order, with their bytes.
-    pub fn each(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+    /// The partitions that read anything, in order, and their bytes.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let all = (self.to_all > 0).then(|| self.first..self.first + self.partitions);
         let few = self.more.keys().copied().filter(|_| self.to_all == 0);
         let more = |partition| self.more.get(&partition).copied().unwrap_or(0);
@@ -182,7 +182,7 @@ impl Spread {
     }
 
     /// The partitions that read most, the largest first.
-    pub fn largest(&self, most: usize) -> Vec<(u32, u64)> {
+    pub(crate) fn largest(&self, most: usize) -> Vec<(u32, u64)> {
         let mut all: Vec<(u32, u64)> = self.more.iter().map(|(p, bytes)| (*p, self.to_all + bytes)).collect();
         all.sort_by_key(|(partition, bytes)| (std::cmp::Reverse(*bytes), *partition));
         all.truncate(most);

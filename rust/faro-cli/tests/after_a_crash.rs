@@ -1,4 +1,4 @@
-//! The page docs/after-a-crash.md: its commands, in its order, print what it says.
+//! The page docs/after-a-crash.md: its commands, run in order, print what the page shows.
 
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// A `faro pack` that has written some regions and waits for more input.
+/// Starts a `faro pack` that writes some regions and waits for more input.
 fn packing(folder: &Folder, name: &str, more: &[&str]) -> Child {
     let mut args = vec!["pack", "-", "--format", "csv", "-o", name, "--by", "id"];
     args.extend(["--partitions", "8", "--memory", "1MiB"]);
@@ -21,7 +21,7 @@ fn packing(folder: &Folder, name: &str, more: &[&str]) -> Child {
     for i in 0..200_000 {
         writeln!(rows, "{i},customer-{},{}.50", i % 997, i % 1000).unwrap();
     }
-    // The input stays open: the command waits for its end.
+    // The input stays open, so the command waits for its end.
     child.stdin.as_mut().unwrap().write_all(rows.as_bytes()).unwrap();
     let size = || -> u64 {
         let sizes = std::fs::read_dir(folder.0.path()).unwrap();
@@ -62,7 +62,7 @@ fn the_commands_of_the_page_do_what_it_says() {
     for Example { command, printed, .. } in Page::open("after-a-crash.md").examples() {
         let words: Vec<&str> = command.split(' ').collect();
         if words[1..] == ["clean", "."] {
-            // What the page removes is another writer's.
+            // The page removes the file of another writer.
             let mut header = folder.read("orders.data");
             header.truncate(64);
             header[40..44].copy_from_slice(&[0x0b, 0xad, 0xca, 0xfe]);
@@ -77,7 +77,7 @@ fn the_commands_of_the_page_do_what_it_says() {
     }
     assert!(tried >= 7, "{tried} commands");
     assert_eq!(folder.names(), ["orders.data", "orders.index"]);
-    // What was saved is the beginning of what was packed, in each partition.
+    // The saved rows are the first packed rows of each partition.
     let saved = folder.text(&["cat", "orders", "--all"]);
     let ids: Vec<u32> = saved
         .lines()
@@ -112,7 +112,7 @@ fn several_writers_are_named_and_one_is_chosen() {
     for digit in ["1", "2"] {
         let id = format!("{}-0000-4000-8000-000000000000", digit.repeat(8));
         kill(packing(&folder, "orders", &["--single", "--file-id", &id]));
-        // The next one waits for as many bytes more.
+        // The next writer waits after twice as many bytes.
         let name = format!("orders.faro.{}.tmp", digit.repeat(8));
         std::fs::rename(folder.path(&name), folder.path(&format!("kept-{digit}"))).unwrap();
         std::fs::create_dir_all(folder.path("aside")).unwrap();

@@ -1,4 +1,4 @@
-//! Partitions back, and what is told of them.
+//! `faro cat`: prints partitions, and messages about them.
 
 mod common;
 

@@ -1,6 +1,6 @@
-//! The page docs/cli.md: its commands, in its order, print what it says.
+//! The page docs/cli.md: its commands, run in order, print what the page shows.
 //!
-//! `FARO_UPDATE_PAGES=1 cargo test --package faro-cli --test cli_page` writes the page anew.
+//! `FARO_UPDATE_PAGES=1 cargo test --package faro-cli --test cli_page` rewrites the page.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use common::Folder;
 use common::page::{Example, Page};
 use regex::Regex;
 
-/// What a shell prints for a command, as somebody at a terminal sees it, and its exit code unless that is 0.
+/// What a shell prints for a command, as on a terminal, and its exit code unless that is 0.
 fn printed(folder: &Folder, command: &str) -> String {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_faro"));
     let path = std::env::join_paths(
@@ -36,7 +36,7 @@ fn printed(folder: &Folder, command: &str) -> String {
     text
 }
 
-/// What is printed without what differs from run to run: a random file id, and what is made from it.
+/// The output without the parts that differ from run to run: a random file id, and what depends on it.
 fn without_chance(text: &str) -> String {
     let patterns = [
         r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -50,7 +50,7 @@ fn without_chance(text: &str) -> String {
     })
 }
 
-/// As much of what was printed as the page shows: a last line `...` stands for the rest.
+/// As much of the output as the page shows: a last line `...` stands for the rest.
 fn as_shown(got: &str, page: &str) -> String {
     let Some(shown) = page.strip_suffix("...\n") else {
         return got.to_owned();

@@ -1,11 +1,11 @@
-//! Files with dictionaries, as the commands show them.
+//! Files with dictionaries in the output of the commands.
 
 mod common;
 
 use common::Folder;
 use faro::{Codec, Layout, Writer, WriterOptions};
 
-/// Small blocks of lines that are alike.
+/// Small blocks of similar lines.
 fn written(layout: Layout) -> Folder {
     let folder = Folder::new();
     let options = WriterOptions::new(500)

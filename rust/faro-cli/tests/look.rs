@@ -1,4 +1,4 @@
-//! The commands that look at files: every byte accounted for, every fault named.
+//! The commands that inspect files: they explain every byte, and name every fault.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn layout_accounts_for_every_byte() {
         );
         let text = folder.text(&["layout", "out"]);
         assert!(text.contains("region message"));
-        // Numbers stand to the right, in columns of two spaces between them.
+        // Numbers are aligned right, in columns with two spaces between them.
         let column = text.lines().next().and_then(|titles| titles.find("length")).unwrap() + "length".len();
         let lengths = text.lines().skip(1).take_while(|line| !line.is_empty());
         assert!(

@@ -1,4 +1,4 @@
-//! How the command behaves towards shells, pipes and people who change their minds.
+//! How the command behaves with shells, pipes and interrupts.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn wrong_arguments_and_missing_files_have_their_codes() {
     folder.fails(3, &["pack", "absent.csv", "-o", "out", "--by", "k"]);
     folder.fails(3, &["info", "absent"]);
     folder.fails(3, &["check", "absent"]);
-    folder.write("junk.faro", "this is no such file");
+    folder.write("junk.faro", "this is not a Faro file");
     assert!(folder.fails(4, &["info", "junk.faro"]).contains("not-faro"));
     assert_eq!(folder.names(), ["in.csv", "junk.faro"]);
 }
@@ -101,7 +101,7 @@ fn an_interrupted_pack_leaves_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The input stays open: the command waits for more when the signal comes.
+    // The input stays open, so the command waits for more when the signal comes.
     let mut input = child.stdin.take().unwrap();
     input
         .write_all("a line of some length\n".repeat(30_000).as_bytes())

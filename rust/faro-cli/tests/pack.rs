@@ -1,4 +1,4 @@
-//! `pack` and `cat`: what goes in comes out again, where the specification says.
+//! `pack` and `cat`: rows come back, from the partitions that the specification defines.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use common::Folder;
 
-/// Text with its lines sorted: partitions come one after another.
+/// Text with sorted lines, since partitions come one after another.
 fn sorted(text: &[u8]) -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = text
         .split_inclusive(|byte| *byte == b'\n')
@@ -115,7 +115,7 @@ fn parquet_and_arrow_come_back_in_every_format() {
     folder.ok(&["pack", "in.arrow", "-o", "a", "--by", "id,name"]);
     folder.ok(&["diff", "--content", "p", "a"]);
     folder.ok(&["check", "p", "a"]);
-    // What was packed comes out as what it was, and can be packed again.
+    // `cat` restores the packed file, which can be packed again.
     folder.write("again.parquet", folder.ok(&["cat", "p", "--all"]));
     folder.write("again.stream", folder.ok(&["cat", "a", "--all"]));
     folder.ok(&["pack", "again.parquet", "-o", "p2", "--by", "id,name"]);

@@ -1,4 +1,4 @@
-//! `pack --bounds`: bounds are of the key column's own type, and rows go where they say.
+//! `pack --bounds`: bounds have the type of the key's column, and divide the rows.
 
 mod common;
 
@@ -9,7 +9,7 @@ use arrow_array::*;
 use common::Folder;
 use common::tables::numbered;
 
-/// Packs a column by these bounds, and gives the rows of each partition.
+/// Packs a column by these bounds, and returns the rows of each partition.
 fn split(column: ArrayRef, bounds: &str) -> Vec<Vec<i64>> {
     let folder = Folder::new();
     folder.stream("in.arrows", &numbered(&[("k", column)]));
@@ -19,7 +19,7 @@ fn split(column: ArrayRef, bounds: &str) -> Vec<Vec<i64>> {
     (0..partitions).map(|partition| folder.rows("out", partition)).collect()
 }
 
-/// The complaint about bounds.
+/// The error message for bounds.
 fn refused(column: ArrayRef, bounds: &str) -> String {
     let folder = Folder::new();
     folder.stream("in.arrows", &numbered(&[("k", column)]));
@@ -39,7 +39,7 @@ fn decimals_compare_exactly() {
     let column = || decimals(&[999, 1000, 5000, 10_000, 10_001], 12, 2);
     assert_eq!(split(column(), "10,100"), [vec![0], vec![1, 2], vec![3, 4]]);
     assert_eq!(split(column(), "1e1,100.00"), [vec![0], vec![1, 2], vec![3, 4]]);
-    // More digits than the column's scale are compared, not rounded.
+    // Bounds with more digits than the column's scale are compared exactly, not rounded.
     assert_eq!(split(column(), "9.995,100.005"), [vec![0], vec![1, 2, 3], vec![4]]);
     assert_eq!(
         split(decimals(&[-2, 0, 3], 5, -3), "-2000,0,2999.5"),
@@ -97,7 +97,7 @@ fn other_types_have_bounds_of_their_own() {
         split(Arc::new(Float64Array::from(floats)), "0,inf,NaN"),
         [vec![0], vec![1, 2], vec![3], vec![4]]
     );
-    // The bound is the column's own 0.7.
+    // The bound is the 32-bit value 0.7 of the column.
     assert_eq!(
         split(Arc::new(Float32Array::from(vec![0.6, 0.7])), "0.7"),
         [vec![0], vec![1]]

@@ -1,4 +1,4 @@
-//! Inputs of `pack`: compressed ones, and those that are not what they should be.
+//! Inputs of `pack`: compressed inputs, and wrong inputs.
 
 mod common;
 
@@ -48,7 +48,7 @@ fn compressed_inputs_are_read() {
         ("s.csv.zst", zstd(TEXT.as_bytes())),
         ("two.csv.zstd", parts(zstd)),
         ("skip.CSV.ZST", skippable),
-        // What it is counts, not what it is called.
+        // The content counts, not the name.
         ("unnamed.csv", gzip(TEXT.as_bytes())),
     ];
     for (name, bytes) in inputs {
@@ -152,7 +152,7 @@ fn bad_text_is_refused_with_its_line() {
         assert!(complaint.contains(&format!("{name}: {expected}")), "{complaint}");
         std::fs::remove_file(folder.path(name)).unwrap();
     }
-    // Bytes that are not UTF-8 may be anywhere else.
+    // Bytes that are not UTF-8 are allowed outside the key.
     folder.write("latin1.csv", b"k,v\n1,\xff\n");
     folder.ok(&["pack", "latin1.csv", "-o", "latin1", "--by", "k"]);
     folder.write("wide.csv", "1\n2,3\n");
@@ -186,7 +186,7 @@ fn columns_that_do_not_exist_are_said() {
     assert!(pack("in.csv", "id:integer").contains("\"integer\" is not a type: text, int"));
     assert!(pack("in.csv", "name").contains("columns 2 and 3 are both called"));
     assert!(pack("in.parquet", "id:int").contains("the columns have their types"));
-    // The second input is looked at before the first is packed.
+    // The second input is checked before the first is packed.
     folder.fails(2, &["pack", "in.tsv", "in.csv", "-o", "a", "-o", "b", "--by", "name"]);
     assert_eq!(folder.names(), ["in.arrows", "in.csv", "in.parquet", "in.tsv"]);
 }

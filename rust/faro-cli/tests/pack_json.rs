@@ -1,4 +1,4 @@
-//! `pack` of JSON lines: names and pointers find the same values, and what is wrong is refused.
+//! `pack` of JSON lines: names and pointers find the same values, and wrong input is refused.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn pointers_reach_into_lists_and_escapes() {
         let complaint = folder.fails(2, &["pack", "in.jsonl", "-o", "x", "--by", by]);
         assert!(complaint.contains("~0"), "{complaint}");
     }
-    // Not an index: a leading zero, a sign, the element after the last.
+    // These are not indexes: a leading zero, a sign, the element after the last.
     for by in ["/l/01", "/l/+1", "/l/-", "/l/2"] {
         let complaint = folder.fails(2, &["pack", "in.jsonl", "-o", "x", "--by", by]);
         assert!(complaint.contains("/l/0, /l/1"), "{complaint}");
@@ -43,7 +43,7 @@ fn pointers_reach_into_lists_and_escapes() {
 }
 
 #[test]
-fn what_is_not_an_object_is_refused_with_its_line() {
+fn a_line_that_is_not_an_object_is_refused() {
     let folder = Folder::new();
     for bad in [
         "not json",
@@ -100,7 +100,7 @@ fn a_key_that_no_record_has_is_an_error() {
         &["pack", "in.jsonl", "-o", "out", "--by", "custmer", "--bounds", "1"],
     );
     assert_eq!(folder.names(), ["in.jsonl"]);
-    // Without records there is nothing to miss.
+    // Without records, no value is missing.
     folder.write("empty.jsonl", "");
     folder.ok(&["pack", "empty.jsonl", "-o", "empty", "--by", "custmer"]);
 }

@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
         let stop = op == "stop";
         let answer = match session.answer(&op, rest) {
             Ok(ok) => json!({ "id": id, "ok": ok }),
-            Err(Failure::Refused(error)) => json!({ "id": id, "error": protocol::error_value(&error) }),
+            Err(Failure::Refused(error)) => json!({ "id": id, "error": error }),
             Err(Failure::Unsupported(why)) => json!({ "id": id, "unsupported": why }),
         };
         writeln!(output, "{answer}")?;

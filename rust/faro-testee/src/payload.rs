@@ -1,29 +1,29 @@
-//! Payloads of requests, and the generator that makes them (protocol, "The generator").
+//! Payloads of requests, and the generator for them (protocol, "The generator").
 
 use serde::Deserialize;
 
-/// What a record or block holds, as a request writes it.
+/// The content of a record or block in a request.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-pub enum Payload {
-    /// The text's UTF-8.
+pub(crate) enum Payload {
+    /// The UTF-8 bytes of a text.
     Text {
         /// The text.
         text: String,
     },
-    /// Bytes, two hexadecimal digits each.
+    /// Bytes as pairs of hexadecimal digits.
     Hex {
         /// The digits.
         hex: String,
     },
-    /// A text over and over.
+    /// A text, repeated.
     Repeat {
         /// The text.
         repeat: String,
         /// Where it is cut.
         length: usize,
     },
-    /// Bytes of the generator.
+    /// Bytes from the generator.
     Random {
         /// Its seed.
         random: u64,
@@ -40,8 +40,8 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The bytes; what is wrong with the payload, if it is none.
-    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+    /// The bytes, or the fault of the payload.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, String> {
         match self {
             Payload::Text { text } => Ok(text.as_bytes().to_vec()),
             Payload::Hex { hex } => from_hex(hex).ok_or_else(|| format!("{hex:?} is not hexadecimal")),
@@ -53,8 +53,8 @@ impl Payload {
     }
 }
 
-/// The bytes that pairs of hexadecimal digits spell.
-pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+/// Decodes pairs of hexadecimal digits.
+pub(crate) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let value = |digit: u8| char::from(digit).to_digit(16);
     let bytes = pairs
@@ -64,17 +64,17 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
 }
 
 /// The hexadecimal digits of bytes.
-pub fn to_hex(bytes: &[u8]) -> String {
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What generated records hold.
+/// The content of generated records.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Content {
-    /// Bytes of the generator.
+pub(crate) enum Content {
+    /// Bytes from the generator.
     Random,
-    /// Words that it chooses.
+    /// Words that the generator chooses.
     Words,
 }
 
@@ -98,8 +98,8 @@ const WORDS: [&str; 16] = [
 ];
 
 impl Content {
-    /// So many bytes of a seed.
-    pub fn bytes(self, seed: u64, length: usize) -> Vec<u8> {
+    /// `length` bytes from a seed.
+    pub(crate) fn bytes(self, seed: u64, length: usize) -> Vec<u8> {
         let mut generator = SplitMix64(seed);
         let mut bytes = Vec::with_capacity(length + 256);
         while bytes.len() < length {
@@ -119,12 +119,12 @@ impl Content {
     }
 }
 
-/// The generator: the same numbers from the same seed in every testee.
-pub struct SplitMix64(pub u64);
+/// The generator, which returns the same numbers for a seed in every testee.
+pub(crate) struct SplitMix64(pub u64);
 
 impl SplitMix64 {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,81 +1,90 @@
-//! Requests as they come, and answers as they go.
+//! Requests and answers of the protocol.
 
 use crate::payload::{Content, Payload};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// One line of input.
 #[derive(Debug, Deserialize)]
-pub struct Envelope {
-    /// What the answer bears too.
+pub(crate) struct Envelope {
+    /// The identity of the request, repeated in the answer.
     pub id: Value,
     /// What is to be done.
     pub op: String,
-    /// All the rest, by the op.
+    /// The other fields, which depend on the op.
     #[serde(flatten)]
     pub rest: serde_json::Map<String, Value>,
 }
 
-/// Why an op has no `ok`.
+/// Why an op failed.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The library refused.
-    Refused(Box<faro::Error>),
+    Refused(Box<Fault>),
     /// The testee does not do this.
     Unsupported(String),
 }
 
 impl From<faro::Error> for Failure {
     fn from(error: faro::Error) -> Self {
-        Failure::Refused(Box::new(error))
+        Failure::Refused(Box::new(error.into()))
     }
 }
 
-/// What an op answers.
-pub type Answer = Result<Value, Failure>;
+/// The answer of an op.
+pub(crate) type Answer = Result<Value, Failure>;
 
 /// A fault as the protocol writes it.
-pub fn error_value(error: &faro::Error) -> Value {
-    json!({
-        "code": error.code.as_str(),
-        "file": error.role.map(faro::Role::as_str),
-        "offset": error.offset,
-        "expected": error.expected,
-        "found": error.found,
-    })
+#[derive(Debug, Serialize)]
+pub(crate) struct Fault {
+    /// The error code.
+    pub code: &'static str,
+    file: Option<&'static str>,
+    offset: Option<u64>,
+    expected: String,
+    found: String,
 }
 
-/// The caller's mistake, found before the library could: a number that its types cannot hold.
-pub fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
-    let error = faro::Error {
-        code: faro::Code::InvalidArgument,
+impl From<faro::Error> for Fault {
+    fn from(error: faro::Error) -> Self {
+        Fault {
+            code: error.code.as_str(),
+            file: error.role.map(faro::Role::as_str),
+            offset: error.offset,
+            expected: error.expected,
+            found: error.found,
+        }
+    }
+}
+
+/// The error for a number that the types of the library cannot hold.
+pub(crate) fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
+    Failure::Refused(Box::new(Fault {
+        code: faro::Code::InvalidArgument.as_str(),
         file: None,
-        role: None,
         offset: None,
         expected: expected.to_string(),
         found: found.to_string(),
-        source: None,
-    };
-    error.into()
+    }))
 }
 
-/// Reads the fields of an op. What the testee does not know is unsupported.
-pub fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
+/// Reads the fields of an op. Unknown fields or values make the op unsupported.
+pub(crate) fn fields<T: for<'a> Deserialize<'a>>(rest: serde_json::Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(rest)).map_err(|error| Failure::Unsupported(error.to_string()))
 }
 
 /// The files of a request.
 #[derive(Debug, Deserialize)]
-pub struct Paths {
+pub(crate) struct Paths {
     data: Option<PathBuf>,
     index: Option<PathBuf>,
     single: Option<PathBuf>,
 }
 
 impl Paths {
-    /// As the library takes them.
-    pub fn files(self) -> Result<faro::Files, Failure> {
+    /// The files for the library.
+    pub(crate) fn files(self) -> Result<faro::Files, Failure> {
         match self {
             Paths {
                 data: Some(data),
@@ -97,7 +106,7 @@ impl Paths {
 /// The limits that a request sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LimitFields {
+pub(crate) struct LimitFields {
     max_block_size: Option<u64>,
     max_plain_size: Option<u64>,
     max_message_size: Option<u64>,
@@ -108,8 +117,8 @@ pub struct LimitFields {
 }
 
 impl LimitFields {
-    /// These, and the defaults of the rest.
-    pub fn limits(&self) -> faro::Limits {
+    /// The limits for the library: these, and the defaults of the others.
+    pub(crate) fn limits(&self) -> faro::Limits {
         let default = faro::Limits::default();
         faro::Limits::default()
             .max_block_size(self.max_block_size.unwrap_or(default.max_block_size))
@@ -124,8 +133,8 @@ impl LimitFields {
 
 /// The request `read`.
 #[derive(Debug, Deserialize)]
-pub struct Read {
-    /// What is read.
+pub(crate) struct Read {
+    /// The files to read.
     #[serde(flatten)]
     pub paths: Paths,
     /// What the file may ask for.
@@ -133,23 +142,23 @@ pub struct Read {
     pub limits: LimitFields,
     /// Whether checksums of partition blocks are verified.
     pub verify: Option<bool>,
-    /// Which partitions, each by itself.
+    /// The partitions to read, each alone.
     pub partitions: Option<Vec<u32>>,
-    /// Which partitions at once.
+    /// The partitions to read as a range.
     pub range: Option<[u32; 2]>,
-    /// Which partitions one after another (PRT-7).
+    /// The partitions to read one after another (PRT-7).
     pub by_partition: Option<[u32; 2]>,
-    /// How each of the partitions is found: `full` or `direct` (LKP).
+    /// How partitions are found: `full` or `direct` (LKP).
     pub lookup: Option<String>,
 }
 
 /// The request `check`.
 #[derive(Debug, Deserialize)]
-pub struct Check {
-    /// What is checked.
+pub(crate) struct Check {
+    /// The files to check.
     #[serde(flatten)]
     pub paths: Paths,
-    /// How deep.
+    /// The level.
     pub level: String,
     /// What the file may ask for.
     #[serde(default)]
@@ -158,13 +167,13 @@ pub struct Check {
 
 /// The request `repair`.
 #[derive(Debug, Deserialize)]
-pub struct Repair {
-    /// What is mended.
+pub(crate) struct Repair {
+    /// The files to repair.
     #[serde(flatten)]
     pub paths: Paths,
     /// `last-commit` or `rebuild`.
     pub mode: String,
-    /// Who reads the shared blocks of a rebuilt index: `none` or `all`.
+    /// Which partitions read the shared blocks of a rebuilt index: `none` or `all`.
     pub shared: Option<String>,
     /// What the files may ask for.
     #[serde(default)]
@@ -177,10 +186,10 @@ pub struct Repair {
 /// The request `recover`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recover {
+pub(crate) struct Recover {
     /// The NAME of the output.
     pub path: PathBuf,
-    /// The first digits of the file_id of the output that is meant.
+    /// The first digits of the file_id of the output to recover.
     pub file_id: Option<String>,
     /// Whether another output may be replaced.
     #[serde(default)]
@@ -196,10 +205,10 @@ pub struct Recover {
 /// The request `clean`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Clean {
-    /// Where to look.
+pub(crate) struct Clean {
+    /// The folder to clean.
     pub folder: PathBuf,
-    /// Seconds since a file that is removed was changed last.
+    /// How many seconds a file must be unchanged before it is removed.
     #[serde(default = "an_hour")]
     pub older_than: f64,
     /// Whether only the report is wanted.
@@ -213,37 +222,37 @@ fn an_hour() -> f64 {
 
 /// The request `follow`.
 #[derive(Debug, Deserialize)]
-pub struct Follow {
+pub(crate) struct Follow {
     /// What is to be done.
     pub action: String,
     /// The follower's name.
     pub handle: String,
-    /// What is followed, with `open`.
+    /// With `open`, the files to follow.
     #[serde(flatten)]
     pub paths: Paths,
-    /// What the file may ask for, with `open`.
+    /// With `open`, the limits.
     #[serde(default)]
     pub limits: LimitFields,
-    /// Which partitions, with `read`.
+    /// With `read`, the partitions.
     pub partitions: Option<Vec<u32>>,
 }
 
-/// The request `write`. Integers are as wide as JSON's, so that what is out of range is the library's to refuse.
+/// The request `write`. Integers are as wide as in JSON, so that the library refuses those out of range.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Write {
+pub(crate) struct Write {
     /// The base name.
     pub path: PathBuf,
-    /// How it is written.
+    /// The options of the writer.
     pub options: Options,
-    /// What is written.
+    /// The calls of the writer.
     pub calls: Vec<Call>,
 }
 
 /// The options of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub(crate) struct Options {
     pub layout: Option<String>,
     pub partition_count: Option<i64>,
     pub first_partition: Option<i64>,
@@ -270,7 +279,7 @@ pub struct Options {
 /// A call of a writer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Call {
+pub(crate) enum Call {
     Write {
         partition: i64,
         payload: Payload,
@@ -313,7 +322,7 @@ pub enum Call {
 /// A call of the region writer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RegionBlock {
+pub(crate) struct RegionBlock {
     pub partition: Option<i64>,
     #[serde(default)]
     pub kind: i64,
@@ -328,12 +337,12 @@ pub struct RegionBlock {
     pub shared: Option<Members>,
 }
 
-/// Who reads a shared extent.
+/// The members of a shared extent.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Members {
-    /// By a word: `all`.
+pub(crate) enum Members {
+    /// A word: `all`.
     Word(String),
-    /// The partitions of a list.
+    /// A list of partitions.
     Some(Vec<i64>),
 }

@@ -1,7 +1,7 @@
-//! What a file holds, as `read` answers it (protocol, "What `read` answers").
+//! The op `read` (protocol, "What `read` answers").
 
 use crate::payload::to_hex;
-use crate::protocol::{Answer, Failure, Read, error_value};
+use crate::protocol::{Answer, Failure, Fault, Read};
 use faro::message::{DictionaryEntry, Footer};
 use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, RegionIndex};
 use serde_json::{Map, Value, json};
@@ -10,23 +10,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a finished file and one that still grows have in common.
-pub trait Output {
+/// The calls that `Reader` and `Follower` share.
+pub(crate) trait Output {
     /// The index file's header.
     fn header(&self) -> &FileHeader;
-    /// The footer, once it was seen.
+    /// The footer, if there is one yet.
     fn footer(&self) -> Option<&Footer>;
-    /// Where the dictionaries stand.
+    /// Where the dictionaries are.
     fn dictionaries(&self) -> &[DictionaryEntry];
-    /// How many regions there are.
+    /// The number of regions.
     fn regions(&self) -> usize;
-    /// One of them.
+    /// A region by its number.
     fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>>;
-    /// PRT-6.
+    /// The bytes that a partition reads (PRT-6).
     fn stored_bytes(&self, partition: u32) -> faro::Result<u64>;
-    /// PRT-1.
+    /// The blocks of a partition (PRT-1).
     fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
-    /// PRT-5.
+    /// The blocks of a range of partitions (PRT-5).
     fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
 }
 
@@ -99,7 +99,7 @@ impl Output for Follower {
 }
 
 /// The op `read`.
-pub fn read(request: Read) -> Answer {
+pub(crate) fn read(request: Read) -> Answer {
     let lookup = match request.lookup.as_deref() {
         None | Some("full") => Lookup::Full,
         Some("direct") => Lookup::Direct,
@@ -120,8 +120,8 @@ pub fn read(request: Read) -> Answer {
     Ok(Value::Object(answer))
 }
 
-/// The description of an output with the partitions that were asked for, or all that have anything.
-pub fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
+/// The description of an output with the requested partitions, or with all that have blocks or errors.
+pub(crate) fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
     let mut partitions = Map::new();
     for partition in asked.clone().unwrap_or_else(|| candidates(output)) {
         let value = summary(output, partition).unwrap_or_else(fault);
@@ -135,7 +135,7 @@ pub fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer 
 }
 
 fn fault(error: faro::Error) -> Value {
-    json!({ "error": error_value(&error) })
+    json!({ "error": Fault::from(error) })
 }
 
 fn describe(output: &impl Output) -> Map<String, Value> {
@@ -181,7 +181,7 @@ fn describe(output: &impl Output) -> Map<String, Value> {
     answer
 }
 
-/// The partitions that can have a block or an error. With a broken region every partition has one.
+/// The partitions that can have a block or an error. With a faulty region, every partition has an error.
 fn candidates(output: &impl Output) -> Vec<u32> {
     let header = output.header();
     let all = header.first_partition..header.first_partition + header.partition_count;
@@ -201,7 +201,7 @@ fn candidates(output: &impl Output) -> Vec<u32> {
     found.into_iter().collect()
 }
 
-/// One partition, read by itself.
+/// The summary of one partition, read alone.
 fn summary(output: &impl Output, partition: u32) -> faro::Result<Value> {
     let framing = output.header().framing;
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! The ops by name, and the followers that live from one request to the next.
+//! The ops by name, and the followers, which stay open from one request to the next.
 
 use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
 use crate::{read, write};
@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What outlives a request.
+/// The state between requests.
 #[derive(Default)]
-pub struct Session {
+pub(crate) struct Session {
     followers: HashMap<String, Follower>,
 }
 
 impl Session {
-    /// Does what a request asks for.
-    pub fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
+    /// Answers a request.
+    pub(crate) fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
         match op {
             "hello" => hello(&rest),
             "read" => read::read(fields(rest)?),

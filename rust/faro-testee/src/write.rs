@@ -6,7 +6,7 @@ use faro::{Codec, Durability, Framing, Layout, RegionWriter, StoredBlock, To, Wr
 use serde_json::json;
 
 /// Writes an output, call after call.
-pub fn write(request: Write) -> Answer {
+pub(crate) fn write(request: Write) -> Answer {
     let mut writer = Writer::create(&request.path, options(request.options)?)?;
     let mut errors = Vec::new();
     let mut finished = false;
@@ -14,7 +14,7 @@ pub fn write(request: Write) -> Answer {
     for (at, call) in request.calls.iter().enumerate() {
         match make(&mut writer, call, &mut dictionaries) {
             Ok(()) => finished |= matches!(call, Call::Finish {}),
-            Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code.as_str() })),
+            Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code })),
             Err(unsupported) => return Err(unsupported),
         }
     }
@@ -28,7 +28,7 @@ pub fn write(request: Write) -> Answer {
     Ok(answer)
 }
 
-/// A number as wide as the library takes it; what does not fit is out of range.
+/// A number in the type of the library; one that does not fit is out of range.
 fn number<T: TryFrom<i64>>(name: &str, value: i64) -> Result<T, Failure> {
     value.try_into().map_err(|_| invalid_argument(name, value))
 }
@@ -37,7 +37,7 @@ fn bytes(payload: &Payload) -> Result<Vec<u8>, Failure> {
     payload.bytes().map_err(Failure::Unsupported)
 }
 
-/// One of the words that an option knows.
+/// The value of an option, by its word.
 fn word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> Result<T, Failure> {
     let found = known.iter().find(|(known, _)| *known == word);
     found
@@ -168,7 +168,7 @@ fn many(
     let partition_span = span(partitions[0], partitions[1].into())?;
     let length_span = span(length[0], u64::from(length[1]) + 1)?;
     for _ in 0..count {
-        // The remainders fit: the spans are of 32-bit numbers.
+        // The remainders fit, since the spans are 32-bit numbers.
         let partition = partitions[0] + (generator.next() % partition_span) as u32;
         let length = length[0] + (generator.next() % length_span) as u32;
         writer.write(partition, &content.bytes(generator.next(), length as usize))?;
@@ -193,15 +193,9 @@ fn hand_over(region: &mut RegionWriter<'_>, block: &RegionBlock) -> Result<(), F
         (Some(payload), None, None, None) => region.block(partition, kind, &bytes(payload)?, records)?,
         (None, Some(stored), Some(codec), Some(size)) => {
             let (codec, size) = (number("a codec", codec)?, number("a plain size", size)?);
-            let stored = StoredBlock {
-                kind,
-                codec,
-                plain_size: size,
-                stored: &bytes(stored)?,
-                records,
-                dictionary: number("a dictionary", block.dictionary)?,
-            };
-            region.stored_block(partition, stored)?;
+            let (stored, dictionary) = (bytes(stored)?, number("a dictionary", block.dictionary)?);
+            let stored = StoredBlock::new(&stored, size).kind(kind).codec(codec).records(records);
+            region.stored_block(partition, stored.dictionary(dictionary))?;
         }
         _ => return Err(Failure::Unsupported("a block that is neither plain nor stored".into())),
     }

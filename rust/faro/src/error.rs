@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Where the fault is, hence what a program does next (ERR-5).
+/// Where the fault is, and so what a program does next (ERR-5). The set is closed in version 1 of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// The system: a program may try again.
+    /// The system: missing files, no space, no rights. A program may try again.
     Environment,
-    /// The bytes of the file: its producer writes them again, or the file is repaired.
+    /// The bytes of the file. The producer writes them again, or the file is repaired.
     File,
-    /// The file is larger than the caller allows: a program that trusts it may raise the limit.
+    /// The file is larger than the caller allows. A program that trusts the file may raise the limit.
     Limit,
-    /// The call.
+    /// The call: the program is wrong.
     Caller,
 }
 
@@ -44,7 +44,7 @@ pub enum Code {
     Io,
     /// The file does not begin with the magic.
     NotFaro,
-    /// The file is of another major version.
+    /// The file has another major version of the format.
     UnsupportedVersion,
     /// A feature bit, file kind or metadata kind that this library does not know.
     UnsupportedFeature,
@@ -56,17 +56,17 @@ pub enum Code {
     Truncated,
     /// A checksum does not match: damage.
     Checksum,
-    /// A file header that verifies and breaks a rule.
+    /// A file header with a correct checksum breaks a rule.
     MalformedHeader,
-    /// A block that verifies and breaks a rule, or does not fit its place.
+    /// A block with a correct checksum breaks a rule, or is not allowed in its context.
     MalformedBlock,
-    /// A message that is not structurally valid.
+    /// A message is not structurally valid (MSG).
     MalformedMessage,
     /// Index, blocks, tail or statistics contradict each other.
     InconsistentIndex,
-    /// The data and the index file do not belong together.
+    /// The data file and the index file do not belong together.
     MismatchedPair,
-    /// The file or record asks for more than the caller allows.
+    /// The file or the record needs more than the caller allows.
     LimitExceeded,
     /// The caller's mistake.
     InvalidArgument,
@@ -92,7 +92,7 @@ impl Code {
         Code::InvalidArgument,
     ];
 
-    /// Where a fault with this code is (ERR-5).
+    /// The family of the code (ERR-5).
     pub const fn family(self) -> Family {
         match self {
             Code::Io => Family::Environment,
@@ -144,6 +144,7 @@ impl FromStr for Code {
 
 /// Which file of an output a fault is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The data file of a pair.
     Data,
@@ -154,7 +155,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as the conformance protocol spells it.
+    /// The role as the conformance protocol spells it, for example `data`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Role::Data => "data",
@@ -172,28 +173,29 @@ impl fmt::Display for Role {
 
 /// A fault: what, where, what was expected and what was found (ERR-2).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Error {
-    /// What kind of fault.
+    /// The kind of fault.
     pub code: Code,
-    /// The file it is in.
+    /// The file that has the fault.
     pub file: Option<PathBuf>,
-    /// Which file of the output that is.
+    /// The role of that file in its output.
     pub role: Option<Role>,
-    /// Absolute byte offset in the file.
+    /// Absolute byte offset of the fault in the file.
     pub offset: Option<u64>,
-    /// What should have been there, for a human.
+    /// What should have been there, as a text for people.
     pub expected: String,
-    /// What was there, for a human.
+    /// What was there, as a text for people.
     pub found: String,
     /// The system's own error, with code [`Code::Io`]. Shared, so that a failed writer can repeat its error.
     pub source: Option<Arc<io::Error>>,
 }
 
-/// What the functions of this library return.
+/// The result of this library's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A fault at an offset; the file is told later by who knows it.
+    /// A fault at an offset. [`Error::in_file`] adds the file.
     pub(crate) fn at(code: Code, offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Error {
             code,
@@ -225,7 +227,7 @@ impl Error {
         Error::bare(Code::InvalidArgument, expected, found)
     }
 
-    /// What the system said when it was asked to do `what`.
+    /// A failed system call; `what` says what it was to do.
     pub(crate) fn io(what: &str, path: &Path, role: Option<Role>, source: io::Error) -> Self {
         Error {
             file: Some(path.to_path_buf()),

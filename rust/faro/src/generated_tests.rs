@@ -1,7 +1,7 @@
-//! The size of each struct and the offset of each field, as the comments of `schema/faro.fbs` give them.
+//! The size of each struct and the offset of each field, as in the comments of `schema/faro.fbs`.
 //!
-//! Byte i of each struct holds i, so the value of a field tells its offset. `flatc --conform` misses a struct that
-//! grew; these tests, which stand in the Java and Python libraries too, do not.
+//! Byte i of each struct is i, so the value of a field shows its offset. `flatc --conform` does not notice a struct
+//! that grew; these tests, which the Java and Python libraries also have, do.
 
 use crate::generated::{BlockHeader, FileHeader, RegionEntry, Run, Tail};
 

@@ -1,5 +1,5 @@
-//! From a key to a partition: a convention for tools that partition by columns (spec, KEY). No part of the file format
-//! depends on it.
+//! Maps keys to partitions: a convention for tools that partition by columns (spec, KEY). The file format does not
+//! depend on it.
 //!
 //! ```
 //! use faro::key::{KeyValue, encode_key, hash, partition_of};
@@ -10,16 +10,16 @@
 use std::cmp::Ordering;
 use xxhash_rust::xxh64::xxh64;
 
-/// One value of a key (KEY-1).
+/// One value of a key. The tags of KEY-1 are these kinds; the set is closed in version 1 of the format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyValue<'a> {
     /// No value.
     Null,
     /// A boolean.
     Bool(bool),
-    /// An integer, or what stores a date or a time.
+    /// An integer, or the integer that stores a date or a time.
     Int(i64),
-    /// An integer that may be 2^63 or more. Below that it is the same key as [`KeyValue::Int`].
+    /// An integer that may be 2^63 or more. Below that it is the same value as [`KeyValue::Int`].
     UInt(u64),
     /// A float of 16, 32 or 64 bits.
     Float(f64),
@@ -27,12 +27,12 @@ pub enum KeyValue<'a> {
     Text(&'a str),
     /// Bytes.
     Binary(&'a [u8]),
-    /// A decimal: its unscaled value, and its scale.
+    /// A decimal: the unscaled value and the scale.
     Decimal(i128, i8),
 }
 
 impl KeyValue<'_> {
-    /// The tag, with which the encoding begins.
+    /// The tag byte, with which the encoding begins.
     fn tag(&self) -> u8 {
         match self.normal() {
             KeyValue::Null => 0,
@@ -46,7 +46,7 @@ impl KeyValue<'_> {
         }
     }
 
-    /// The one form of values that have several: small unsigned integers, zeros, and NaNs.
+    /// The canonical form of a value: small unsigned integers, zeros and NaNs have several forms.
     fn normal(&self) -> Self {
         match *self {
             KeyValue::UInt(value) => i64::try_from(value).map_or(*self, KeyValue::Int),
@@ -56,7 +56,8 @@ impl KeyValue<'_> {
         }
     }
 
-    /// Appends the encoding. Texts and binaries of 2^32 bytes or more have their length modulo 2^32 in it.
+    /// Appends the encoding of KEY-1 to `to`. The length of texts and binaries of 2^32 bytes or more is encoded modulo
+    /// 2^32.
     pub fn encode(&self, to: &mut Vec<u8>) {
         to.push(self.tag());
         let mut sized = |bytes: &[u8]| {
@@ -78,7 +79,7 @@ impl KeyValue<'_> {
         }
     }
 
-    /// The order of KEY-3: by tag, then by value. A NaN comes behind all other floats.
+    /// Compares two values in the order of KEY-3: by tag, then by value. A NaN comes after all other floats.
     pub fn compare(&self, other: &KeyValue<'_>) -> Ordering {
         match (self.normal(), other.normal()) {
             (KeyValue::Bool(a), KeyValue::Bool(b)) => a.cmp(&b),
@@ -101,7 +102,7 @@ fn compare_decimals((a, a_scale): (i128, i8), (b, b_scale): (i128, i8)) -> Order
     if difference < 0 {
         return compare_decimals((b, b_scale), (a, a_scale)).reverse();
     }
-    // A value that does not fit when brought to the finer scale is beyond every value of that scale.
+    // A value that does not fit at the finer scale is beyond every value of that scale.
     let scaled = 10i128
         .checked_pow(difference.unsigned_abs())
         .and_then(|power| a.checked_mul(power));
@@ -112,7 +113,7 @@ fn compare_decimals((a, a_scale): (i128, i8), (b, b_scale): (i128, i8)) -> Order
     }
 }
 
-/// The encoding of a key of one or more values.
+/// The encoding of a key of one or more values (KEY-1).
 pub fn encode_key(values: &[KeyValue<'_>]) -> Vec<u8> {
     let mut encoded = Vec::new();
     for value in values {
@@ -126,13 +127,14 @@ pub fn hash(encoded: &[u8]) -> u64 {
     xxh64(encoded, 0)
 }
 
-/// The partition of a hash, in a file of `count` partitions from `first` on. `count` is at least 1.
+/// The partition of a hash in a file of `count` partitions from `first` on (KEY-2). `count` must be at least 1.
 pub fn partition_of(hash: u64, first: u32, count: u32) -> u32 {
     // The remainder is below `count`, a u32.
     first + (hash % u64::from(count)) as u32
 }
 
-/// The order of keys (KEY-3): by the first value that differs; a key that another one begins with comes before it.
+/// Compares two keys in the order of KEY-3: by the first value that differs. A key that is a prefix of another comes
+/// before it.
 pub fn compare_keys<'a>(
     a: impl IntoIterator<Item = KeyValue<'a>>,
     b: impl IntoIterator<Item = KeyValue<'a>>,
@@ -154,11 +156,11 @@ pub fn compare_keys<'a>(
     }
 }
 
-/// The partition of a key by range: `first` and the number of bounds that are not above the key (KEY-3). The bounds
-/// ascend, one fewer than there are partitions.
+/// The partition of a key by range (KEY-3): `first` plus the number of bounds that are not above the key. The bounds
+/// ascend; there is one fewer than partitions.
 pub fn partition_by_range(key: &[KeyValue<'_>], bounds: &[Vec<KeyValue<'_>>], first: u32) -> u32 {
     let not_above = |bound: &Vec<KeyValue<'_>>| compare_keys(bound.iter().copied(), key.iter().copied()).is_le();
-    // Fewer bounds than partitions, whose numbers are u32.
+    // There are fewer bounds than partitions, and partition numbers are u32.
     first + bounds.partition_point(not_above) as u32
 }
 
@@ -246,7 +248,7 @@ mod tests {
                 assert_eq!(a.compare(b), at.cmp(&bt), "{a:?} {b:?}");
             }
         }
-        // Scales so far apart that 128 bits hold no power of ten between them.
+        // The scales are so far apart that the power of ten between them exceeds 128 bits.
         for (other, order) in [(-5, Ordering::Greater), (0, Ordering::Equal), (5, Ordering::Less)] {
             assert_eq!(KeyValue::Decimal(0, -100).compare(&KeyValue::Decimal(other, 0)), order);
             assert_eq!(

@@ -1,17 +1,20 @@
 //! Faro: an open on-disk format for shuffle data, the intermediate data that a distributed engine writes once,
 //! partitioned by consumer, and reads back once.
 //!
-//! A [`Writer`] takes records in any order of partitions and gives each partition its contiguous extents; a [`Reader`]
-//! delivers what a partition, a range of partitions or everything holds, and checks every byte on the way. A
-//! [`Follower`] reads while the writer is still at work. [`check`] looks at a whole output, [`repair`] and [`rebuild`]
-//! mend one whose writer died or whose index was lost, [`recover`] finds what a dead writer left and [`clean`] sweeps it, and [`Reader::layout`] tells what each byte is.
+//! A [`Writer`] takes records in any order of partitions and stores those of each partition together. A [`Reader`]
+//! delivers the blocks or records of one partition, of a range of partitions or of all, and checks every byte before it
+//! delivers it. A [`Follower`] reads while the writer is still at work. [`check`] verifies a whole output. [`repair`]
+//! finishes an output at its last commit, and [`rebuild`] makes a lost index again. [`recover`] finds and finishes the
+//! output of a dead writer, and [`clean`] removes what else it left. [`Reader::layout`] tells what each byte of an
+//! output is.
 //!
-//! Any number of threads may read from one [`Reader`] at once; each iterator belongs to one of them, but may go to another
-//! with what it gave. An iterator that is dropped, or that ended with an error, leaves its reader as it was. A [`Writer`]
-//! and a [`Follower`] are one thread's at a time; many followers may follow one writer, also in other processes.
+//! Any number of threads may read from one [`Reader`] at once. One thread at a time uses an iterator, a [`Writer`] or a
+//! [`Follower`]; all of them, and the blocks they deliver, may be sent to another thread. Dropping an iterator, or an
+//! error that it returns, does not change its reader. Many followers may follow one writer, in the same process or in
+//! others.
 //!
-//! The normative text of the format is the folder `spec/` of the project; the documentation here names its clauses.
-//! Every fault is an [`Error`] with one of the codes of [`Code`], the file and the absolute offset.
+//! The specification of the format is in the folder `spec/` of the project; this documentation names its clauses. Every
+//! fault is an [`Error`] with a [`Code`], the file and the absolute byte offset.
 //!
 //! ```
 //! use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
@@ -34,12 +37,10 @@
 //! ```
 
 #![deny(unsafe_code)]
-// What no user reaches is `pub(crate)`.
-#![warn(unreachable_pub)]
 
-// The FlatBuffers compiler's code, which has unsafe blocks of its own.
+// Made by the FlatBuffers compiler; it has unsafe blocks.
 #[rustfmt::skip]
-#[allow(unsafe_code, unreachable_pub)]
+#[allow(unsafe_code, unnameable_types, unreachable_pub)]
 mod generated;
 #[cfg(test)]
 mod generated_tests;

@@ -1,7 +1,7 @@
-//! What a reader allows a file to ask for (spec, LIM-1).
+//! The most that a reader accepts from a file (spec, LIM-1).
 
-/// The limits of a reader, in bytes unless said otherwise. A size from a file is held against its limit before memory is
-/// taken for it.
+/// The limits of a reader, in bytes unless said otherwise. The reader compares a size from a file with its limit before
+/// it allocates memory for it.
 ///
 /// ```
 /// let limits = faro::Limits::default().max_regions(1000);
@@ -10,19 +10,19 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Largest stored size of a partition block.
+    /// Largest stored size of a partition block; 64 MiB by default.
     pub max_block_size: u64,
-    /// Largest plain size of a partition block.
+    /// Largest plain size of a partition block; 64 MiB by default.
     pub max_plain_size: u64,
-    /// Largest stored size of a metadata block.
+    /// Largest stored size of a metadata block; 64 MiB by default.
     pub max_message_size: u64,
-    /// Most regions of a file.
+    /// Most regions in a file; 2^20 by default.
     pub max_regions: u64,
-    /// Largest stored size of a dictionary block.
+    /// Largest stored size of a dictionary block; 1 MiB by default.
     pub max_dictionary_size: u64,
-    /// Most dictionaries of a file.
+    /// Most dictionaries in a file; 1,024 by default.
     pub max_dictionaries: u64,
-    /// Largest window of a Zstandard frame.
+    /// Largest window of a Zstandard frame; 8 MiB by default.
     pub max_window_size: u64,
 }
 

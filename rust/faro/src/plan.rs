@@ -1,6 +1,6 @@
-//! Which reads serve which requests (docs/scheduler.md): without threads, files and clocks.
+//! Plans which reads serve which requests (docs/scheduler.md). It uses no threads, files or clocks.
 //!
-//! [`reads`] is for those who know all that they want; a [`Sweep`] for requests that come and go.
+//! [`reads`] is for a caller that knows all requests, a [`Sweep`] for requests that come and go.
 
 use crate::index::Extent;
 use std::collections::BTreeMap;
@@ -8,15 +8,24 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Neighbouring extents that are read with one system call.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedRead {
-    /// What is read: the extents and the gaps between them.
+    /// The bytes to read: the extents and the gaps between them.
     pub extent: Extent,
-    /// The places in the list of what is wanted, by offset.
+    /// The positions of its extents in the list of wanted extents, ordered by offset.
     pub wanted: Vec<usize>,
 }
 
-/// The reads for extents of one file, by offset: neighbours with at most `gap_bytes` between them go together, up to
-/// `read_bytes`. An extent that is larger alone is one read. Empty extents need none.
+/// The reads for extents of one file, ordered by offset. Neighbours with at most `gap_bytes` between them become one
+/// read of at most `read_bytes`. A larger extent is one read. Empty extents need none.
+///
+/// ```
+/// use faro::{Extent, plan::reads};
+/// let extent = |offset, length| Extent { offset, length };
+/// let planned = reads(&[extent(900, 50), extent(0, 100), extent(120, 80)], 64, 4096);
+/// assert_eq!(planned.len(), 2);
+/// assert_eq!((planned[0].extent, planned[0].wanted.as_slice()), (extent(0, 200), &[1, 2][..]));
+/// ```
 pub fn reads(wanted: &[Extent], gap_bytes: u64, read_bytes: u64) -> Vec<PlannedRead> {
     let mut order: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at].length > 0).collect();
     order.sort_by_key(|at| (wanted[*at].offset, wanted[*at].length));
@@ -37,41 +46,52 @@ pub fn reads(wanted: &[Extent], gap_bytes: u64, read_bytes: u64) -> Vec<PlannedR
     reads
 }
 
-/// Whether an extent that begins at or behind a read's beginning becomes part of it.
+/// Whether an extent that begins at or after a read's beginning becomes part of it.
 fn joins(read: &Extent, next: &Extent, gap_bytes: u64, read_bytes: u64) -> bool {
     let near = next.offset <= read.end().saturating_add(gap_bytes);
     let inside = next.end() <= read.end();
     inside || near && next.end() - read.offset <= read_bytes
 }
 
-/// What is taken of a request, and what the same consumer asks for next.
+/// What a sweep reads of a request, and the next request of the same consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Admitted {
-    /// Bytes from the request's beginning, at least 1 and at most its length.
+    /// How many bytes to read from the beginning of the request, at least 1 and at most its length.
     pub length: u64,
     /// The consumer's next request, perhaps the rest of this one.
     pub next: Option<Extent>,
 }
 
+impl Admitted {
+    /// The first `length` bytes of a request, and the same consumer's `next` request.
+    pub const fn new(length: u64, next: Option<Extent>) -> Self {
+        Admitted { length, next }
+    }
+}
+
 /// A part of a read, for one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
-    /// Whose it is.
+    /// The consumer's number.
     pub consumer: u64,
-    /// The bytes that it gets.
+    /// The bytes for that consumer.
     pub extent: Extent,
 }
 
 /// A read of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SweepRead {
-    /// What is read.
+    /// The bytes to read.
     pub extent: Extent,
-    /// Who gets what, by offset.
+    /// The parts for consumers, ordered by offset.
     pub parts: Vec<Part>,
 }
 
-/// The requests of one file, at most one of each consumer, served in ascending offset again and again.
+/// The requests to one file, at most one for each consumer. They are served in ascending order of offsets, again and
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     requests: BTreeMap<(u64, u64), u64>,
@@ -79,17 +99,17 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Takes a request of a consumer that has none.
+    /// Adds a request of a consumer that has none.
     pub fn insert(&mut self, consumer: u64, extent: Extent) {
         self.requests.insert((extent.offset, consumer), extent.length);
     }
 
-    /// Forgets the request of a consumer at an offset; whether there was one.
+    /// Removes the request of a consumer at an offset; returns whether there was one.
     pub fn remove(&mut self, consumer: u64, offset: u64) -> bool {
         self.requests.remove(&(offset, consumer)).is_some()
     }
 
-    /// Whether nobody asks for anything.
+    /// Whether there are no requests.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
@@ -99,8 +119,9 @@ impl Sweep {
         self.head
     }
 
-    /// The next read, from where the last one ended on, then again from the beginning; none when nobody is admitted.
-    /// `admit` says what of a request may be served now, if anything: what it admits will be read.
+    /// The next read, at or after the end of the last one, else from the beginning; none when no request is admitted.
+    /// `admit` gets a consumer and its request, and returns how much of it may be read now, if any. Everything that it
+    /// admits is read.
     pub fn next_read(
         &mut self,
         gap_bytes: u64,
@@ -115,7 +136,7 @@ impl Sweep {
         Some(read)
     }
 
-    /// The first read that begins from `from` on and below `to`.
+    /// The first read that begins in `from..to`.
     fn read_in(
         &mut self,
         from: u64,

@@ -1,4 +1,4 @@
-//! Several threads make the same file as one, and what goes wrong in one of them is the writer's error.
+//! Several threads make the same file as one, and a fault in one of them is the writer's error.
 
 mod common;
 #[cfg(target_os = "linux")]
@@ -7,7 +7,7 @@ mod recorder;
 use common::{Place, check, options};
 use faro::{Code, Codec, Files, Framing, Layout, Result, Writer, WriterOptions};
 
-/// A number that looks drawn.
+/// A pseudo-random number.
 fn mixed(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (z ^ (z >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32
@@ -105,7 +105,7 @@ fn counts_of_threads_are_checked() {
     }
 }
 
-/// The disk refuses in the middle of a region: the writer fails as with one thread, nothing hangs, nothing is left.
+/// The disk fails in the middle of a region: the writer fails as with one thread, nothing hangs, and nothing is left.
 #[cfg(target_os = "linux")]
 mod refused {
     use super::*;

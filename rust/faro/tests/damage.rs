@@ -24,7 +24,7 @@ fn every_change_is_reported(layout: Layout) {
                 file.write_all_at(&[byte ^ change], at as u64).unwrap();
                 let read = read_all(&files).expect_err("reading a changed file");
                 assert!(read.offset.is_some() && read.file.is_some(), "{read}");
-                // Checking opens the same way first: it is tried with some values of each byte.
+                // A check opens the files in the same way first, so some values of each byte are enough.
                 if change.is_power_of_two() {
                     check(&files).expect_err("checking a changed file");
                 }

@@ -1,4 +1,4 @@
-//! Files whose small blocks are compressed with dictionaries (spec, DIC).
+//! Files with small blocks that are compressed with dictionaries (spec, DIC).
 
 mod common;
 
@@ -101,7 +101,7 @@ fn threads_share_a_reader_and_its_dictionary() {
 }
 
 #[test]
-fn a_follower_sees_dictionaries_with_the_regions_behind_them() {
+fn a_follower_sees_dictionaries_with_the_regions_after_them() {
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();
         let mut writer = Writer::create(place.name(), options(layout).follow(true)).unwrap();
@@ -129,7 +129,7 @@ fn a_follower_sees_dictionaries_with_the_regions_behind_them() {
 }
 
 #[test]
-fn what_is_unfinished_or_lost_is_mended_with_its_dictionaries() {
+fn repair_and_rebuild_keep_dictionaries() {
     let place = Place::new();
     let files = write(&place, options(Layout::Paired));
     let Files::Paired { index, .. } = &files else {
@@ -159,7 +159,7 @@ fn what_is_unfinished_or_lost_is_mended_with_its_dictionaries() {
     }
 }
 
-/// A dictionary that decoders take: trained by a writer, read from its file.
+/// A dictionary that decoders accept: trained by a writer, and read from its file.
 fn some_dictionary() -> Vec<u8> {
     let place = Place::new();
     let files = write(&place, options(Layout::Paired));
@@ -176,7 +176,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();
         let mut writer = Writer::create(place.name(), options(layout)).unwrap();
-        // Another one before it, so that the numbers differ.
+        // Another dictionary before it, so that the numbers differ.
         let mut other = dictionary.clone();
         *other.last_mut().unwrap() ^= 1;
         assert_eq!(writer.dictionary(&other).unwrap(), 1);
@@ -191,28 +191,20 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
         for block in reader.partition_in(9, 0..1).unwrap() {
             let block = block.unwrap();
             let begin = block.offset as usize + BlockHeader::SIZE;
-            let stored = StoredBlock {
-                kind: DATA,
-                codec: block.header.codec,
-                plain_size: block.header.plain_size,
-                stored: &data[begin..begin + block.header.stored_size as usize],
-                records: 1,
-                dictionary: 2,
-            };
-            region.stored_block(Some(9), stored).unwrap();
+            let payload = &data[begin..begin + block.header.stored_size as usize];
+            let stored = StoredBlock::new(payload, block.header.plain_size)
+                .codec(block.header.codec)
+                .records(1);
+            region.stored_block(Some(9), stored.dictionary(2)).unwrap();
             moved += 1;
-            let missing = StoredBlock {
-                dictionary: 3,
-                ..stored
-            };
             assert_eq!(
-                region.stored_block(Some(9), missing).unwrap_err().code,
+                region.stored_block(Some(9), stored.dictionary(3)).unwrap_err().code,
                 Code::InvalidArgument
             );
         }
         assert!(moved > 0);
         region.end().unwrap();
-        // No region stands behind this one.
+        // No region comes after this dictionary.
         let mut third = other.clone();
         third.push(0);
         assert_eq!(writer.dictionary(&third).unwrap(), 3);
@@ -231,7 +223,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
 }
 
 #[test]
-fn what_is_no_dictionary_is_refused() {
+fn bytes_that_are_not_a_dictionary_are_refused() {
     let place = Place::new();
     let mut writer = Writer::create(place.name(), options(Layout::Paired)).unwrap();
     for bytes in [
@@ -284,7 +276,7 @@ fn faults_of_dictionaries_are_reported_when_a_block_needs_them() {
 }
 
 #[test]
-fn a_region_without_blocks_leaves_no_dictionary_behind() {
+fn a_region_without_blocks_leaves_no_dictionary() {
     let dictionary = some_dictionary();
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();

@@ -1,4 +1,5 @@
-//! Files and folders that go, shrink or change while a reader or a writer is at work, and what is no file at all.
+//! Files and folders that vanish, shrink or change while a reader or a writer is at work, and names of other things
+//! than files.
 
 mod common;
 
@@ -48,7 +49,7 @@ fn a_data_file_that_shrinks_is_truncated_and_what_is_left_can_be_read() {
         let good = std::fs::read(path).unwrap();
         let reader = open(&files).unwrap();
         let expected = contents(&reader).unwrap();
-        // With every region in memory only blocks are read; without any, messages too.
+        // With every region in memory, only blocks are read; without any, also messages.
         let fresh = open(&files).unwrap();
         for length in (0..good.len()).step_by(good.len() / 50) {
             OpenOptions::new()
@@ -70,7 +71,7 @@ fn a_data_file_that_shrinks_is_truncated_and_what_is_left_can_be_read() {
                     }
                 }
             }
-            // The last region's broadcast is everybody's.
+            // Every partition reads the broadcast of the last region.
             let all_blocks = reader.region(2).unwrap().extent().end();
             assert_eq!(truncated > 0, (length as u64) < all_blocks, "{length}");
             std::fs::write(path, &good).unwrap();
@@ -97,7 +98,7 @@ fn a_data_file_that_changes_is_found_out_and_the_reader_outlives_it() {
             let read = reader.all().unwrap().try_for_each(|block| block.map(drop));
             let in_blocks = extents.iter().any(|extent| (extent.offset..extent.end()).contains(&at));
             assert_eq!(read.is_err(), in_blocks, "at {at}");
-            // An iterator ends behind its error, and the next one begins anew.
+            // An iterator ends after its error, and the next one starts again.
             let mut blocks = reader.all().unwrap();
             if blocks.find(Result::is_err).is_some() {
                 assert!(blocks.next().is_none());
@@ -125,12 +126,12 @@ fn a_region_message_that_is_damaged_is_not_remembered() {
     std::fs::write(path, &good).unwrap();
     let expected = contents(&open(&files).unwrap()).unwrap();
     assert_eq!(contents(&reader).unwrap(), expected);
-    // What was checked once is not read again.
+    // Regions that were checked are not read again.
     std::fs::write(path, &bad).unwrap();
     assert_eq!(contents(&reader).unwrap(), expected);
 }
 
-/// Every way to open the files ends in `io`, which names the file.
+/// Every way to open the files ends in `io` with the name of the file.
 fn is_refused(files: &Files, role: Role, path: &Path) {
     let limits = Limits::default();
     let dry = RebuildOptions::default().dry_run(true);
@@ -150,7 +151,7 @@ fn is_refused(files: &Files, role: Role, path: &Path) {
 }
 
 #[test]
-fn what_is_missing_or_no_file_is_refused_at_once() {
+fn names_of_no_file_are_refused_at_once() {
     for layout in LAYOUTS {
         let place = Place::new();
         let files = write_sample(&place.name(), layout);
@@ -161,12 +162,12 @@ fn what_is_missing_or_no_file_is_refused_at_once() {
             std::fs::create_dir(path).unwrap();
             is_refused(&files, role, path);
             std::fs::remove_dir(path).unwrap();
-            // Opening a pipe waits until somebody writes to it, which nobody does.
+            // Opening a pipe waits for a writer, which never comes.
             let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
             assert!(made.success());
             is_refused(&files, role, path);
             std::fs::remove_file(path).unwrap();
-            // A device can be read, but is none of ours.
+            // A device can be read, but it is not a file.
             std::os::unix::fs::symlink("/dev/null", path).unwrap();
             is_refused(&files, role, path);
             std::fs::remove_file(path).unwrap();
@@ -182,7 +183,7 @@ fn a_folder_that_vanishes_fails_the_writer() {
         for follow in [false, true] {
             let place = Place::new();
             let folder = place.name().parent().unwrap().to_owned();
-            // Only the folder's sync notices that a followed file has no name any more.
+            // Only the sync of the folder notices that a followed file has lost its name.
             let durable = options(layout, 2).follow(follow).durability(Durability::Commit);
             let mut writer = Writer::create(place.name(), durable).unwrap();
             writer.write(1, b"one").unwrap();

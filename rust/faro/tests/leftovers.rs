@@ -1,4 +1,4 @@
-//! What dead writers leave, how it is recovered, and how it is swept (spec, PUB-6 to PUB-9).
+//! What dead writers leave, and how it is recovered and cleaned (spec, PUB-6 to PUB-9).
 
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
 const CHILD: &str = "FARO_LEFTOVERS_CHILD";
 
-/// Not a test: what the other process of these tests does, a writer that has committed two regions and waits.
+/// Not a test: the other process of these tests, a writer that commits two regions and waits.
 #[test]
 fn child() {
     let Some(name) = std::env::var_os(CHILD) else { return };
@@ -33,7 +33,7 @@ fn child() {
     std::thread::sleep(Duration::from_secs(600));
 }
 
-/// A writer of another process that has written `name`.
+/// A writer in another process that has written `name`.
 fn another_writer(name: &Path, layout: Layout) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture"])
@@ -52,7 +52,7 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// What a writer leaves that was killed after two regions.
+/// The files of a writer that was killed after two regions.
 fn left(layout: Layout) -> Place {
     let place = Place::new();
     kill(another_writer(&place.name(), layout));
@@ -156,8 +156,8 @@ fn a_reader_in_the_writers_process_does_not_give_up_its_lock() {
         .write(true)
         .open(last(&place, "data"))
         .unwrap();
-    // Asked by another process: a lock never stands in the way of the process that has it.
-    // SAFETY: the child makes system calls only, on its copy of the descriptor, and ends.
+    // Another process checks this, since a lock never excludes the process that holds it. SAFETY: the child only makes
+    // system calls on its copy of the descriptor, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: all bytes zero is a value of this struct of numbers.
@@ -171,7 +171,7 @@ fn a_reader_in_the_writers_process_does_not_give_up_its_lock() {
         }
     }
     let mut status = 0;
-    // SAFETY: the child is this process's own, and the status a local variable.
+    // SAFETY: the child belongs to this process, and the status is a local variable.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0, "another process could lock the file");
     drop(file);
@@ -203,7 +203,7 @@ fn several_writers_are_named_and_one_is_chosen() {
 
 #[test]
 fn between_the_two_files() {
-    // Its data has its name; an older index, or none, is beside it.
+    // The data file has its final name; an older index, or none, is next to it.
     for older in [false, true] {
         let place = left(Layout::Paired);
         recovered(&place, &RecoverOptions::default()).unwrap();
@@ -318,7 +318,7 @@ fn what_dead_writers_left_is_swept_and_nothing_else() {
     put("other.faro.0badcafe.tmp", &[]);
     put("other.faro-lock", &[]);
     put("other.index.rebuild.tmp", &header);
-    // None of these is what a writer left.
+    // No writer left any of these.
     put("locked.faro-lock", b"not empty");
     put("a.data.0badcafe.tmp", &header);
     put("a.data.30313233.tmp", &[b'x'; 64]);

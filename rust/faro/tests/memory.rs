@@ -1,4 +1,4 @@
-//! How much memory reading takes (LIM-2), and writing.
+//! How much memory reading (LIM-2) and writing take.
 
 mod common;
 
@@ -7,7 +7,7 @@ use faro::{Files, Framing, Layout, Reader, ReaderOptions, Writer};
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
 
-/// The system's allocator, counting for each thread by itself: other tests run at the same time.
+/// The system's allocator with a count for each thread, since other tests run at the same time.
 struct Counting;
 
 thread_local! {
@@ -22,17 +22,17 @@ fn count(bytes: isize) {
     PEAK.set(PEAK.get().max(TAKEN.get()));
 }
 
-// SAFETY: everything is the system allocator's; the counters allocate nothing.
+// SAFETY: all calls go to the system's allocator, and the counters allocate nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
         count(memory.size() as isize);
-        // SAFETY: the caller's promises, passed on.
+        // SAFETY: the caller keeps the contract of the allocator.
         unsafe { System.alloc(memory) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, memory: Memory) {
         count(-(memory.size() as isize));
-        // SAFETY: the caller's promises, passed on.
+        // SAFETY: the caller keeps the contract of the allocator.
         unsafe { System.dealloc(at, memory) }
     }
 }
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What something takes at its most, in bytes, besides what was there before.
+/// Runs code, and returns its peak memory in bytes, beyond what was allocated before.
 fn peak_of<T>(act: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     PEAK.set(before);
@@ -49,10 +49,10 @@ fn peak_of<T>(act: impl FnOnce() -> T) -> (T, usize) {
 }
 
 const PARTITIONS: u32 = 100_000;
-/// Of a dense region: the offsets of its slots, u32.
+/// The size of the message of a dense region: the offsets of its slots, u32.
 const MESSAGE: usize = 4 * PARTITIONS as usize;
 
-/// Dense regions, each with a block for every other partition, and for the last.
+/// Dense regions, each with a block for every other partition and for the last.
 fn write_regions(place: &Place, regions: usize) -> Files {
     let many = options(Layout::Paired, PARTITIONS)
         .framing(Framing::Opaque)
@@ -87,21 +87,21 @@ fn one_region_message_at_a_time() {
     assert_eq!(length, 1);
     let (length, ten_regions) = peak_of(|| read_last_partition(&ten, 0));
     assert_eq!(length, 10);
-    // A message, and what it says: nine regions more may take their entries of the directory, but no message.
+    // One message and its index are in memory. Nine more regions may add entries of the directory, but no message.
     assert!(one_region < 3 * MESSAGE, "{one_region}");
     assert!(
         ten_regions < one_region + MESSAGE / 10,
         "{one_region} and {ten_regions}"
     );
-    // That this measures what it should: a cache for all of them is seen.
+    // Check the measurement: a cache for all regions shows.
     let (_, all_kept) = peak_of(|| read_last_partition(&ten, 1 << 30));
     assert!(all_kept > 10 * MESSAGE, "{all_kept}");
-    // A bounded cache is bounded.
+    // A bounded cache stays within its bound.
     let (_, some_kept) = peak_of(|| read_last_partition(&ten, 3 * MESSAGE as u64));
     assert!(some_kept < one_region + 4 * MESSAGE, "{some_kept}");
 }
 
-/// Records cost no allocation each, and sorting and writing them little beside what they are charged.
+/// Records need no allocation each; sorting and writing them take little memory beside their charges.
 #[test]
 fn writing_takes_the_sort_buffer_and_no_allocation_for_each_record() {
     const BUFFER: usize = 32 << 20;
@@ -122,18 +122,18 @@ fn writing_takes_the_sort_buffer_and_no_allocation_for_each_record() {
             (TIMES.get() - before, records)
         };
         let ((first, _), peak) = peak_of(|| write(1));
-        // The packed bytes have room for all charges, and the entries, of the charges, come beside them, here by the
-        // address space alone.
+        // The packed bytes have room for all charges. The entries, which are part of the charges, take memory in
+        // addition, here only address space.
         let entries = BUFFER / (length + 12) * 8;
         assert!(peak < BUFFER + entries + (16 << 20), "{length}: {peak}");
-        // What later regions allocate is what they leave in the file: blocks in place, extents in a message.
+        // Later regions allocate only what they leave in the file: the extents in a message.
         let (times, records) = write(4);
         assert!(times - first < records / 100, "{length}: {first}, {times} of {records}");
     }
 }
 
-/// A writer that has nothing to keep holds no more than its small buffers; one whose region was closed because it was
-/// full keeps the memory for the next.
+/// A writer without records holds only its small buffers. After a full buffer closed a region, it keeps the memory for
+/// the next.
 #[test]
 fn flush_finish_and_abort_give_memory_back() {
     const BUFFER: u64 = 8 << 20;

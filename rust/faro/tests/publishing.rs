@@ -1,4 +1,4 @@
-//! Names, and several writers of one of them (spec, PUB-1 to PUB-6, WRT-10 to WRT-12).
+//! Names, and several writers of one name (spec, PUB-1 to PUB-6, WRT-10 to WRT-12).
 
 mod common;
 
@@ -83,18 +83,18 @@ fn after_a_region_writer_calls_are_taken_again() {
     assert_eq!(open(&files).unwrap().region_count(), 1);
 }
 
-/// Runs something in a forked process; whether it returned true.
+/// Runs code in a forked process; returns whether it returned true.
 #[cfg(unix)]
 fn in_fork(act: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child runs `act` alone and ends without returning into the test harness.
+    // SAFETY: the child runs only `act`, and ends without returning to the test harness.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)).unwrap_or(false);
-        // SAFETY: ends the process.
+        // SAFETY: it ends the process.
         unsafe { libc::_exit(if good { 0 } else { 1 }) };
     }
     let mut status = 0;
-    // SAFETY: the child is this process's own, and the status a local variable.
+    // SAFETY: the child belongs to this process, and the status is a local variable.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     status == 0
 }
@@ -144,7 +144,7 @@ fn a_writer_that_a_forked_process_drops_goes_on_in_its_own() {
     check(&writer.finish().unwrap().files).unwrap();
 }
 
-/// WRT-12: what was committed is found by whoever looks after the writer died.
+/// WRT-12: after the writer died, all that was committed is found.
 #[test]
 fn committed_regions_reach_the_temporary_files() {
     for layout in LAYOUTS {
@@ -166,19 +166,19 @@ fn committed_regions_reach_the_temporary_files() {
     }
 }
 
-/// A number that follows from a seed.
+/// A pseudo-random number from a seed.
 fn draw(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33
 }
 
-/// What writer `number` writes, and all that a reader may see of it.
+/// The record of writer `number`, which a reader sees whole or not at all.
 fn record(number: u64) -> Vec<u8> {
     vec![number as u8; 10 + number as usize]
 }
 
-/// Whether a reader's output is the whole one of some writer; none if it was refused for a reason that it may have.
+/// The number of the writer of an output that is read whole; none if it was refused for an allowed reason.
 fn seen(files: &Files, followed: bool) -> Option<u64> {
     let reader = match Reader::open(files, ReaderOptions::default()) {
         Ok(reader) => reader,
@@ -284,7 +284,7 @@ fn what_is_visible_is_one_whole_output_of_one_writer() {
     }
 }
 
-/// Finding 18: all of them are ready to finish at the same moment.
+/// Finding 18: all writers are ready to finish at the same moment.
 #[test]
 fn of_writers_that_do_not_overwrite_one_succeeds() {
     for round in 0..300 {

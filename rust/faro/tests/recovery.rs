@@ -1,4 +1,4 @@
-//! Following a file while it is written, and mending one whose writer died.
+//! Following a file while it is written, and repairing it after its writer died.
 
 mod common;
 
@@ -19,13 +19,13 @@ fn followed(follower: &Follower) -> Vec<Content> {
         .collect()
 }
 
-/// The bytes of an unfinished output after each commit, and what its partitions read then.
+/// The bytes of an unfinished output after a commit, and what its partitions read then.
 struct Stage {
     files: Vec<Vec<u8>>,
     contents: Vec<Content>,
 }
 
-/// Writes an output in follow mode, looking at it after every region.
+/// Writes an output in follow mode, and reads it after every region.
 fn stages(layout: Layout) -> (Vec<Stage>, Vec<Vec<u8>>) {
     let place = Place::new();
     let mut writer = Writer::create(place.name(), options(layout, 3).follow(true)).unwrap();
@@ -111,7 +111,7 @@ fn a_cut_file_is_repaired_to_its_last_commit() {
         let paths: Vec<_> = files.paths().into_iter().map(|(_, path)| path.to_path_buf()).collect();
         let index = paths.len() - 1;
         for length in 64..finished[index].len() {
-            // The data file of a pair is whole: the index is a log of what was written before.
+            // The data file of a pair is whole: the index is a log of the writes before it.
             for (path, bytes) in paths.iter().zip(&finished) {
                 std::fs::write(path, bytes).unwrap();
             }
@@ -148,7 +148,7 @@ fn zeros_and_torn_blocks_at_the_end_were_never_committed() {
     let place = Place::new();
     let files = Files::single(place.name());
     let stage = &stages[2];
-    // A data block of 4 bytes of partition 5 whose checksum does not match: its header could stand here.
+    // A data block of 4 bytes for partition 5 with a wrong checksum. Its header is allowed here.
     let torn = [
         4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 77, 77, 77, 77,
     ];
@@ -167,7 +167,7 @@ fn zeros_and_torn_blocks_at_the_end_were_never_committed() {
     }
 }
 
-/// A header that could not stand at the end is damage, however near the end it is.
+/// A header that is not allowed at the end is damage, however near the end it is.
 #[test]
 fn a_size_is_not_believed_in_a_header_that_makes_no_sense() {
     let (stages, _) = stages(Layout::Paired);
@@ -175,7 +175,8 @@ fn a_size_is_not_believed_in_a_header_that_makes_no_sense() {
     let files = Files::paired(place.name());
     let stage = &stages[2];
     let mut index = stage.files[1].clone();
-    // The size of the first region message, so that its block reaches beyond the end: plain_size says another.
+    // Change the stored size of the first region message, so that its block extends beyond the end and plain_size
+    // differs.
     index[66] ^= 1;
     for ((_, path), bytes) in files.paths().iter().zip([&stage.files[0], &index]) {
         std::fs::write(path, bytes).unwrap();

@@ -1,5 +1,5 @@
-//! Files whose checksums are right and whose content is not: whatever stands in a header, a block, a message or the
-//! tail, every way of reading ends in a result or in an error of the closed set, without a crash.
+//! Files with valid checksums and wrong content. Whatever a header, a block, a message or the tail contains, every way
+//! of reading ends in a result or in an error of the closed set, without a crash.
 
 mod common;
 
@@ -8,7 +8,7 @@ use faro::block::BlockHeader;
 use faro::{Files, Follower, Layout, Level, Limits, Lookup, PieceKind, Reader, ReaderOptions, RebuildOptions};
 use std::path::Path;
 
-/// CRC-32C, bit by bit: as slow and as plain as can be.
+/// CRC-32C bit by bit: slow and simple.
 fn crc32c(parts: &[&[u8]]) -> u32 {
     let mut crc = !0u32;
     for byte in parts.iter().flat_map(|part| part.iter()) {
@@ -24,7 +24,7 @@ fn crc32c(parts: &[&[u8]]) -> u32 {
     !crc
 }
 
-/// A stretch of a file that bears its own checksum.
+/// A part of a file with a checksum.
 struct Sealed {
     start: usize,
     end: usize,
@@ -41,7 +41,7 @@ impl Sealed {
     }
 }
 
-/// The stretches of one file, whose bytes these are.
+/// The parts of one file with checksums; `file` has its bytes.
 fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
     let mut sealed = Vec::new();
     for piece in reader.layout().unwrap().iter().filter(|piece| piece.file == role) {
@@ -54,7 +54,7 @@ fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
                     let header = BlockHeader::parse(file[start..].first_chunk().unwrap());
                     sealed.push(Sealed {
                         start,
-                        // The checksum leaves the padding out.
+                        // The checksum does not cover the padding.
                         end: start + BlockHeader::SIZE + header.stored_size as usize,
                         checksum: start + 20,
                         is_block: true,
@@ -74,7 +74,7 @@ fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
     sealed
 }
 
-/// Everything that reads, with small limits so that a large size is a fault and no wait.
+/// Calls everything that reads, with small limits, so that a large size is a fault and takes no time.
 fn read_every_way(files: &Files) {
     let limits = Limits::default()
         .max_block_size(1 << 16)
@@ -86,7 +86,7 @@ fn read_every_way(files: &Files) {
         let read = reader.all().unwrap().all(|block| block.is_ok());
         assert!(read || !checked, "what passes the check can be read");
         let partitions = reader.partitions();
-        // A damaged header may claim 2^28 of them.
+        // A damaged header may claim 2^28 partitions.
         for partition in partitions.clone().take(4).chain(partitions.end - 1..partitions.end) {
             let _ = reader.partition(partition).unwrap().count();
             let _ = reader.stored_bytes(partition);

@@ -1,4 +1,5 @@
-//! Room on the device that is asked for ahead of a long file: a hint, of which nothing is left and nothing depends.
+//! Space on the device that is reserved ahead of a long file. It is a hint: nothing depends on it, and none of it is
+//! left.
 
 #![cfg(target_os = "linux")]
 
@@ -23,7 +24,7 @@ fn write(writer: &mut Writer) -> Result<()> {
     writer.finish().map(|_| ())
 }
 
-/// The calls of an output of 6 MB, some of them refused.
+/// The calls for an output of 6 MB, some of which fail.
 fn calls(place: &Place, options: WriterOptions, refused: std::ops::Range<usize>) -> Vec<String> {
     let mut writer = Writer::create(place.name(), options).unwrap();
     let (result, calls) = recorded(refused, || write(&mut writer));
@@ -43,7 +44,7 @@ fn a_finished_file_takes_no_more_of_the_device_than_its_bytes() {
     let (room, cut) = (where_is(&calls, "room for out.data"), where_is(&calls, "cut out.data"));
     assert!(room.is_some() && cut > room, "{calls:?}");
     let data = place.name().with_file_name("out.data").metadata().unwrap();
-    // In file systems that keep small change in blocks of 64 KiB, too.
+    // This holds also for file systems with blocks of 64 KiB.
     assert!(
         data.blocks() * 512 < data.len() + (128 << 10),
         "{} of {}",
@@ -53,7 +54,7 @@ fn a_finished_file_takes_no_more_of_the_device_than_its_bytes() {
 }
 
 #[test]
-fn a_refusal_is_no_failure_and_nobody_asks_again() {
+fn a_failure_to_reserve_space_is_ignored_and_not_retried() {
     let all = calls(&Place::new(), options(Layout::Paired, 3), 0..0);
     for name in ["room for", "cut"] {
         let at = where_is(&all, name).unwrap();

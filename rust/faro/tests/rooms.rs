@@ -1,10 +1,13 @@
-//! The rooms of the library (docs/architecture.md): a module uses only rooms below its own, and no circle of modules
-//! exists, in the command neither. Tests may use what they like.
+//! The rooms of the library (docs/architecture.md): a module uses only rooms below its own. Neither the library nor the
+//! command has a circle of modules. Tests may use any module.
 
+mod source;
+
+use source::{Module, Modules, is_for_tests, leaves, modules, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, UseTree, Visibility};
+use syn::{Item, Visibility};
 
 /// From the bottom up, as docs/architecture.md draws them.
 const ROOMS: [&str; 19] = [
@@ -29,44 +32,13 @@ const ROOMS: [&str; 19] = [
     "arrow",
 ];
 
-/// A module's path in its crate; the crate itself has none.
-type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// What one module says.
+/// The paths that a module uses.
 #[derive(Default)]
-struct Said {
-    /// Paths that it uses.
-    used: Vec<Vec<String>>,
-    /// Names that it gives on, and whose they are.
-    given_on: BTreeMap<String, Vec<String>>,
-}
+struct Used(Vec<Vec<String>>);
 
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute
-                .parse_args::<syn::Path>()
-                .is_ok_and(|path| path.is_ident("test"))
-    })
-}
-
-/// The paths of a `use`, each with the name that it gets.
-fn leaves(tree: &UseTree, before: &[String], found: &mut Vec<(String, Vec<String>)>) {
-    let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
-    match tree {
-        UseTree::Path(path) => leaves(&path.tree, &with(&path.ident), found),
-        UseTree::Name(name) if name.ident == "self" => {
-            found.push((before.last().cloned().unwrap_or_default(), before.to_vec()));
-        }
-        UseTree::Name(name) => found.push((name.ident.to_string(), with(&name.ident))),
-        UseTree::Rename(rename) => found.push((rename.rename.to_string(), with(&rename.ident))),
-        UseTree::Glob(_) => found.push(("*".into(), before.to_vec())),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, before, found)),
-    }
-}
-
-impl<'ast> Visit<'ast> for Said {
+impl<'ast> Visit<'ast> for Used {
     fn visit_item(&mut self, item: &'ast Item) {
         let attributes = match item {
             Item::Mod(item) => &item.attrs,
@@ -79,96 +51,36 @@ impl<'ast> Visit<'ast> for Said {
         if is_for_tests(attributes) {
             return;
         }
-        let Item::Use(item) = item else {
-            return visit::visit_item(self, item);
-        };
-        let mut found = Vec::new();
-        leaves(&item.tree, &[], &mut found);
-        match item.vis {
-            Visibility::Inherited => self.used.extend(found.into_iter().map(|(_, path)| path)),
-            _ => self.given_on.extend(found),
+        match item {
+            Item::Use(item) if matches!(item.vis, Visibility::Inherited) => {
+                self.0.extend(leaves(&item.tree).into_iter().map(|(_, path)| path));
+            }
+            // A re-export is followed from the module that uses it.
+            Item::Use(_) => {}
+            item => visit::visit_item(self, item),
         }
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if names.len() > 1 {
-            self.used.push(names);
+            self.0.push(names);
         }
         visit::visit_path(self, path);
     }
 }
 
-/// What the modules below a folder say, without tests and generated code.
-fn read(folder: &Path, module: &[String], found: &mut BTreeMap<Module, Said>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    entries.sort();
-    for path in entries {
-        let stem = path.file_stem().unwrap().to_str().unwrap().to_string();
-        if stem.ends_with("tests") || ["generated", "interleavings", "seam"].contains(&stem.as_str()) {
-            continue;
-        }
-        let inner = match stem.as_str() {
-            "mod" | "lib" | "main" => module.to_vec(),
-            _ => [module, &[stem]].concat(),
-        };
-        if path.is_dir() {
-            read(&path, &inner, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let said = found.entry(inner).or_default();
-            said.visit_file(&file);
-        }
-    }
-}
-
-/// The module that a path leads to from a module, through names that are given on; nothing for a path out of the crate.
-fn resolve(path: &[String], from: &[String], all: &BTreeMap<Module, Said>) -> Option<Module> {
-    let (first, rest) = path.split_first()?;
-    let mut at = match first.as_str() {
-        "crate" => Vec::new(),
-        "self" => from.to_vec(),
-        "super" => from[..from.len().checked_sub(1)?].to_vec(),
-        name => {
-            let inner = [from, &[name.to_string()]].concat();
-            all.contains_key(&inner).then_some(inner)?
-        }
-    };
-    for (number, name) in rest.iter().enumerate() {
-        if name == "super" {
-            at.pop();
-            continue;
-        }
-        let inner = [&at[..], std::slice::from_ref(name)].concat();
-        if all.contains_key(&inner) {
-            at = inner;
-            continue;
-        }
-        let Some(said) = all.get(&at) else {
-            return Some(at);
-        };
-        return match said.given_on.get(name) {
-            Some(given) => resolve(&[given, &rest[number + 1..]].concat(), &at, all).or(Some(at)),
-            None => Some(at),
-        };
-    }
-    Some(at)
-}
-
-fn arrows(source: &Path) -> Arrows {
-    let mut all = BTreeMap::new();
-    read(source, &[], &mut all);
-    let arrows = all.iter().map(|(module, said)| {
-        let used = said.used.iter().filter_map(|path| resolve(path, module, &all));
+fn arrows(all: &Modules) -> Arrows {
+    let arrows = all.iter().map(|(module, source)| {
+        let mut used = Used::default();
+        used.visit_file(&source.file);
+        let used = used.0.iter().filter_map(|path| resolve(path, module, all));
         (module.clone(), used.filter(|used| used != module).collect())
     });
     arrows.collect()
 }
 
-/// Arrows that run back up, and rooms that are not in the plan.
+/// Arrows that run back up, and modules outside the plan.
 fn upward(arrows: &Arrows) -> Vec<String> {
     let height = |module: &Module| {
         ROOMS
@@ -190,8 +102,8 @@ fn upward(arrows: &Arrows) -> Vec<String> {
     found
 }
 
-/// The arrows that are left without the modules that use none of the others, or that none of them uses: circles, and the
-/// ways between circles.
+/// The arrows that are left after modules that use no other, or that no other uses, are removed again and again: the
+/// circles, and the paths between circles.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let mut left = arrows.clone();
     loop {
@@ -214,7 +126,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
 #[test]
 fn arrows_run_one_way() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let arrows = arrows(&source);
+    let arrows = arrows(&modules(&source));
     assert!(arrows.len() > 50, "the modules were not found");
     assert_eq!(upward(&arrows), Vec::<String>::new());
     assert_eq!(circles(&arrows), Vec::<String>::new());
@@ -223,7 +135,7 @@ fn arrows_run_one_way() {
 #[test]
 fn the_command_has_no_circles() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../faro-cli/src");
-    let arrows = arrows(&source);
+    let arrows = arrows(&modules(&source));
     assert!(arrows.len() > 30, "the modules were not found");
     assert_eq!(circles(&arrows), Vec::<String>::new());
 }

@@ -1,4 +1,4 @@
-//! Random scripts of calls, written and read back, against a model of a page.
+//! Random scripts of calls, written and read back, and compared with a small model.
 
 mod common;
 
@@ -16,7 +16,7 @@ enum Call {
         bytes: Vec<u8>,
     },
     Flush,
-    /// A region handed over: blocks in slot order.
+    /// A region of a region writer: blocks in slot order.
     Region {
         own: Vec<(u32, Vec<u8>)>,
         shared: Option<(Option<Vec<u32>>, Vec<u8>)>,
@@ -86,7 +86,7 @@ prop_compose! {
     }
 }
 
-/// Brings the partitions of a script into the file's range.
+/// Maps the partitions of a script to those of the file.
 fn fit(calls: &mut [Call], options: &WriterOptions) {
     let place = |partition: &mut u32| *partition = options.first_partition + *partition % options.partition_count;
     for call in calls {
@@ -114,7 +114,7 @@ fn fit(calls: &mut [Call], options: &WriterOptions) {
     }
 }
 
-/// The plain payload of a block that a region writer gets.
+/// The plain payload of a block for a region writer.
 fn framed(framing: Framing, bytes: &[u8]) -> Vec<u8> {
     match framing {
         Framing::Records => [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat(),
@@ -153,7 +153,7 @@ fn write(name: &std::path::Path, options: &WriterOptions, calls: &[Call]) -> far
     Ok(writer.finish()?.files)
 }
 
-/// What a partition should read, call by call: kind and bytes.
+/// What a partition must read, call by call: kind and bytes.
 fn model(calls: &[Call], partition: u32) -> Content {
     let mut content = Vec::new();
     for call in calls {
@@ -178,7 +178,7 @@ fn model(calls: &[Call], partition: u32) -> Content {
     content
 }
 
-/// Brings what was read, block by block, and the model into the same form: records and events; or, with framing opaque,
+/// Brings the blocks that were read and the model into the same form: records and events or, with framing opaque,
 /// events and the bytes between them.
 fn normal(content: Content, framing: Framing, is_model: bool) -> Content {
     let mut out: Content = Vec::new();
@@ -203,7 +203,7 @@ fn normal(content: Content, framing: Framing, is_model: bool) -> Content {
     out
 }
 
-/// Without order: the same events, and the same records or bytes.
+/// The content without its order: the events, and the records or bytes.
 fn unordered(content: Content) -> (Content, Vec<u8>) {
     let (data, mut events): (Content, Content) = content.into_iter().partition(|(kind, _)| *kind == DATA);
     events.sort();
@@ -276,7 +276,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(
+    fn written_records_are_read(
         options in options(),
         mut calls in prop::collection::vec(call(), 0..60),
         range in any::<(u32, u32)>(),

@@ -1,6 +1,7 @@
-//! A system that gives fewer bytes than were asked for, is interrupted, or fails in the middle of reading.
+//! A system that returns fewer bytes than requested, interrupts reads, or fails in the middle of reading.
 //!
-//! The C library's function that the standard library reads with is defined here instead: the linker prefers it.
+//! The test defines the function of the C library that the standard library calls for reads. The linker prefers this
+//! one.
 
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 
@@ -13,14 +14,14 @@ use std::cell::Cell;
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
 
-/// How reads of this thread go.
+/// How reads behave on this thread.
 #[derive(Clone, Copy)]
 struct Mode {
-    /// Most bytes of one read.
+    /// The most bytes that one read returns.
     most: usize,
     /// Whether every other read is interrupted.
     interrupted: bool,
-    /// Which read fails, counted from 0.
+    /// The number of the read that fails, from 0 on.
     fails: usize,
     reads: usize,
 }
@@ -37,12 +38,12 @@ thread_local! {
 }
 
 fn refuse(code: c_int) -> ssize_t {
-    // SAFETY: the address is the calling thread's own errno.
+    // SAFETY: the address is that of the calling thread's errno.
     unsafe { *libc::__errno_location() = code };
     -1
 }
 
-// SAFETY: the name and the signature of the C library's function, and it does the same, for fewer bytes at most.
+// SAFETY: it has the name and the signature of the C library's function and does the same, perhaps for fewer bytes.
 #[unsafe(no_mangle)]
 extern "C" fn pread64(descriptor: c_int, bytes: *mut c_void, count: size_t, offset: off_t) -> ssize_t {
     let mut mode = MODE.get();
@@ -55,18 +56,18 @@ extern "C" fn pread64(descriptor: c_int, bytes: *mut c_void, count: size_t, offs
     if mode.interrupted && number.is_multiple_of(2) {
         return refuse(libc::EINTR);
     }
-    // SAFETY: the caller's arguments, with no more bytes than it has room for.
+    // SAFETY: the caller's arguments, and at most as many bytes as it has room for.
     unsafe { libc::syscall(libc::SYS_pread64, descriptor, bytes, count.min(mode.most), offset) as ssize_t }
 }
 
-/// Does something while this thread's reads go that way; tells how many there were.
+/// Runs code while this thread's reads behave that way; returns also how many there were.
 fn reading<T>(mode: Mode, act: impl FnOnce() -> T) -> (T, usize) {
     MODE.set(mode);
     let result = act();
     (result, MODE.replace(PLAIN).reads)
 }
 
-/// What every partition reads, by a reader and by a follower, and what a check counts.
+/// What every partition reads, with a reader and with a follower, and the counts of a check.
 fn read_every_way(files: &Files) -> Result<(Vec<Content>, usize, u64)> {
     let mut follower = Follower::open(files, ReaderOptions::default())?;
     let followed = follower.poll()?;

@@ -1,4 +1,4 @@
-//! What the writer asks of the system and in which order, and that it fails when any of it is refused.
+//! Which system calls a writer makes and in which order, and that it fails when any of them fails.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
 
-/// Two regions, one of them closed by hand.
+/// Two regions; `flush` closes one of them.
 fn write_two_regions(writer: &mut Writer) -> Result<()> {
     writer.write(0, b"one")?;
     writer.flush()?;
@@ -23,7 +23,7 @@ fn write_two_regions(writer: &mut Writer) -> Result<()> {
     writer.finish().map(|_| ())
 }
 
-/// The calls of a whole output; how many pieces something is written in does not matter.
+/// The calls for a whole output. Consecutive writes count as one.
 fn calls_of(options: WriterOptions) -> Vec<String> {
     let place = Place::new();
     let write = || write_two_regions(&mut Writer::create(place.name(), options)?);
@@ -67,7 +67,7 @@ fn blocks_are_synced_before_their_message_and_files_before_their_names() {
         "sync FOLDER",
     ];
     assert_eq!(calls_of(durable(Layout::Single)), [&region[..], &region, &end].concat());
-    // Followed files have their names already.
+    // Files that may be followed have their final names already.
     let calls = calls_of(durable(Layout::Paired).follow(true));
     assert!(
         !calls
@@ -98,7 +98,7 @@ fn without_durability_nothing_is_synced_and_data_gets_its_name_first() {
     assert_eq!(replacing[2..], ["rename to out.data", "rename to out.index"]);
 }
 
-/// Writes with some calls refused. None if there are not so many calls.
+/// Writes while some calls fail; none if there are fewer calls.
 fn fail_at(refused: Range<usize>, place: &Place, options: WriterOptions) -> Option<(Writer, Error)> {
     let mut writer = Writer::create(place.name(), options).unwrap();
     let (result, calls) = recorded(refused.clone(), || write_two_regions(&mut writer));
@@ -107,7 +107,7 @@ fn fail_at(refused: Range<usize>, place: &Place, options: WriterOptions) -> Opti
         Ok(()) => {
             assert!(
                 calls.len() <= refused.start,
-                "call {refused:?} failed and nobody heard: {calls:?}"
+                "call {refused:?} failed without an error: {calls:?}"
             );
             None
         }
@@ -129,8 +129,8 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
                 for again in [writer.write(0, b"x"), writer.flush(), writer.finish().map(|_| ())] {
                     assert_eq!(again.unwrap_err().to_string(), first.to_string());
                 }
-                // Only when nothing but the folder's sync is missing have both files their names, and then they are
-                // whole.
+                // Both files have their final names only if just the sync of the folder is missing, and then they are
+                // complete.
                 let files = place.output(layout);
                 match Reader::open(&files, ReaderOptions::default()) {
                     Ok(_) => assert_eq!(check(&files).unwrap().regions, 2),
@@ -149,8 +149,8 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
     }
 }
 
-/// Others read what is there by the final names: whatever fails, and whether or not the writer is dropped without
-/// another word, it looks unfinished.
+/// Readers use the final names. Whatever call fails, and even if the writer is dropped after that, the output looks
+/// unfinished.
 #[test]
 fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_aborted() {
     for (layout, durability) in [
@@ -191,7 +191,7 @@ fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_abort
     }
 }
 
-/// When the device refuses even to cut the tail off again, the file goes.
+/// When even cutting off the tail fails, the file is removed.
 #[test]
 fn a_followed_file_whose_tail_cannot_be_taken_back_is_removed() {
     for layout in LAYOUTS {
@@ -200,7 +200,7 @@ fn a_followed_file_whose_tail_cannot_be_taken_back_is_removed() {
         let count = recorded(0..0, || {
             write_two_regions(&mut Writer::create(place.name(), followed()).unwrap())
         });
-        // The calls of making the files, which fail_at does not note.
+        // The calls for creating the files, which `fail_at` does not record.
         let made = recorded(0..0, || drop(Writer::create(Place::new().name(), followed()).unwrap()));
         let last = count.1.len() - made.1.len() - 1;
         let place = Place::new();
@@ -226,7 +226,7 @@ fn files_that_could_not_be_begun_are_not_left() {
     }
 }
 
-/// A block of a region writer fails; what comes after it, the giving up of the region too, does not hide that.
+/// A block of a region writer fails. Later steps, such as giving up the region, do not hide that.
 #[test]
 fn the_first_cause_counts() {
     for layout in LAYOUTS {
@@ -234,7 +234,7 @@ fn the_first_cause_counts() {
         let mut writer = Writer::create(place.name(), options(layout, 2)).unwrap();
         let mut region = writer.region().unwrap();
         let large = vec![7; 3 << 20];
-        // The first call is for room, and no failure.
+        // The first call reserves space; its failure is not an error.
         let block = recorded(0..2, || region.block(Some(0), faro::block::DATA, &large, 1));
         let first = block.0.unwrap_err();
         assert_eq!(first.code, Code::Io);
@@ -248,20 +248,20 @@ fn the_first_cause_counts() {
         }
         writer.abort().unwrap();
         writer.abort().unwrap();
-        // Behind an abort it is the call that is wrong (WRT-6).
+        // After `abort`, the call is the fault (WRT-6).
         assert_eq!(writer.flush().unwrap_err().code, Code::InvalidArgument);
         assert!(place.files().is_empty());
     }
 }
 
-/// The calls of a repair, without those that write.
+/// The calls of a repair, without writes.
 fn mending<T>(refused: Range<usize>, act: impl FnOnce() -> Result<T>) -> (Result<T>, Vec<String>) {
     let (result, mut calls) = recorded(refused, act);
     calls.retain(|call| !call.starts_with("write"));
     (result, calls)
 }
 
-/// An output whose writer died, behind the last commit in both files.
+/// An output of a dead writer, with bytes after the last commit in both files.
 fn torn(place: &Place) {
     let mut writer = Writer::create(place.name(), options(Layout::Paired, 2).follow(true)).unwrap();
     writer.write(0, b"one").unwrap();

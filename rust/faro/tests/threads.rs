@@ -1,10 +1,13 @@
-//! One reader for many threads, many followers of one writer, and iterators that are dropped half-way. Small enough to
-//! be run under ThreadSanitizer too (`make tsan`).
+//! One reader for many threads, many followers of one writer, and iterators that are dropped half-way. The tests are
+//! small enough for ThreadSanitizer (`make tsan`).
 
 mod common;
 
 use common::{Content, Place, check, content, contents, open, options};
-use faro::{Block, Codec, Files, Follower, Layout, Level, Limits, Reader, ReaderOptions, Writer};
+use faro::scheduler::{Consumer, Scheduler};
+use faro::{
+    Block, Blocks, ByPartition, Codec, Files, Follower, Layout, Level, Limits, Reader, ReaderOptions, Records, Writer,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
@@ -37,7 +40,7 @@ fn write(place: &Place, layout: Layout, codec: Codec) -> Files {
     writer.finish().unwrap().files
 }
 
-/// What one thread can be told by a reader.
+/// What one thread reads from a reader.
 #[derive(Debug, PartialEq)]
 struct Told {
     contents: Vec<Content>,
@@ -47,7 +50,7 @@ struct Told {
     extents: Vec<Vec<faro::Extent>>,
 }
 
-/// Asks a reader for all that it can tell, in an order that depends on `turn`.
+/// Reads everything from a reader, in an order that depends on `turn`.
 fn ask(reader: &Reader, turn: usize) -> Told {
     let turned = |count: usize| (0..count).map(move |at| (at + turn) % count);
     let mut told = Told {
@@ -75,7 +78,7 @@ fn ask(reader: &Reader, turn: usize) -> Told {
     told
 }
 
-/// Does something on many threads at once.
+/// Runs code on many threads at once.
 fn at_once(act: impl Fn(usize) + Sync) {
     let start = Barrier::new(THREADS);
     std::thread::scope(|scope| {
@@ -89,6 +92,16 @@ fn at_once(act: impl Fn(usize) + Sync) {
     });
 }
 
+/// The crate's documentation promises these bounds, which the compiler checks here.
+#[test]
+fn handles_move_between_threads_and_readers_are_shared() {
+    fn moves<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<(Reader, Block, Scheduler)>();
+    moves::<(Blocks, ByPartition, Records, Consumer)>();
+    moves::<(Writer, Follower)>();
+}
+
 #[test]
 fn many_threads_read_what_one_reads() {
     for (layout, codec) in [
@@ -100,7 +113,7 @@ fn many_threads_read_what_one_reads() {
         let files = write(&place, layout, codec);
         let expected = ask(&open(&files).unwrap(), 0);
         let report = check(&files).unwrap();
-        // Every region is kept, some, or none: threads find, miss and push out each other's.
+        // The cache keeps all regions, some, or none: threads hit, miss, and evict each other's regions.
         for region_cache_bytes in [64 << 20, 1200, 0] {
             let options = ReaderOptions::default().region_cache_bytes(region_cache_bytes);
             let reader = Reader::open(&files, options).unwrap();
@@ -115,11 +128,11 @@ fn many_threads_read_what_one_reads() {
     }
 }
 
-/// Blocks share the memory that they were read into; it is read into again when nobody has a part of it any more.
+/// Blocks share the memory of a read. It is reused when no thread holds a part of it.
 #[test]
 fn blocks_may_be_kept_and_dropped_by_other_threads() {
     let place = Place::new();
-    // Several times what is read at once, in blocks that do not end where a read does.
+    // Several times the size of a read, in blocks that do not end where a read ends.
     let mut writer = Writer::create(place.name(), options(Layout::Paired, PARTITIONS).block_size(10_000)).unwrap();
     for record in 0..25 * PARTITIONS {
         let bytes: Vec<u8> = (0..9_900).map(|at| (at * 31 + record * 7) as u8).collect();
@@ -140,7 +153,7 @@ fn blocks_may_be_kept_and_dropped_by_other_threads() {
             for block in blocks.by_ref().take(number * 20) {
                 to.send(block.unwrap()).unwrap();
             }
-            // The iterator itself goes to another thread half-way.
+            // The iterator itself moves to another thread half-way.
             scope.spawn(move || blocks.for_each(|block| to.send(block.unwrap()).unwrap()));
             assert_eq!(keeper.join().unwrap(), expected);
         });
@@ -159,7 +172,7 @@ fn a_reader_outlives_what_is_dropped_half_way() {
                 let partition = (number + count) as u32 % PARTITIONS;
                 assert!(reader.range(0..partition + 1).unwrap().take(count).count() <= count);
                 assert!(reader.records(partition).unwrap().take(count).count() <= count);
-                // A caller who stops by a panic leaves as little behind.
+                // A caller that panics leaves no traces either.
                 let stopped = catch_unwind(AssertUnwindSafe(|| {
                     for (at, block) in reader.all().unwrap().enumerate() {
                         let _block = block.unwrap();
@@ -197,7 +210,7 @@ fn a_check_that_its_caller_stops_changes_nothing() {
     });
 }
 
-/// Follows to the end; every look sees what the one before it saw, and perhaps more.
+/// Follows to the end. Each poll sees what the previous one saw, and perhaps more.
 fn follow(files: &Files, turn: usize) -> Vec<Content> {
     let deadline = Instant::now() + Duration::from_secs(120);
     let mut follower = Follower::open(files, ReaderOptions::default()).unwrap();
@@ -205,7 +218,7 @@ fn follow(files: &Files, turn: usize) -> Vec<Content> {
     let mut regions = 0;
     loop {
         let progress = follower.poll().unwrap();
-        assert!(progress.regions >= regions, "{progress:?} behind {regions}");
+        assert!(progress.regions >= regions, "{progress:?} after {regions}");
         if progress.regions > regions || progress.finished {
             regions = progress.regions;
             for at in 0..PARTITIONS as usize {
@@ -254,8 +267,8 @@ fn many_followers_of_one_writer_see_it_grow() {
     }
 }
 
-/// Two threads write one word without any order between them: `make tsan` runs this first, and goes on only when the
-/// sanitizer reports it. Nobody else runs it, as it has no defined behaviour.
+/// Two threads write one word without synchronisation. `make tsan` runs this first, and continues only if the sanitizer
+/// reports it. Nothing else runs it, since its behaviour is undefined.
 #[test]
 #[ignore = "a data race on purpose"]
 fn races_on_purpose() {
@@ -264,7 +277,7 @@ fn races_on_purpose() {
         for number in 0..2 {
             scope.spawn(move || {
                 for _ in 0..1000 {
-                    // SAFETY: none: it is the race that the sanitizer has to see. It is run for that only.
+                    // SAFETY: none. It is a data race on purpose, for the sanitizer to find, and runs only for that.
                     unsafe { (&raw mut WORD).write_volatile((&raw const WORD).read_volatile() + number) };
                 }
             });

@@ -1,4 +1,4 @@
-//! Calls in and out of season, failure, and what stays in the folder.
+//! Calls in valid and invalid states, failures, and what stays in the folder.
 
 mod common;
 
@@ -108,7 +108,7 @@ fn a_file_that_appears_meanwhile_is_not_replaced() {
 #[test]
 fn a_failed_writer_repeats_its_first_error() {
     let place = Place::new();
-    // A folder in the data file's final place: finishing fails while renaming.
+    // A folder has the final name of the data file, so `finish` fails while renaming.
     let mut writer = Writer::create(place.name(), options(Layout::Paired, 2).overwrite(true)).unwrap();
     std::fs::create_dir_all(place.name().with_extension("data").join("x")).unwrap();
     writer.write(0, b"a").unwrap();
@@ -116,9 +116,7 @@ fn a_failed_writer_repeats_its_first_error() {
     assert_eq!(first.code, Code::Io);
     for error in [
         writer.write(0, b"b").unwrap_err(),
-        writer
-            .write(9, b"not even an argument's mistake counts now")
-            .unwrap_err(),
+        writer.write(9, b"the argument is invalid, too").unwrap_err(),
         writer.flush().unwrap_err(),
         writer.property("k", "v").unwrap_err(),
         writer.finish().unwrap_err(),
@@ -247,13 +245,9 @@ fn the_region_writer_takes_blocks_in_slot_order() {
     region.block(Some(3), DATA, b"three", 1).unwrap();
     region.block(Some(3), EVENT, b"", 0).unwrap();
     assert_eq!(code(region.block(Some(2), DATA, b"x", 0)), Code::InvalidArgument);
-    let stored = |kind, codec, plain_size, stored, dictionary| StoredBlock {
-        kind,
-        codec,
-        plain_size,
-        stored,
-        records: 9,
-        dictionary,
+    let stored = |kind, codec, plain_size, stored, dictionary| {
+        let block = StoredBlock::new(stored, plain_size).kind(kind).codec(codec);
+        block.records(9).dictionary(dictionary)
     };
     region
         .stored_block(Some(0), stored(DATA, 1, 100, b"not looked at", 0))
@@ -307,7 +301,7 @@ fn a_region_that_is_given_up_leaves_no_trace() {
                 writer.broadcast(b"to all").unwrap();
                 if give_up {
                     let mut region = writer.region().unwrap();
-                    // More than is ever kept back in memory.
+                    // More than is held back in memory.
                     for _ in 0..5 {
                         region.block(Some(1), DATA, &[1; 500_000], 1).unwrap();
                     }
@@ -333,7 +327,7 @@ fn a_region_that_is_given_up_leaves_no_trace() {
     }
 }
 
-/// A broadcast record takes a short way behind another one, and not behind one for a few.
+/// A broadcast record takes a short path after another broadcast, and not after a multicast.
 #[test]
 fn broadcasts_go_to_all_whatever_came_before() {
     for ordered in [true, false] {

@@ -1,4 +1,4 @@
-//! What no reader is faster than.
+//! The limits of reading: no reader is faster.
 
 use crate::outcome::{Outcome, Run, timed};
 use faro::Codec;
@@ -8,10 +8,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zstd_safe::{DCtx, DParameter, FrameFormat};
 
-/// Copies a file out of the page cache, 256 KiB at a time, and takes a checksum of each 64 KiB if wanted.
-pub fn raw_pread(path: &Path, checksums: bool) -> Outcome<Run> {
+/// Copies a file from the page cache, 256 KiB at a time, and computes a checksum of each 64 KiB if wanted.
+pub(super) fn raw_pread(path: &Path, checksums: bool) -> Outcome<Run> {
     let file = File::open(path)?;
-    // In the file and in memory a byte has the same place in its line of the cache.
+    // Bytes have the same position in a cache line in the file and in memory.
     let mut memory = vec![0; (256 << 10) + 4096];
     let from = memory.as_ptr().align_offset(4096);
     let chunk = &mut memory[from..from + (256 << 10)];
@@ -39,14 +39,14 @@ pub fn raw_pread(path: &Path, checksums: bool) -> Outcome<Run> {
 }
 
 /// The payloads of a file, in memory.
-pub struct Compressed {
+pub(super) struct Compressed {
     blocks: Vec<(BlockHeader, Vec<u8>)>,
     codec: Codec,
 }
 
 impl Compressed {
-    /// Reads them out of a data file, which is nothing but blocks behind its header.
-    pub fn read(path: &Path, codec: Codec) -> Outcome<Self> {
+    /// Reads the payloads from a data file, which has only blocks after its header.
+    pub(super) fn read(path: &Path, codec: Codec) -> Outcome<Self> {
         let bytes = std::fs::read(path)?;
         let (mut blocks, mut at) = (Vec::new(), 64);
         while at < bytes.len() {
@@ -58,8 +58,8 @@ impl Compressed {
         Ok(Compressed { blocks, codec })
     }
 
-    /// Decompresses all of them into the same memory.
-    pub fn decode(&self) -> Outcome<Run> {
+    /// Decompresses all payloads into the same memory.
+    pub(super) fn decode(&self) -> Outcome<Run> {
         let most = self.blocks.iter().map(|(header, _)| header.plain_size).max();
         let mut plain = vec![0; most.unwrap_or(0) as usize];
         let mut context = DCtx::try_create().ok_or("no memory for a decompressor")?;

@@ -1,4 +1,5 @@
-//! `read`: files in, blocks out, every checksum verified, beside the copy out of the page cache and the codec alone.
+//! `read`: reads blocks and verifies every checksum, compared with the copy from the page cache and with the codec
+//! alone.
 
 mod limits;
 
@@ -10,10 +11,10 @@ use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::path::Path;
 
-/// What is read, and by whom.
+/// The arguments of `read`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Counts of partitions
+pub(crate) struct Args {
+    /// Numbers of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000])]
     partitions: Vec<u32>,
     /// Sizes of the sort buffer in MiB
@@ -31,24 +32,24 @@ pub struct Args {
     /// Orders: file, partition
     #[arg(long, value_delimiter = ',', default_value = "file,partition")]
     order: Vec<Order>,
-    /// Plain bytes of each repetition
+    /// Plain bytes in each repetition
     #[arg(long, default_value_t = 1 << 30)]
     bytes: u64,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     #[command(flatten)]
     to: Destination,
-    /// Subjects to run in place of all
+    /// Only these subjects
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Order {
-    /// As blocks lie in the file
+    /// The order of blocks in the file
     File,
-    /// Partition after partition
+    /// One partition after another
     Partition,
 }
 
@@ -68,7 +69,7 @@ fn codec(text: &str) -> Result<Codec, String> {
         .ok_or_else(|| format!("no codec is called {text}: none, lz4 or zstd"))
 }
 
-/// A finished output, and what is in it.
+/// A finished output, and how many plain bytes it has.
 struct Output {
     files: Files,
     plain_bytes: u64,
@@ -84,7 +85,7 @@ impl Output {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("read", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {
@@ -147,7 +148,7 @@ fn run_orders(
         };
         let mut subjects = vec![
             Subject::new("faro", || faro(output, *order, true)),
-            // Blocks that may be kept: each counts a reference, and has memory of its own when it was compressed.
+            // Blocks that may be kept: each counts a reference and, if it was compressed, has separate memory.
             Subject::new("faro-kept", || faro(output, *order, false)),
             Subject::new("raw-pread", || limits::raw_pread(output.data(), false)),
             Subject::new("raw-pread-crc", || limits::raw_pread(output.data(), true)),
@@ -163,7 +164,7 @@ fn run_orders(
     Ok(())
 }
 
-/// Opens, reads everything, and touches nothing that the library does not.
+/// Opens the output and reads everything. It touches no bytes that the library does not touch.
 fn faro(output: &Output, order: Order, lent: bool) -> Outcome<Run> {
     let (seconds, plain) = timed(|| {
         let reader = Reader::open(&output.files, ReaderOptions::default())?;

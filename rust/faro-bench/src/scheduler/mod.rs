@@ -1,4 +1,4 @@
-//! `scheduler`: many consumers at once, against each reading by itself.
+//! `scheduler`: many consumers at once, compared with each reading alone.
 
 mod model;
 mod real;
@@ -6,21 +6,21 @@ mod real;
 use crate::outcome::Outcome;
 use crate::results::{Destination, Results};
 
-/// Where things are put, and how much is done.
+/// The arguments of `scheduler`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     to: Destination,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Tiny sizes
+    /// Very small sizes, to see that it works
     #[arg(long)]
     quick: bool,
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("scheduler", args.to.out.as_deref())?;
     model::run(args.quick, &mut results)?;
     let (partitions, bytes) = if args.quick { (50, 4 << 20) } else { (1_000, 256 << 20) };

@@ -1,4 +1,4 @@
-//! A shuffle on a model disk: the real planning, and a disk that is nothing but a seek time and a throughput.
+//! A shuffle on a model disk: the real planning, with a disk that has only a seek time and a throughput.
 
 use crate::outcome::{Outcome, Run};
 use crate::results::{Case, Results};
@@ -6,16 +6,16 @@ use faro::Extent;
 use faro::plan::{Admitted, Sweep};
 use serde_json::json;
 
-/// Seconds that the disk takes to go anywhere else than on.
+/// Seconds for a seek.
 const SEEK_SECONDS: f64 = 0.008;
-/// Bytes a second once it is there.
+/// Bytes in a second, without seeks.
 const BYTES_A_SECOND: f64 = 200e6;
-/// Bytes between two files, so that each is somewhere else.
+/// Bytes between two files, so that going from one to another needs a seek.
 const APART: u64 = 1 << 20;
 /// Bytes that each consumer reads from each producer's file.
 const EXTENT: u64 = 10 << 10;
 
-/// Where the disk's head is, and how long it has worked.
+/// The position of the disk's head, and the time that it has worked.
 #[derive(Default)]
 struct Disk {
     at: u64,
@@ -52,7 +52,7 @@ impl Disk {
     }
 }
 
-/// Numbers in an order that nobody chose, the same each time.
+/// Numbers in a random order, the same each time.
 fn shuffled(count: u64) -> Vec<u64> {
     let mut numbers = crate::data::SplitMix64::new(5);
     let mut order: Vec<u64> = (0..count).collect();
@@ -62,14 +62,14 @@ fn shuffled(count: u64) -> Vec<u64> {
     order
 }
 
-/// Every consumer goes through the files by itself, in an order of its own; the disk serves them in turn.
+/// Every consumer reads the files alone, in its own order. The disk serves the consumers in turn.
 fn one_by_one(producers: u64, consumers: u64) -> Disk {
     let mut disk = Disk::default();
     let file = consumers * EXTENT + APART;
     let (files, who) = (shuffled(producers), shuffled(consumers));
     for turn in 0..producers {
         for consumer in &who {
-            // Each begins at another file, as engines do, so that they do not all want the same.
+            // Each begins with another file, as engines do, so that they do not all want the same file.
             let producer = files[((turn + consumer) % producers) as usize];
             disk.read(producer * file + consumer * EXTENT, EXTENT);
         }
@@ -77,7 +77,7 @@ fn one_by_one(producers: u64, consumers: u64) -> Disk {
     disk
 }
 
-/// The same requests through sweeps, file after file, with a bound for what is read and not taken.
+/// The same requests through sweeps, file after file, with a limit for bytes that are read and not taken.
 fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
     let options = faro::scheduler::SchedulerOptions::default();
     let mut disk = Disk::default();
@@ -96,14 +96,11 @@ fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
     }
     while left > 0 {
         for (producer, sweep) in sweeps.iter_mut().enumerate() {
-            // Consumers take what a read brought before the next one begins.
+            // Consumers take the bytes of a read before the next one begins.
             let mut room = budget;
             let read = sweep.next_read(options.gap_bytes, options.read_bytes, |_, extent| {
                 room = room.checked_sub(extent.length)?;
-                Some(Admitted {
-                    length: extent.length,
-                    next: None,
-                })
+                Some(Admitted::new(extent.length, None))
             });
             if let Some(read) = read {
                 disk.read(
@@ -117,8 +114,8 @@ fn scheduled(producers: u64, consumers: u64, budget: u64) -> Disk {
     disk
 }
 
-/// Runs the model: its seconds are the disk's, not this machine's.
-pub fn run(quick: bool, results: &mut Results) -> Outcome<()> {
+/// Runs the model. Its seconds are those of the model disk.
+pub(super) fn run(quick: bool, results: &mut Results) -> Outcome<()> {
     let (producers, consumers) = if quick { (20, 30) } else { (1_000, 1_000) };
     let bytes = producers * consumers * EXTENT;
     let mut case = Case::new();
@@ -154,7 +151,7 @@ mod tests {
         let together = scheduled(10, 20, 1 << 20);
         // The whole of each file is one read; the disk begins at the first.
         assert_eq!((together.reads, together.seeks), (10, 9));
-        // Less room, more reads, and then sweeps that begin anew.
+        // With less room there are more reads, and more sweeps.
         let narrow = scheduled(10, 20, 5 * EXTENT);
         assert_eq!(narrow.reads, 40);
     }

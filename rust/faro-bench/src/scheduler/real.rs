@@ -1,4 +1,4 @@
-//! Real files: what is asked of the system, and how long it takes when nothing is in the page cache.
+//! Real files: the reads from the system, and their time with an empty page cache.
 
 use crate::data::{Kind, Partitions, Records, SplitMix64};
 use crate::outcome::{Outcome, Run, timed};
@@ -11,11 +11,11 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Reads every partition of an output: the plain bytes, and what a scheduler has done.
+/// Reads every partition of an output. Returns the plain bytes, and the figures of a scheduler.
 type Reading = fn(&Reader, u32) -> Outcome<(u64, Option<Figures>)>;
 
-/// Writes an output of small extents and reads it, by a scheduler and by readers that take turns at random.
-pub fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
+/// Writes an output of small extents and reads it, with a scheduler and with readers that take random turns.
+pub(super) fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
     let records = Records::make(Kind::Text, 100)?;
     let (records_count, plain_bytes) = records.enough_for(bytes);
     let scratch = tempfile::tempdir_in(folder)?;
@@ -81,7 +81,7 @@ fn alone(trace: &Trace) -> serde_json::Map<String, serde_json::Value> {
     figures.as_object().cloned().unwrap_or_default()
 }
 
-/// The reads of readers that take turns, as they come: one for each extent, which are all shorter than a read is.
+/// The reads of readers that take turns: one for each extent, since all extents are shorter than a read.
 struct Trace {
     reads: u64,
     seek_bytes: u64,
@@ -117,7 +117,7 @@ fn trace(reader: &Reader, partitions: u32) -> Outcome<Trace> {
     Ok(trace)
 }
 
-/// Who is next, at random, among those who have more; the same each time.
+/// Draws the next reader that has more, the same each time.
 struct Turns {
     numbers: SplitMix64,
     left: Vec<usize>,
@@ -172,12 +172,12 @@ fn scheduled(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<Figures>)
     Ok((plain, Some(scheduler.figures())))
 }
 
-/// Makes the system forget what it has of the files: it has to be on the disk first.
+/// Removes the files from the page cache. Their bytes must be on the disk first.
 fn forget(files: &Files) -> Outcome<()> {
     for (_, path) in files.paths() {
         let file = File::open(path)?;
         file.sync_all()?;
-        // SAFETY: the descriptor is open, and the call touches no memory of this program.
+        // SAFETY: the descriptor is open, and the call does not touch memory of this program.
         let failed = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
         if failed != 0 {
             return Err(std::io::Error::from_raw_os_error(failed).into());

@@ -7,17 +7,17 @@ use faro::Codec;
 use std::hint::black_box;
 
 const BLOCK: usize = 64 << 10;
-/// What a record is charged in the sort buffer beyond its bytes (SRT-1).
+/// The charge of a record in the sort buffer beyond its bytes (SRT-1).
 const CHARGE: usize = 12;
 
-/// Plain payloads of one region's blocks, one behind another.
+/// The plain payloads of one region's blocks, one after another.
 struct Blocks {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// Compresses the first region's blocks, again and again, as many bytes as are written.
-pub fn alone(task: &Task<'_>) -> Outcome<Run> {
+/// Compresses the blocks of the first region again and again, for as many bytes as are written.
+pub(super) fn alone(task: &Task<'_>) -> Outcome<Run> {
     let blocks = blocks(task);
     let mut target = vec![0; BLOCK];
     let mut zstd = zstd_safe::CCtx::create();
@@ -51,7 +51,7 @@ pub fn alone(task: &Task<'_>) -> Outcome<Run> {
         }
         Ok(())
     })?;
-    // The last block may be too much.
+    // The last block may exceed the count.
     let seconds = seconds * task.plain_bytes as f64 / plain as f64;
     Ok(Run {
         stored_bytes: Some(stored as u64),

@@ -5,8 +5,8 @@ use crate::outcome::{Outcome, Run, timed};
 use faro::{Files, Reader, ReaderOptions, Summary, Writer, WriterOptions};
 use std::fs;
 
-/// Writes everything into one output, and removes it.
-pub fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
+/// Writes all records to one output, and removes it.
+pub(super) fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
     let (seconds, summary) = written(task, threads)?;
     if task.verify {
         verify(task, &summary.files)?;
@@ -20,8 +20,8 @@ pub fn write(task: &Task<'_>, threads: usize) -> Outcome<Run> {
     })
 }
 
-/// Writes everything into one output.
-pub fn written(task: &Task<'_>, threads: usize) -> Outcome<(f64, Summary)> {
+/// Writes all records to one output.
+pub(super) fn written(task: &Task<'_>, threads: usize) -> Outcome<(f64, Summary)> {
     let name = task.folder.join("faro");
     let options = WriterOptions::new(task.partitions)
         .buffer_size(task.buffer_mib << 20)
@@ -34,8 +34,8 @@ pub fn written(task: &Task<'_>, threads: usize) -> Outcome<(f64, Summary)> {
     })
 }
 
-/// Reads everything, and compares it with what was written.
-pub fn verify(task: &Task<'_>, files: &Files) -> Outcome<()> {
+/// Reads all records, and compares them with those written.
+pub(super) fn verify(task: &Task<'_>, files: &Files) -> Outcome<()> {
     let reader = Reader::open(files, ReaderOptions::default())?;
     let mut expected = vec![Vec::new(); task.partitions as usize];
     task.feed(|partition, record| {

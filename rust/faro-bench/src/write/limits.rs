@@ -1,4 +1,4 @@
-//! What the machine does at most.
+//! The limits of the machine.
 
 use super::Task;
 use crate::outcome::{Outcome, Run, timed};
@@ -8,21 +8,21 @@ use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 
-/// Bytes of a raw write: among 64 KiB to 4 MiB the best.
+/// The size of a raw write: the best from 64 KiB to 4 MiB.
 const PIECE: usize = 1 << 20;
 const AHEAD: u64 = 16 << 20;
 
 /// How a file grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// As it is written.
+pub(crate) enum Room {
+    /// With each write.
     Found,
-    /// Room for 16 MiB more is asked for ahead, without a change of the file's size.
+    /// Space for 16 MiB is reserved ahead, without changing the file's size.
     Ahead,
 }
 
-/// So many bytes to a new file, which is removed again.
-pub fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
+/// Writes `size` bytes to a new file, and removes it.
+pub(crate) fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
     let path = folder.join("raw");
     let bytes = vec![b'x'; PIECE];
     let mut file = File::create_new(&path)?;
@@ -50,8 +50,8 @@ pub fn raw_write(folder: &Path, size: u64, room: Room) -> Outcome<Run> {
     })
 }
 
-/// The same count of bytes from memory to memory, larger than caches.
-pub fn memcpy(task: &Task<'_>) -> Outcome<Run> {
+/// Copies the same number of bytes from memory to memory, with more memory than the caches have.
+pub(crate) fn memcpy(task: &Task<'_>) -> Outcome<Run> {
     let size = task.plain_bytes.min(128 << 20) as usize;
     let from = vec![1u8; size];
     let mut to = vec![2u8; size];

@@ -1,8 +1,8 @@
-//! `write`: records in, files out.
+//! `write`: records are written to files.
 
 mod codec;
 mod faro;
-pub mod limits;
+pub(crate) mod limits;
 mod peers;
 
 use crate::data::{Kind, Partitions, Records};
@@ -13,10 +13,10 @@ use limits::Room;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// What is written, and by whom.
+/// The arguments of `write`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Counts of partitions
+pub(crate) struct Args {
+    /// Numbers of partitions
     #[arg(long, value_delimiter = ',', default_values_t = [64, 1_000, 10_000])]
     partitions: Vec<u32>,
     /// Sizes of the sort buffer in MiB
@@ -31,18 +31,18 @@ pub struct Args {
     /// Data: text, skewed, lineitem
     #[arg(long, value_delimiter = ',', default_value = "text")]
     data: Vec<Kind>,
-    /// Plain bytes of each repetition
+    /// Plain bytes in each repetition
     #[arg(long, default_value_t = 1 << 30)]
     bytes: u64,
-    /// Repetitions behind the first, which is not measured
+    /// Repetitions after the first, which is not measured
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Reads what Faro wrote and compares it, while no clock runs
+    /// Read what Faro wrote and compare it, outside the measurement
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
     to: Destination,
-    /// Subjects to run in place of all
+    /// Only these subjects
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -56,27 +56,27 @@ fn codec(text: &str) -> Result<::faro::Codec, String> {
 }
 
 /// One case: the same work for every subject.
-pub struct Task<'a> {
+pub(crate) struct Task<'a> {
     records: &'a Records,
     kind: Kind,
     partitions: u32,
     buffer_mib: u64,
     codec: ::faro::Codec,
-    /// How many records, and their plain bytes.
+    /// The number of records.
     count: usize,
     plain_bytes: u64,
-    /// Whether what Faro wrote is read again.
+    /// Whether the output of Faro is read and compared.
     verify: bool,
     folder: PathBuf,
 }
 
 impl Task<'_> {
-    /// Gives each record and its partition to something.
+    /// Passes each record and its partition to a function.
     #[inline]
     fn feed(&self, mut take: impl FnMut(u32, &[u8]) -> Outcome<()>) -> Outcome<()> {
         let mut partitions = Partitions::new(self.kind, self.partitions);
         let mut left = self.count;
-        // By rounds: finding the place of a record modulo their count would be measured too.
+        // In rounds: the modulo for a position would be measured too.
         while left > 0 {
             let now = left.min(self.records.len());
             for at in 0..now {
@@ -101,7 +101,7 @@ impl Task<'_> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &Args) -> Outcome<()> {
+pub(crate) fn run(args: &Args) -> Outcome<()> {
     let mut results = Results::new("write", args.to.out.as_deref())?;
     for kind in &args.data {
         for length in &args.record_bytes {
@@ -141,7 +141,7 @@ fn run_cases(args: &Args, kind: Kind, records: &Records, results: &mut Results) 
     Ok(())
 }
 
-/// Most partitions of writers that have a file and much memory for each.
+/// The most partitions for writers that need a file and much memory for each.
 const FEW: u32 = 1_000;
 
 fn subjects<'a>(task: &'a Task<'a>) -> Vec<Subject<'a>> {
@@ -176,7 +176,7 @@ mod tests {
         args: Args,
     }
 
-    /// All subjects run, and what Faro wrote is what it was given.
+    /// All subjects run, and Faro's output has the records that it got.
     #[test]
     fn small_cases_of_everything() {
         let folder = tempfile::tempdir().unwrap();

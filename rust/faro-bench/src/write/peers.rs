@@ -1,4 +1,4 @@
-//! Others who write partitioned records: one file for each partition, each by its own buffer.
+//! Peers that write partitioned records: one file for each partition, each with a buffer.
 
 use super::Task;
 use crate::outcome::{Outcome, Run, timed};
@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file for each partition, with a share of the sort buffer's memory before it.
-pub fn hash_files(task: &Task<'_>) -> Outcome<Run> {
+/// A file for each partition, with a share of the sort buffer's memory as its buffer.
+pub(super) fn hash_files(task: &Task<'_>) -> Outcome<Run> {
     let share = share(task).max(256);
     let mut files = Vec::with_capacity(task.partitions as usize);
     for partition in 0..task.partitions {
@@ -37,21 +37,21 @@ pub fn hash_files(task: &Task<'_>) -> Outcome<Run> {
 }
 
 /// A file of Arrow record batches for each partition.
-pub fn arrow_ipc(task: &Task<'_>) -> Outcome<Run> {
+pub(super) fn arrow_ipc(task: &Task<'_>) -> Outcome<Run> {
     let create = |file, schema: &Arc<Schema>| Ok(arrow_ipc::writer::FileWriter::try_new(file, schema)?);
     let write = |writer: &mut arrow_ipc::writer::FileWriter<File>, batch: &RecordBatch| Ok(writer.write(batch)?);
     batches(task, create, write, |mut writer| Ok(writer.finish()?))
 }
 
-/// A Parquet file for each partition, its pages neither compressed nor given dictionaries.
-pub fn parquet(task: &Task<'_>) -> Outcome<Run> {
+/// A Parquet file for each partition, without compression and dictionaries.
+pub(super) fn parquet(task: &Task<'_>) -> Outcome<Run> {
     use parquet::arrow::ArrowWriter;
     use parquet::file::properties::WriterProperties;
     let properties = WriterProperties::builder().set_dictionary_enabled(false).build();
     let create = |file, schema: &Arc<Schema>| Ok(ArrowWriter::try_new(file, schema.clone(), Some(properties.clone()))?);
     let write = |writer: &mut ArrowWriter<File>, batch: &RecordBatch| {
         writer.write(batch)?;
-        // What is in memory stays within the buffer that all have.
+        // The memory stays within the buffer that all subjects have.
         Ok(writer.flush()?)
     };
     batches(task, create, write, |writer| {
@@ -106,7 +106,7 @@ fn batches<W>(
     finish(task, seconds)
 }
 
-/// What of the sort buffer's memory a partition has.
+/// A partition's share of the sort buffer's memory.
 fn share(task: &Task<'_>) -> usize {
     ((task.buffer_mib << 20) / u64::from(task.partitions)) as usize
 }
@@ -115,7 +115,7 @@ fn path(task: &Task<'_>, partition: u32) -> PathBuf {
     task.folder.join(format!("p{partition}"))
 }
 
-/// Sums up the files, and removes them.
+/// Adds up the sizes of the files, and removes them.
 fn finish(task: &Task<'_>, seconds: f64) -> Outcome<Run> {
     let mut stored = 0;
     for partition in 0..task.partitions {

@@ -1,4 +1,4 @@
-//! `faro cat`: partitions back out of the files.
+//! `faro cat`: prints partitions.
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -17,15 +17,15 @@ use crate::units;
 /// Print the records of partitions in the format that was packed
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-CSV and TSV come with the header line that `faro pack` kept. Arrow and Parquet outputs come as what was packed, on a \
-terminal as JSON lines; --format turns them into arrow (an IPC stream), parquet, csv or jsonl. Records of other \
-writers come with a line end behind each.
+CSV and TSV are printed with the header line that `faro pack` kept. Arrow and Parquet outputs are printed in the \
+format that was packed, on a terminal as JSON lines; --format converts them to arrow (an IPC stream), parquet, csv or \
+jsonl. Records of other writers are printed with a line end after each.
 
-Partitions come one after another in the order given. What several partitions share is stored once, and printed once \
-for each of them that was asked for, with --all too.
+Partitions are printed one after another in the order given. Data that several partitions share is stored once, and \
+printed once for each selected partition, also with --all.
 
-Events are not printed, in no format and not with --raw; standard error says how many there were. `faro info --json` \
-counts them in .blocks.events, `faro dump` shows them.
+Events are never printed, not even with --raw; standard error says how many there were. `faro info --json` counts them \
+in .blocks.events, `faro dump` shows them.
 
 Examples:
   faro cat shuffle -p 3
@@ -33,7 +33,7 @@ Examples:
   faro cat shuffle --all > orders.csv
   faro cat shuffle -p 0 --format parquet > part-0.parquet
   faro cat shuffle -p 0 --raw | xxd")]
-pub struct CatArgs {
+pub(crate) struct CatArgs {
     #[command(flatten)]
     target: Target,
 
@@ -53,14 +53,14 @@ pub struct CatArgs {
     #[arg(long)]
     raw: bool,
 
-    /// Leave the header line of CSV and TSV out
+    /// Omit the header line of CSV and TSV
     #[arg(long)]
     no_header: bool,
 }
 
-/// What partitions can be printed as.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum As {
+pub(crate) enum As {
     /// Comma-separated values
     Csv,
     /// Tab-separated values
@@ -76,7 +76,7 @@ pub enum As {
 }
 
 /// Runs the command.
-pub fn run(args: &CatArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CatArgs, out: &mut Out) -> Outcome {
     if args.partitions.is_empty() && !args.all {
         return Err(Failure::usage(
             "which partitions? --partition 3, --partition 3,5-9, or --all",
@@ -102,7 +102,7 @@ pub fn run(args: &CatArgs, out: &mut Out) -> Outcome {
     Ok(())
 }
 
-/// The data blocks of the partitions that were asked for; events are only counted.
+/// The data blocks of the selected partitions. Events are only counted.
 struct DataBlocks<'a, P> {
     reader: &'a Reader,
     partitions: P,
@@ -125,7 +125,7 @@ impl<P: Iterator<Item = u32>> DataBlocks<'_, P> {
     }
 }
 
-/// Binary output would garble a terminal, and nobody could read it there.
+/// Binary output would garble a terminal, and people could not read it.
 fn refuse_terminal(out: &Out, what: &str) -> Outcome {
     if out.is_terminal() {
         return Err(Failure::usage(format!(
@@ -140,7 +140,7 @@ fn raw(source: &mut DataBlocks<'_, impl Iterator<Item = u32>>, out: &mut Out) ->
     source.each(|block| out.payload(&block.payload))
 }
 
-/// The property of a name, which `pack` wrote.
+/// The value of a property that `pack` wrote.
 fn property<'a>(reader: &'a Reader, key: &str) -> Option<&'a str> {
     let properties = &reader.footer().properties;
     properties
@@ -201,9 +201,9 @@ fn batches(args: &CatArgs, source: &mut DataBlocks<'_, impl Iterator<Item = u32>
     writer.finish()
 }
 
-/// Writes batches in one of the formats that have columns.
+/// Writes batches in one of the formats with columns.
 enum BatchWriter<'a> {
-    /// With a delimiter; the header stands before the first batch.
+    /// With a delimiter. The header line is written before the first batch.
     Csv {
         out: &'a mut Out,
         header: bool,
@@ -230,7 +230,7 @@ impl<'a> BatchWriter<'a> {
                 delimiter: b'\t',
             },
             As::Jsonl => BatchWriter::Json { out },
-            As::Lines => return Err(Failure::usage("rows are no lines: use --format csv, tsv or jsonl")),
+            As::Lines => return Err(Failure::usage("rows are not lines: use --format csv, tsv or jsonl")),
             As::Arrow => {
                 let writer = arrow_ipc::writer::StreamWriter::try_new(out, &schema);
                 BatchWriter::Arrow(Box::new(writer.map_err(conversion)?))
@@ -241,7 +241,7 @@ impl<'a> BatchWriter<'a> {
                 BatchWriter::Parquet(Box::new(writer.map_err(parquet_conversion)?))
             }
         };
-        // So that the header line is there even when no batch is.
+        // Write the header line even if there are no batches.
         if matches!(writer, BatchWriter::Csv { .. }) {
             writer.write(&RecordBatch::new_empty(schema))?;
         }
@@ -286,7 +286,7 @@ fn conversion(error: ArrowError) -> Failure {
     }
 }
 
-/// The same of a Parquet writer.
+/// The same for a Parquet writer.
 fn parquet_conversion(error: ParquetError) -> Failure {
     match error {
         ParquetError::External(cause) if cause.is::<std::io::Error>() => not_written(std::io::Error::other(cause)),

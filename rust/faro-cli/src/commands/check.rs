@@ -1,4 +1,4 @@
-//! `faro check`: is a file whole and does it say one thing.
+//! `faro check`: checks that files are complete and consistent.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,17 @@ use crate::failure::{Failure, Outcome, code_of};
 use crate::term::Out;
 use crate::units;
 
-/// Check files: that they are whole, undamaged and consistent
+/// Check that files are complete, undamaged and consistent
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Of each output the first fault is shown, in the order that the specification fixes: its code, file and byte offset, \
-what was expected there and what was found. All outputs are checked; the exit code is that of the worst.
+For each output the first fault is shown, in the order of the specification: its code, file and byte offset, what was \
+expected there and what was found. All outputs are checked; the exit code is that of the worst.
 
 Examples:
   faro check shuffle
   faro check --level structure /data/shuffles/*.index
   faro check --json shuffle")]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(required = true, value_name = "NAME")]
     names: Vec<PathBuf>,
@@ -30,7 +30,7 @@ pub struct CheckArgs {
     #[arg(short, long, value_enum, value_name = "LEVEL", default_value = "decode")]
     level: LevelName,
 
-    /// Say nothing, only end with the exit code
+    /// Print nothing, only set the exit code
     #[arg(short, long)]
     quiet: bool,
 
@@ -41,16 +41,16 @@ pub struct CheckArgs {
 
 /// The levels of the specification's CHK-1; each includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LevelName {
+pub(crate) enum LevelName {
     /// Headers, tail, footer and all region messages: reads no data
     Structure,
     /// Also the checksum and header of every block
     Checksums,
-    /// Also what the blocks hold: decompression, framing, statistics
+    /// Also the content of blocks: decompression, framing, statistics
     Decode,
 }
 
-/// What came out for one output.
+/// The result for one output.
 #[derive(Debug, Serialize)]
 struct Verdict {
     name: String,
@@ -66,7 +66,7 @@ struct Verdict {
 
 /// An error of the library for programs.
 #[derive(Debug, Serialize)]
-pub struct Fault {
+pub(crate) struct Fault {
     code: &'static str,
     file: Option<String>,
     role: Option<&'static str>,
@@ -76,7 +76,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn of(error: &faro::Error) -> Fault {
+    pub(crate) fn of(error: &faro::Error) -> Fault {
         Fault {
             code: error.code.as_str(),
             file: error.file.as_ref().map(|file| file.display().to_string()),
@@ -89,7 +89,7 @@ impl Fault {
 }
 
 /// Runs the command.
-pub fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
     let mut worst = 0;
     let mut verdicts = Vec::new();
     for name in &args.names {

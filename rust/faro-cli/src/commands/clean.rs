@@ -1,4 +1,4 @@
-//! `faro clean`: what dead writers left in folders.
+//! `faro clean`: removes what dead writers left in folders.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,26 +12,26 @@ use crate::failure::Outcome;
 use crate::term::Out;
 use crate::units;
 
-/// Remove the temporary files that writers left which died
+/// Remove the temporary files that dead writers left
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Removed are temporary files (NAME.data.1234abcd.tmp and the like) and lock files that were last changed some time ago \
-and that no living writer has locked. Files of final names are never removed, nor what is in folders inside DIR. What a \
-writer left that died may hold most of its output: `faro repair NAME` first, if that is wanted.
+This removes temporary files (such as NAME.data.1234abcd.tmp) and lock files that have not changed for some time and \
+that no living writer has locked. It never removes files with final names, or files in subfolders of DIR. The files of \
+a dead writer may hold most of its output: to keep it, run `faro repair NAME` first.
 
 Examples:
   faro clean /data/shuffles --dry-run
   faro clean /data/shuffles --older-than 10m")]
-pub struct CleanArgs {
-    /// The folders to look in
+pub(crate) struct CleanArgs {
+    /// The folders to clean
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
 
-    /// How long ago a file must have been changed last: 90s, 10m, 2h, 1d
+    /// Remove only files that have not changed for this long: 90s, 10m, 2h, 1d
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_age)]
     older_than: Duration,
 
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 
@@ -45,7 +45,7 @@ fn parse_age(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
     let options = CleanOptions::default()
         .older_than(args.older_than)
         .dry_run(args.dry_run);
@@ -71,6 +71,7 @@ pub fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
             let why = match reason {
                 KeptReason::Young => format!("changed {} ago", age(file.age)),
                 KeptReason::Living => "its writer is alive".to_owned(),
+                other => other.as_str().to_owned(),
             };
             line(out, "kept", folder, file, &why)?;
         }

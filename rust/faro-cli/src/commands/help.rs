@@ -1,4 +1,4 @@
-//! `faro completions` and `faro man`: help for shells and readers, made from the arguments themselves.
+//! `faro completions` and `faro man`: completions and manual pages, made from the definitions of the arguments.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ Examples:
   faro completions bash > ~/.local/share/bash-completion/completions/faro
   faro completions zsh > ~/.zfunc/_faro
   faro completions fish > ~/.config/fish/completions/faro.fish")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
@@ -30,7 +30,7 @@ Examples:
   faro man | man -l -
   faro man pack | man -l -
   faro man --all ~/.local/share/man/man1")]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// The command; without it, faro itself
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
@@ -41,14 +41,14 @@ pub struct ManArgs {
 }
 
 /// Runs `faro completions`.
-pub fn completions(args: &CompletionsArgs, out: &mut Out) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "faro", &mut script);
     out.text(&String::from_utf8_lossy(&script))
 }
 
 /// Runs `faro man`.
-pub fn man(args: &ManArgs, out: &mut Out) -> Outcome {
+pub(crate) fn man(args: &ManArgs, out: &mut Out) -> Outcome {
     let mut whole = Cli::command();
     whole.build();
     if let Some(directory) = &args.all {

@@ -1,4 +1,4 @@
-//! `faro info`: what a file is.
+//! `faro info`: describes an output.
 
 mod report;
 mod text;
@@ -22,17 +22,17 @@ use crate::term::Out;
 use crate::units;
 use crate::view::{self, Spread, View};
 
-/// Say what an output is: header, sizes, codecs, skew, properties
+/// Describe an output: header, sizes, codecs, skew, properties
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Works on unfinished outputs too: it says so, and tells of the regions that are committed.
+It also describes unfinished outputs: it says so, and shows the committed regions.
 
 Examples:
   faro info shuffle
   faro info shuffle --partitions --schema
   faro info shuffles/*.index
   faro info --json shuffle | jq .partitions.skew")]
-pub struct InfoArgs {
+pub(crate) struct InfoArgs {
     /// The outputs: NAME, or one of its files NAME.data, NAME.index, NAME.faro
     #[arg(required = true, value_name = "NAME")]
     names: Vec<PathBuf>,
@@ -41,11 +41,11 @@ pub struct InfoArgs {
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
 
-    /// The columns of Arrow batches too
+    /// Also print the columns of Arrow batches
     #[arg(long)]
     schema: bool,
 
-    /// Records and stored bytes of each partition that reads any too
+    /// Also print records and stored bytes of each partition that has any
     #[arg(long)]
     partitions: bool,
 
@@ -53,15 +53,15 @@ pub struct InfoArgs {
     #[arg(long)]
     all_blocks: bool,
 
-    /// Print the report as JSON: an object; of several outputs, an object whose "outputs" is the list of theirs
+    /// Print the report as JSON: an object; for several outputs, an object with the list "outputs"
     #[arg(long)]
     json: bool,
 }
 
-/// Blocks whose headers are read when nobody asks for all.
+/// How many block headers are read by default.
 const SOME_BLOCKS: u64 = 100_000;
 /// Runs the command.
-pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
     if args.index.is_some() && args.names.len() > 1 {
         return Err(Failure::usage("--index is for one output"));
     }
@@ -73,7 +73,7 @@ pub fn run(args: &InfoArgs, out: &mut Out) -> Outcome {
         };
         let files = target.files()?;
         let view = View::open(&files)?;
-        let mut info = gather(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
+        let mut info = collect(&files, &view, if args.all_blocks { u64::MAX } else { SOME_BLOCKS })?;
         if args.schema {
             info.schema = schema(&view)?;
         }
@@ -111,7 +111,7 @@ fn schema(view: &View) -> Outcome<Option<Vec<ColumnInfo>>> {
     ))
 }
 
-/// What each partition reads that reads anything.
+/// What each partition reads, for partitions that read anything.
 fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
     let spread = Spread::of(view)?;
     let first = view.header().first_partition;
@@ -132,7 +132,7 @@ fn each(view: &View) -> Outcome<Vec<PartitionInfo>> {
     Ok(spread.each().map(info).collect())
 }
 
-fn gather(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
+fn collect(files: &Files, view: &View, most_blocks: u64) -> Outcome<Info> {
     let header = view.header();
     let mut file_infos = Vec::new();
     for (role, path) in view::paths(files) {
@@ -205,7 +205,7 @@ fn regions(view: &View, data_bytes: u64) -> Outcome<RegionsInfo> {
     Ok(info)
 }
 
-/// Reads the headers of the blocks, which say how each is compressed.
+/// Reads the headers of the blocks, which have the codec of each.
 fn blocks(files: &Files, view: &View, most: u64) -> Outcome<BlocksInfo> {
     let mut info = BlocksInfo {
         complete: true,

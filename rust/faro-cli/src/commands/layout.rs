@@ -1,4 +1,4 @@
-//! `faro layout`: every byte of an output accounted for, as a table or a picture.
+//! `faro layout`: shows what every byte of an output is, as a table or a picture.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,18 +21,18 @@ use crate::view::View;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The picture has a row for each region and a column for each partition (several share one when there are many), \
-coloured by stored bytes; bars show the totals of partitions and regions, so that skew shows at a glance.
+coloured by stored bytes; bars show the totals of partitions and regions, so that skew is visible at a glance.
 
 Examples:
   faro layout shuffle
   faro layout shuffle --totals
   faro layout shuffle --svg shuffle.svg
   faro layout --json shuffle | jq '.pieces[] | select(.partition == 3)'")]
-pub struct LayoutArgs {
+pub(crate) struct LayoutArgs {
     #[command(flatten)]
     target: Target,
 
-    /// Only the sums
+    /// Print only the totals
     #[arg(long, conflicts_with = "json")]
     totals: bool,
 
@@ -85,7 +85,7 @@ impl PieceInfo {
 }
 
 /// Runs the command.
-pub fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let files = args.target.files()?;
     let view = View::open(&files)?;
     let pieces = view.layout()?;
@@ -150,7 +150,7 @@ fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
     print_rows(&rows, out)
 }
 
-/// A table without lines around its columns: texts to the left, numbers to the right.
+/// A table without borders. Texts are aligned left, numbers right.
 fn titled(titles: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(titles);
@@ -163,7 +163,7 @@ fn titled(titles: &[&str]) -> Table {
     table
 }
 
-/// Prints rows of text that is safe, the titles in bold.
+/// Prints rows of safe text, with the titles in bold.
 fn print_rows(rows: &Table, out: &mut Out) -> Outcome {
     for (i, line) in rows.lines().enumerate() {
         let (style, line) = (out.style(), line.trim_end());
@@ -213,7 +213,7 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
 fn grid(view: &View) -> Outcome<Grid> {
     let header = view.header();
     let first = header.first_partition;
-    let grid = Grid::gather(first, header.partition_count, view.region_count(), |i| {
+    let grid = Grid::collect(first, header.partition_count, view.region_count(), |i| {
         let region = view.region(i)?;
         let own = region.slots().filter(|slot| slot.extent.length > 0);
         let own = own.map(|slot| (slot.partition - first, slot.extent.length)).collect();
@@ -229,7 +229,7 @@ fn grid(view: &View) -> Outcome<Grid> {
     Ok(grid?)
 }
 
-/// The shares of all bytes for the bar at the picture's foot.
+/// The shares of all bytes, for the bar at the bottom of the picture.
 fn parts(pieces: &[Piece]) -> Vec<Part> {
     let sum = |pick: &dyn Fn(&Piece) -> u64| pieces.iter().map(pick).sum();
     let of = |what: PieceKind| move |piece: &Piece| if piece.what == what { piece.blocks.payload } else { 0 };

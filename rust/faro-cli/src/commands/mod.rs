@@ -1,9 +1,9 @@
-//! The commands that need one module each.
+//! The commands that are one module each.
 
-pub mod cat;
-pub mod check;
-pub mod clean;
-pub mod help;
-pub mod info;
-pub mod layout;
-pub mod repair;
+pub(crate) mod cat;
+pub(crate) mod check;
+pub(crate) mod clean;
+pub(crate) mod help;
+pub(crate) mod info;
+pub(crate) mod layout;
+pub(crate) mod repair;

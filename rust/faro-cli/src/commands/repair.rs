@@ -1,4 +1,4 @@
-//! `faro repair`: unfinished files to their last commit, or a lost index from the data.
+//! `faro repair`: finishes an output at its last commit, or rebuilds a lost index.
 
 use std::path::{Path, PathBuf};
 
@@ -14,15 +14,15 @@ use crate::target::Target;
 use crate::term::Out;
 use crate::units;
 
-/// Make an unfinished output whole up to its last commit, or rebuild a lost index
+/// Finish an unfinished output at its last commit, or rebuild a lost index
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Without --rebuild: an output whose writer died becomes one that holds exactly the committed regions; what came after \
-the last commit is cut off. Its files are found under their final names and under the temporary ones that a writer uses \
-until it has finished; an index that was never written is made anew. A finished output is left as it is.
+Without --rebuild: the output of a dead writer is finished with exactly the committed regions; everything after the \
+last commit is cut off. Its files are found by their final names, and by the temporary names that a writer uses until \
+it has finished; an index that was never written is rebuilt. A finished output does not change.
 
-With --rebuild: the index, lost or damaged, is made anew from the blocks of the data file. What stood in the index \
-only cannot come back: statistics, properties, and who reads shared blocks.
+With --rebuild: the index, lost or damaged, is rebuilt from the blocks of the data file. What only the index had is \
+lost: statistics, properties, and which partitions read shared blocks.
 
 Examples:
   faro repair shuffle --dry-run
@@ -30,15 +30,15 @@ Examples:
   faro repair shuffle --file-id 1a2b3c4d
   faro repair shuffle --rebuild
   faro repair shuffle.data --rebuild --shared all")]
-pub struct RepairArgs {
+pub(crate) struct RepairArgs {
     #[command(flatten)]
     target: Target,
 
-    /// Make the index anew from the data file
+    /// Rebuild the index from the data file
     #[arg(long)]
     rebuild: bool,
 
-    /// Which output, when several writers left one: the first 8 digits of its file id, as temporary names have them
+    /// The output to repair, if several writers left one: the first 8 digits of its file id, as in temporary names
     #[arg(long, value_name = "DIGITS", conflicts_with = "rebuild")]
     file_id: Option<String>,
 
@@ -46,16 +46,16 @@ pub struct RepairArgs {
     #[arg(short, long, conflicts_with = "rebuild")]
     force: bool,
 
-    /// When the index is made anew: who reads blocks that were shared
+    /// If the index is rebuilt: which partitions read shared blocks
     #[arg(long, value_enum, value_name = "WHO", default_value = "none")]
     shared: Shared,
 
-    /// When the index is made anew for Arrow batches, whose schema was in the index: where to take it from, another
-    /// output of the same shuffle or an Arrow IPC stream
+    /// If the index is rebuilt for Arrow batches: where to take the schema from, another output of the same shuffle or
+    /// an Arrow IPC stream
     #[arg(long, value_name = "NAME|FILE")]
     schema: Option<PathBuf>,
 
-    /// Say what would be done, and change nothing
+    /// Print what would be done, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 
@@ -64,17 +64,17 @@ pub struct RepairArgs {
     json: bool,
 }
 
-/// Who reads the shared blocks of a rebuilt file.
+/// Which partitions read the shared blocks of a rebuilt file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shared {
-    /// Nobody: the bytes stay in the file
+pub(crate) enum Shared {
+    /// None: the bytes stay in the file
     None,
     /// Every partition
     All,
 }
 
 /// Runs the command.
-pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
     let limits = Limits::default();
     let shared = match args.shared {
         Shared::None => SharedPolicy::None,
@@ -118,7 +118,7 @@ pub fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
     print(args, &recovered, out)
 }
 
-/// What was done, whether the files were found or given.
+/// The result, for files that were found or given.
 struct Recovered {
     action: Action,
     file_id: Option<String>,
@@ -151,7 +151,7 @@ impl From<RecoverReport> for Recovered {
     }
 }
 
-/// The encapsulated schema message of another output, or the one that an Arrow IPC stream begins with.
+/// The encapsulated schema message of another output, or the first message of an Arrow IPC stream.
 fn schema_message(path: &Path) -> Outcome<Vec<u8>> {
     let stream = std::fs::read(path).ok().filter(|bytes| bytes.starts_with(&[0xff; 4]));
     let Some(mut bytes) = stream else {
@@ -181,8 +181,9 @@ fn print(args: &RepairArgs, recovered: &Recovered, out: &mut Out) -> Outcome {
             return out.line("nothing can be saved: no file begins with a header; `faro clean` removes what is left");
         }
         Action::LastCommit => format!("the output {done} cut at its last commit and finished"),
-        Action::Rebuilt => format!("the index {done} made anew"),
+        Action::Rebuilt => format!("the index {done} rebuilt"),
         Action::Published => format!("the output is whole, and {done} given its names"),
+        other => other.as_str().to_owned(),
     };
     for path in &recovered.found {
         out.line(&format!("found {}", escape(&path.display().to_string())))?;
@@ -214,7 +215,7 @@ fn print_report(report: &RepairReport, cut: &str, out: &mut Out) -> Outcome {
     if report.orphaned > 0 {
         let blocks = units::plural(report.orphaned, "shared block");
         out.line(&format!(
-            "  orphans  {blocks} that nobody reads; --shared all gives them to every partition"
+            "  orphans  {blocks} that no partition reads; --shared all gives them to every partition"
         ))?;
     }
     for lost in report.lost {

@@ -1,4 +1,4 @@
-//! Compares what the readers of partitions get, however it is cut into blocks.
+//! Compares the contents of partitions, regardless of blocks.
 
 use arrow_array::RecordBatch;
 use bytes::{Buf, Bytes};
@@ -7,29 +7,29 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 
-/// What came out.
+/// The result.
 #[derive(Debug, Serialize)]
-pub struct Content {
+pub(super) struct Content {
     /// Partitions that either output has.
     pub partitions: u32,
     pub different: Vec<PartitionDifference>,
 }
 
 impl Content {
-    pub fn is_equal(&self) -> bool {
+    pub(super) fn is_equal(&self) -> bool {
         self.different.is_empty()
     }
 }
 
-/// A partition whose contents differ, and where first.
+/// A partition with different contents, and the first difference.
 #[derive(Debug, Serialize)]
-pub struct PartitionDifference {
+pub(super) struct PartitionDifference {
     pub partition: u32,
     pub what: String,
 }
 
 /// Compares all partitions.
-pub fn compare(a: &Reader, b: &Reader) -> Outcome<Content> {
+pub(super) fn compare(a: &Reader, b: &Reader) -> Outcome<Content> {
     let (x, y) = (a.header().framing, b.header().framing);
     if x != y {
         let what = format!(
@@ -64,14 +64,14 @@ fn only_in(reader: &Reader, which: &str, partition: u32) -> Outcome<Option<Strin
     Ok((bytes > 0).then(|| format!("only in the {which}")))
 }
 
-/// What a partition's reader gets next.
+/// An item that a reader of a partition gets.
 #[derive(Debug, PartialEq)]
 enum Item {
     Bytes(Bytes),
     Event(u8, Bytes),
 }
 
-/// Reads the items of a partition, neighbouring bytes being one stream.
+/// Reads the items of a partition. Bytes between events are one stream.
 struct Items {
     blocks: faro::Blocks,
     rest: Bytes,
@@ -85,7 +85,7 @@ impl Items {
         })
     }
 
-    /// The next item; of bytes, as many as a block has left.
+    /// The next item. Bytes come as many as a block has left.
     fn next(&mut self) -> Outcome<Option<Item>> {
         if !self.rest.is_empty() {
             return Ok(Some(Item::Bytes(std::mem::take(&mut self.rest))));
@@ -146,7 +146,7 @@ fn compare_partition(a: &Reader, b: &Reader, partition: u32) -> Outcome<Option<S
     }))
 }
 
-/// Which record is the first that differs.
+/// The first record that differs.
 fn first_record(a: &Reader, b: &Reader, partition: u32) -> Outcome<Option<String>> {
     let (mut x, mut y) = (a.records(partition)?, b.records(partition)?);
     for i in 0u64.. {
@@ -161,7 +161,7 @@ fn first_record(a: &Reader, b: &Reader, partition: u32) -> Outcome<Option<String
     Ok(None)
 }
 
-/// Compares rows in as long runs as both have at hand.
+/// Compares rows in runs that are as long as both batches allow.
 fn compare_rows(a: &Reader, b: &Reader, partition: u32) -> Outcome<Option<String>> {
     let (first, second) = (a.arrow_schema()?, b.arrow_schema()?);
     if first.fields() != second.fields() {

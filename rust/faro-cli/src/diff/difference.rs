@@ -4,14 +4,14 @@ use serde::Serialize;
 
 /// A property of both files that differs.
 #[derive(Debug, Serialize)]
-pub struct Difference {
+pub(super) struct Difference {
     pub what: String,
     pub a: String,
     pub b: String,
 }
 
 impl Difference {
-    pub fn new(what: impl Into<String>, a: impl ToString, b: impl ToString) -> Difference {
+    pub(super) fn new(what: impl Into<String>, a: impl ToString, b: impl ToString) -> Difference {
         Difference {
             what: what.into(),
             a: a.to_string(),

@@ -1,4 +1,4 @@
-//! `faro diff`: what two outputs have in common and what not.
+//! `faro diff`: compares two outputs.
 
 mod content;
 mod difference;
@@ -19,8 +19,8 @@ use crate::units;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The content of a partition is what its reader gets: bytes, records or rows, and events, in order. It can be the same \
-though the blocks differ: other block sizes, codecs or regions. The files' identities (file_id) are never compared, \
-nor the checksums of blocks, which begin with them.
+although the blocks differ: in their sizes, codecs or regions. The identities of the files (file_id) are never \
+compared, nor the checksums of blocks, which include them.
 
 Exit code 1 means that there are differences; with --content, that contents differ.
 
@@ -28,16 +28,16 @@ Examples:
   faro diff shuffle-a shuffle-b
   faro diff --content uncompressed compressed
   faro diff --json a b | jq .content.different")]
-pub struct DiffArgs {
-    /// An output
+pub(crate) struct DiffArgs {
+    /// The first output
     #[arg(value_name = "A")]
     a: std::path::PathBuf,
 
-    /// Another output
+    /// The second output
     #[arg(value_name = "B")]
     b: std::path::PathBuf,
 
-    /// Compare only what readers get
+    /// Compare only the contents of partitions
     #[arg(long)]
     content: bool,
 
@@ -56,7 +56,7 @@ struct Report {
 }
 
 /// Runs the command.
-pub fn run(args: &DiffArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &DiffArgs, out: &mut Out) -> Outcome {
     let files = [Files::locate(&args.a)?, Files::locate(&args.b)?];
     let [a, b] = [
         Reader::open(&files[0], ReaderOptions::default())?,
@@ -86,7 +86,7 @@ fn print(report: &Report, out: &mut Out) -> Outcome {
     let style = out.style();
     if let Some(physical) = &report.physical {
         if physical.is_empty() {
-            out.line(&format!("files:    {}", style.green("equal but for their identity")))?;
+            out.line(&format!("files:    {}", style.green("equal except for their identity")))?;
         } else {
             let count = units::plural(physical.len() as u64, "difference");
             out.line(&format!("files:    {}", style.yellow(&count)))?;

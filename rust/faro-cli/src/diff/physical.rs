@@ -1,4 +1,4 @@
-//! Compares headers, footers and the blocks as they are stored.
+//! Compares headers, footers and stored blocks.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,8 +12,8 @@ use super::difference::Difference;
 use crate::failure::{Failure, Outcome};
 use crate::view;
 
-/// All differences but those of contents.
-pub fn compare([a, b]: [&Reader; 2], files: &[Files; 2]) -> Outcome<Vec<Difference>> {
+/// All differences except those of contents.
+pub(super) fn compare([a, b]: [&Reader; 2], files: &[Files; 2]) -> Outcome<Vec<Difference>> {
     let mut found = Vec::new();
     let mut note = |what: &str, a: String, b: String| {
         if a != b {
@@ -139,8 +139,8 @@ fn blocks_of(files: &Files) -> Outcome<(File, &Path)> {
     Ok((view::open(path)?.0, path))
 }
 
-/// The first byte that differs in extents of the same length, counted from their beginning. Checksums of blocks are left
-/// out: they begin with the identity of their file, and reading the contents verifies them.
+/// The first byte that differs in extents of the same length, counted from their beginning. It does not compare the
+/// checksums of blocks, which include the identity of the file; reading the contents verifies them.
 fn first_byte(files: &[(File, &Path); 2], extents: [Extent; 2]) -> Outcome<Option<u64>> {
     const CHUNK: u64 = 1 << 20;
     const HEADER: u64 = BlockHeader::SIZE as u64;
@@ -163,7 +163,7 @@ fn first_byte(files: &[(File, &Path); 2], extents: [Extent; 2]) -> Outcome<Optio
             let Some(header) = x[start..].first_chunk() else { break };
             next_block += BlockHeader::parse(header).size_in_file();
         }
-        // A header that the chunk holds in part is read again, whole; every extent ends with a whole block.
+        // A header that the chunk has only in part is read again. Every extent ends with a whole block.
         let known = if next_block > at { next_block.min(end) } else { end };
         let compared = (known - at) as usize;
         if let Some(place) = x[..compared].iter().zip(&y).position(|(x, y)| x != y) {

@@ -1,17 +1,18 @@
-//! The three structs that stand outside of messages: file header, block header, tail.
+//! The three structs outside messages: file header, block header, tail.
 
 use super::note::{Section, number};
 use crate::checksum::crc32c;
 use crate::pack::hex;
+use faro::block;
 
 /// The first bytes of every file.
 const MAGIC: [u8; 8] = *b"\x89FARO\r\n\x1a";
-/// The bytes of a file header.
-pub const HEADER: usize = 64;
-/// The bytes of a block header.
-pub const BLOCK: usize = 24;
-/// The bytes of a tail.
-pub const TAIL: usize = 24;
+/// The size of a file header, in bytes.
+pub(super) const HEADER: usize = 64;
+/// The size of a block header, in bytes.
+pub(super) const BLOCK: usize = 24;
+/// The size of a tail, in bytes.
+pub(super) const TAIL: usize = 24;
 
 const FILE_FIELDS: [(usize, usize, &str); 14] = [
     (0, 8, "magic"),
@@ -30,8 +31,8 @@ const FILE_FIELDS: [(usize, usize, &str); 14] = [
     (60, 4, "checksum"),
 ];
 
-/// The fields of a file header, or of what there is of one.
-pub fn file_header(section: &mut Section) {
+/// Notes the fields of a file header, which may be incomplete.
+pub(super) fn file_header(section: &mut Section) {
     let bytes = section.bytes.clone();
     for (at, size, name) in FILE_FIELDS {
         if at + size > bytes.len() {
@@ -68,8 +69,8 @@ pub fn file_header(section: &mut Section) {
     }
 }
 
-/// The fields of a block header at the start of a section that holds the whole block, in the file with this id.
-pub fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
+/// Notes the fields of the block header at the start of a section with a whole block, in the file with this id.
+pub(super) fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
     let bytes = section.bytes.clone();
     let computed = crc32c(&[file_id, &bytes[..20], &bytes[BLOCK..BLOCK + stored]]);
     let partition = match number(&bytes, 8, 4) as u32 {
@@ -92,7 +93,7 @@ pub fn block_header(section: &mut Section, file_id: &[u8], stored: usize) {
 }
 
 /// The fields of a tail.
-pub fn tail(section: &mut Section) {
+pub(super) fn tail(section: &mut Section) {
     let bytes = section.bytes.clone();
     section.note(0, 8, "footer_offset", number(&bytes, 0, 8).to_string());
     section.note(8, 4, "footer_size", number(&bytes, 8, 4).to_string());
@@ -106,20 +107,20 @@ pub fn tail(section: &mut Section) {
 }
 
 /// Whether these bytes are the last of a finished file.
-pub fn is_tail(bytes: &[u8]) -> bool {
+pub(super) fn is_tail(bytes: &[u8]) -> bool {
     bytes.len() == TAIL && bytes[16..].iter().zip(MAGIC).all(|(a, b)| *a == !b)
 }
 
-/// What a block kind is called.
-pub fn kind_name(kind: u8) -> String {
+/// The name of a block kind.
+pub(super) fn kind_name(kind: u8) -> String {
     let name = match kind {
-        0 => "data",
-        1 => "event",
+        block::DATA => "data",
+        block::EVENT => "event",
         64..=127 => "event of the application",
-        128 => "region message",
-        129 => "footer message",
-        130 => "schema message",
-        131 => "dictionary",
+        block::REGION => "region message",
+        block::FOOTER => "footer message",
+        block::SCHEMA => "schema message",
+        block::DICTIONARY => "dictionary",
         2..=63 => "reserved",
         132..=191 => "reserved metadata",
         192.. => "metadata that may be skipped",

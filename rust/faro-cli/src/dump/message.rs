@@ -1,5 +1,5 @@
-//! Annotates a FlatBuffers message. Nothing in it is trusted: what leads out of the message or where something stands
-//! already is said to do so, and its bytes are left unexplained.
+//! Annotates a FlatBuffers message. It trusts nothing: a note says when something leads out of the message or overlaps
+//! another part, and those bytes are not explained.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::note::number;
 use super::schema::{Table, Type};
 use crate::escape::escape;
 
-/// A note at a place inside of the message.
-pub struct Part {
+/// A note at a position in the message.
+pub(super) struct Part {
     pub length: usize,
     pub name: String,
     pub value: String,
@@ -16,15 +16,15 @@ pub struct Part {
 
 struct Walk<'a> {
     bytes: &'a [u8],
-    /// Where the message begins in its file: people look for offsets there.
+    /// The offset of the message in its file. Notes show offsets in the file.
     base: u64,
     parts: BTreeMap<usize, Part>,
-    /// Elements of a vector that are explained one by one.
+    /// How many elements of a vector are explained one by one.
     limit: usize,
 }
 
-/// The parts of a message by their place; together they tile it.
-pub fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
+/// The parts of a message by their position. Together they tile it.
+pub(super) fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
     let mut walk = Walk {
         bytes,
         base,
@@ -44,7 +44,7 @@ pub fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> 
 }
 
 impl Walk<'_> {
-    /// Adds a part unless it would reach out of the message or into another part.
+    /// Adds a part, unless it extends beyond the message or overlaps another part.
     fn add(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) -> bool {
         let free = |end: usize| {
             let before = self.parts.range(..end).next_back();
@@ -67,7 +67,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Reads a uoffset and says where it leads; nothing if that is outside.
+    /// Reads and notes a uoffset, and returns its target; none if that is outside the message.
     fn reference(&mut self, at: usize, name: &str, what: &str) -> Option<usize> {
         let distance = number(self.bytes, at, 4) as usize;
         let target = at + distance;
@@ -103,7 +103,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Explains a vtable, unless another table did, and gives the places of the fields in the table.
+    /// Explains a vtable, unless another table has done so, and returns the positions of the fields in the table.
     fn vtable(&mut self, at: usize, table: &'static Table) -> Vec<usize> {
         let size = number(self.bytes, at, 2) as usize;
         if size < 4 || at + size > self.bytes.len() {
@@ -189,7 +189,8 @@ impl Walk<'_> {
         }
         match field_type {
             Type::Text => self.text(start, count, name),
-            // One byte is a member set's eight partitions, or a piece of an Arrow schema: a heap says more than a row each.
+            // A byte is eight partitions of a set, or a part of an Arrow schema: one note for all says more than a row
+            // for each.
             Type::Numbers(1) => {
                 self.add(
                     start,
@@ -249,7 +250,7 @@ impl Walk<'_> {
         self.add(start + count, 1, "  end of the string", "");
     }
 
-    /// Explains what is left: zeros between parts, and bytes that nothing led to.
+    /// Explains the rest: zeros between parts, and bytes that no part covers.
     fn fill(&mut self) {
         let mut gaps = Vec::new();
         let mut at = 0;

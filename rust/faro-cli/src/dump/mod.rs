@@ -1,4 +1,4 @@
-//! `faro dump`: the bytes of files and what they mean, also where they are damaged.
+//! `faro dump`: shows the bytes of files and what they mean, also in damaged files.
 
 mod fields;
 mod message;
@@ -24,63 +24,63 @@ use walk::Walk;
 /// Show the bytes of files in hexadecimal, and what each of them means
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-With --annotate every field of headers, blocks, messages and the tail stands in a row of its own: offset, bytes, name, \
-value. Damaged and unfinished files are shown too; checksums are computed and compared.
+With --annotate every field of headers, blocks, messages and the tail has a row: offset, bytes, name, value. Damaged \
+and unfinished files are shown too; checksums are computed and compared.
 
-NAME may be an output or any single file; --file chooses one file of an output.
+NAME may be an output or any one file; --file selects one file of an output.
 
 Examples:
   faro dump --annotate shuffle
   faro dump --annotate --region 0 --partition 3 shuffle
   faro dump --offset 4096 --length 64 shuffle.data
   faro dump --annotate --format markdown tiny > tiny.md")]
-pub struct DumpArgs {
+pub(crate) struct DumpArgs {
     #[command(flatten)]
     target: Target,
 
-    /// Say what the bytes mean
+    /// Explain the bytes
     #[arg(short, long)]
     annotate: bool,
 
-    /// Only one file of the output
+    /// Show only one file of the output
     #[arg(long, value_enum, value_name = "FILE")]
     file: Option<Which>,
 
-    /// From this byte on; with --annotate, from the header or block on that holds it
+    /// Start at this byte; with --annotate, at the header or block with this byte
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
 
-    /// So many bytes
+    /// Show this many bytes
     #[arg(long, value_name = "N")]
     length: Option<u64>,
 
-    /// Only this region: its blocks and its message
+    /// Show only this region: its blocks and its message
     #[arg(long, value_name = "N")]
     region: Option<u32>,
 
-    /// Only what this partition reads
+    /// Show only what this partition reads
     #[arg(long, value_name = "N")]
     partition: Option<u32>,
 
-    /// Bytes of each payload and elements of each vector that are shown; 0 shows all
+    /// How many bytes of each payload and elements of each vector to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 64)]
     limit: usize,
 
-    /// How to write it
+    /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 /// One file of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Which {
+pub(crate) enum Which {
     Data,
     Index,
 }
 
 /// How a dump is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// A heading and a code block for each file
@@ -90,7 +90,7 @@ pub enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &DumpArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &DumpArgs, out: &mut Out) -> Outcome {
     let paths = paths(args)?;
     let many = paths.len() > 1;
     let selected = selected(args)?;
@@ -130,7 +130,7 @@ fn file_name(path: &Path) -> String {
         .map_or_else(String::new, |name| escape(&name.to_string_lossy()))
 }
 
-/// The files to show: those of the output, or the one that was named, whatever it is.
+/// The files to show: those of the output, or the one file that was named.
 fn paths(args: &DumpArgs) -> Outcome<Vec<(Option<Role>, PathBuf)>> {
     let name = &args.target.name;
     let extension = name.extension().and_then(|extension| extension.to_str());
@@ -150,7 +150,7 @@ fn paths(args: &DumpArgs) -> Outcome<Vec<(Option<Role>, PathBuf)>> {
 
 type Ranges = Vec<(Role, Range<u64>)>;
 
-/// The bytes of the region and partition that were asked for; nothing means all bytes.
+/// The bytes of the selected region and partition; none for all bytes.
 fn selected(args: &DumpArgs) -> Outcome<Option<Ranges>> {
     if args.region.is_none() && args.partition.is_none() {
         return Ok(None);
@@ -201,7 +201,7 @@ fn ranges_of(all: &Ranges, role: Option<Role>) -> Vec<Range<u64>> {
     of_role.map(|(_, range)| range.clone()).collect()
 }
 
-/// Whether a part of a file was asked for.
+/// Whether a part of a file is selected.
 fn is_wanted(args: &DumpArgs, chosen: Option<&[Range<u64>]>, part: &Range<u64>) -> bool {
     let overlaps = |range: &Range<u64>| range.start < part.end && part.start < range.end;
     let end = args
@@ -248,7 +248,7 @@ fn json(args: &DumpArgs, path: &Path, chosen: Option<Vec<Range<u64>>>) -> Outcom
     Ok(serde_json::json!({ "file": path.display().to_string(), "bytes": size, "sections": all }))
 }
 
-/// Bytes without meaning, exactly those that were asked for.
+/// Prints exactly the selected bytes, without their meaning.
 fn plain(args: &DumpArgs, path: &Path, chosen: Option<Vec<Range<u64>>>, out: &mut Out) -> Outcome {
     let (file, size) = view::open(path)?;
     let end = args

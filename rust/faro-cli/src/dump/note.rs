@@ -1,10 +1,10 @@
-//! What an annotation is.
+//! Annotations.
 
 use serde::Serialize;
 
-/// What some bytes of a file mean.
+/// The meaning of some bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Note {
+pub(super) struct Note {
     pub offset: u64,
     pub length: u64,
     pub name: String,
@@ -17,19 +17,19 @@ pub struct Note {
 
 /// A part of a file, such as a header or a block, with the notes that tile it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Section {
+pub(super) struct Section {
     pub offset: u64,
     pub length: u64,
     pub title: String,
     pub notes: Vec<Note>,
-    /// The section's bytes, which all notes lie in.
+    /// The section's bytes. All notes are inside them.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
 impl Section {
     /// A section without notes yet.
-    pub fn new(offset: u64, title: impl Into<String>, bytes: Vec<u8>) -> Section {
+    pub(super) fn new(offset: u64, title: impl Into<String>, bytes: Vec<u8>) -> Section {
         Section {
             offset,
             length: bytes.len() as u64,
@@ -39,13 +39,13 @@ impl Section {
         }
     }
 
-    /// Adds a note on bytes at a place inside of the section.
-    pub fn note(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) {
+    /// Adds a note on bytes at a position in the section.
+    pub(super) fn note(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) {
         self.push(at, length, name, value, false);
     }
 
     /// Adds a note on bytes of a payload.
-    pub fn payload(&mut self, at: usize, length: usize, name: impl Into<String>) {
+    pub(super) fn payload(&mut self, at: usize, length: usize, name: impl Into<String>) {
         self.push(at, length, name, "", true);
     }
 
@@ -63,15 +63,15 @@ impl Section {
         }
     }
 
-    /// The bytes that a note is on.
-    pub fn bytes_of(&self, note: &Note) -> &[u8] {
+    /// The bytes of a note.
+    pub(super) fn bytes_of(&self, note: &Note) -> &[u8] {
         let at = (note.offset - self.offset) as usize;
         &self.bytes[at..at + note.length as usize]
     }
 }
 
-/// Little-endian numbers at a place where the caller knows that there are enough bytes.
-pub fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
+/// A little-endian number. The caller knows that there are enough bytes.
+pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
     bytes[at..at + size]
         .iter()
         .rev()

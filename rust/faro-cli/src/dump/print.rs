@@ -1,24 +1,24 @@
-//! Annotations as text: offset, bytes, meaning.
+//! Prints annotations as text: offset, bytes, meaning.
 
 use super::note::{Note, Section};
 use crate::failure::Outcome;
 use crate::term::{Out, Style};
 
-/// Bytes on a row of fields, and of payloads, which are shown as characters too.
+/// Bytes in a row of fields, and in a row of payloads, which are also shown as characters.
 const FIELD_ROW: usize = 8;
 const PAYLOAD_ROW: usize = 16;
-/// Names are padded to the longest of their section, but not beyond this.
+/// Names are padded to the longest in their section, and at most to this width.
 const NAME_WIDTH: usize = 40;
 
-/// How much of long notes is shown.
+/// The limits for long notes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Bytes of a payload.
     pub payload: usize,
 }
 
-/// Prints a section: a title and a row or more for each note.
-pub fn section(section: &Section, limits: Limits, out: &mut Out) -> Outcome {
+/// Prints a section: a title, and one or more rows for each note.
+pub(super) fn section(section: &Section, limits: Limits, out: &mut Out) -> Outcome {
     let style = out.style();
     let title = format!("{} ({} bytes at {})", section.title, section.length, section.offset);
     out.line(&style.bold(&title))?;
@@ -38,7 +38,7 @@ pub fn section(section: &Section, limits: Limits, out: &mut Out) -> Outcome {
     out.line("")
 }
 
-/// Whether a note needs rows of its own, with the bytes as characters behind them.
+/// Whether a note needs separate rows, with the bytes also as characters after them.
 fn is_long(note: &Note) -> bool {
     note.payload && note.length > FIELD_ROW as u64
 }
@@ -72,7 +72,7 @@ fn payload(section: &Section, note: &Note, limits: Limits, style: Style, out: &m
     more(note, shown, style, out)
 }
 
-/// Says how many bytes of a note are not shown.
+/// Prints how many bytes of a note are not shown.
 fn more(note: &Note, shown: usize, style: Style, out: &mut Out) -> Outcome {
     let hidden = note.length - shown as u64;
     if hidden == 0 {
@@ -81,8 +81,8 @@ fn more(note: &Note, shown: usize, style: Style, out: &mut Out) -> Outcome {
     out.line(&style.dim(&format!("{:>10}  ... {hidden} bytes more", note.offset + shown as u64)))
 }
 
-/// Prints bytes without meaning.
-pub fn plain(offset: u64, bytes: &[u8], out: &mut Out) -> Outcome {
+/// Prints bytes without their meaning.
+pub(super) fn plain(offset: u64, bytes: &[u8], out: &mut Out) -> Outcome {
     let style = out.style();
     for (i, row) in bytes.chunks(PAYLOAD_ROW).enumerate() {
         let at = offset + (i * PAYLOAD_ROW) as u64;

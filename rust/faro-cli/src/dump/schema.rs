@@ -1,14 +1,16 @@
-//! The tables of schema/faro.fbs, as far as an annotation needs them.
+//! The tables of schema/faro.fbs, for annotations.
+
+use faro::block;
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
-pub enum Type {
+pub(super) enum Type {
     U32,
     U64,
     Text,
-    /// A vector of numbers of so many bytes.
+    /// A vector of numbers of this many bytes.
     Numbers(usize),
-    /// A vector of structs of so many bytes, by their members' places, sizes and names.
+    /// A vector of structs of this many bytes, with the positions, sizes and names of their members.
     Structs(usize, &'static [(usize, usize, &'static str)]),
     Table(&'static Table),
     Tables(&'static Table),
@@ -16,17 +18,17 @@ pub enum Type {
 
 /// A table: its name and fields in the order of their ids.
 #[derive(Debug)]
-pub struct Table {
+pub(super) struct Table {
     pub name: &'static str,
     pub fields: &'static [(&'static str, Type)],
 }
 
 /// The root table of a metadata block of this kind.
-pub fn root(kind: u8) -> Option<&'static Table> {
+pub(super) fn root(kind: u8) -> Option<&'static Table> {
     match kind {
-        128 => Some(&REGION),
-        129 => Some(&FOOTER),
-        130 => Some(&SCHEMA),
+        block::REGION => Some(&REGION),
+        block::FOOTER => Some(&FOOTER),
+        block::SCHEMA => Some(&SCHEMA),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Walks a file from its first byte to its last and explains every part, also where the file is damaged.
+//! Walks over a file from its first byte to its last, and explains every part, also of a damaged file.
 
 use std::fs::File;
 use std::io;
@@ -10,32 +10,33 @@ use super::message;
 use super::note::{Section, number};
 use super::schema;
 use crate::failure::Outcome;
+use faro::block::{ANY_PARTITION, REGION};
 
-/// The largest block that is read into memory, as with the library's limits.
+/// The largest block that is read into memory: the default limit of the library.
 const MAX_BLOCK: u64 = 64 << 20;
-/// Bytes that lead nowhere are shown in sections of this size.
+/// Bytes that are not explained are shown in sections of this size.
 const PIECE: u64 = 1 << 20;
 
 /// Explains files.
-pub struct Walk<'a> {
+pub(super) struct Walk<'a> {
     pub file: &'a File,
     pub size: u64,
-    /// Elements of a vector that are explained one by one.
+    /// How many elements of a vector are explained one by one.
     pub limit: usize,
 }
 
-/// What a walk knows of the file from its header.
+/// What a walk knows about the file from its header.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// What the checksums of the file's blocks begin with (BLK-9); zeros in a file too short to have one.
+    /// The start of the checksums of the file's blocks (BLK-9); zeros if the file is too short.
     file_id: [u8; 16],
     records: bool,
     arrow: bool,
 }
 
 impl Walk<'_> {
-    /// Hands on each section that `wanted` wants, in order; sections tile the file.
-    pub fn run(
+    /// Passes each section that `wanted` selects to `then`, in order. The sections tile the file.
+    pub(super) fn run(
         &self,
         wanted: impl Fn(&Range<u64>) -> bool,
         failure: impl Fn(io::Error) -> crate::failure::Failure,
@@ -105,7 +106,7 @@ impl Walk<'_> {
             let header = self.read(at..at + BLOCK as u64)?;
             let stored = number(&header, 0, 4);
             let length = BLOCK as u64 + stored.next_multiple_of(8);
-            // Zeros look like empty blocks, but are none: a data block has data.
+            // Zeros look like empty blocks. They are not blocks, since a data block has data.
             if stored <= MAX_BLOCK && length <= end - at && header.iter().any(|byte| *byte != 0) {
                 return Ok((at..at + length, true));
             }
@@ -118,8 +119,8 @@ impl Walk<'_> {
         let (kind, codec) = (bytes[16], bytes[17]);
         let partition = number(&bytes, 8, 4) as u32;
         let owner = match partition {
-            u32::MAX if kind < 128 => ", shared".to_owned(),
-            u32::MAX => String::new(),
+            ANY_PARTITION if kind < REGION => ", shared".to_owned(),
+            ANY_PARTITION => String::new(),
             partition => format!(", partition {partition}"),
         };
         let name = fields::kind_name(kind);
@@ -155,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Explains records, as far as they go up to the end exactly.
+    /// Explains records, if they end exactly at the end of the payload.
     fn records(&self, section: &mut Section, stored: usize) {
         let mut at = BLOCK;
         let end = BLOCK + stored;

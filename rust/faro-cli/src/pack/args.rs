@@ -10,16 +10,16 @@ use super::key_type::KeyType;
 use super::source::Format;
 use crate::units::parse_size;
 
-/// Write the rows of files as shuffle files, partitioned by a key
+/// Write the rows of files to shuffle files, partitioned by a key
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Text inputs (CSV, TSV, JSON lines) become files with the framing `records`: each record holds the bytes of one line \
-without its line end, or of one CSV record, line ends in quoted fields included. Empty lines are left out. The \
+Text inputs (CSV, TSV, JSON lines) become files with the framing `records`: each record has the bytes of one line \
+without its line end, or of one CSV record with the line ends in its quoted fields. Empty lines are left out. The \
 header line is kept as a property, from which `faro cat` restores it. Parquet and Arrow inputs become files with the \
 framing `arrow`.
 
-Several inputs give several outputs: with -o a directory, one in it for each input, named after it; with -o given \
-once for each input, those. Their producers' numbers count from --producer on. With --range all get the same bounds.
+Several inputs make several outputs: if -o is a directory, one in it for each input, with the name of the input; or \
+pass -o once for each input. Their producers have numbers from --producer on. With --range, all have the same bounds.
 
 Examples:
   faro pack orders.csv -o shuffle --by customer
@@ -28,7 +28,7 @@ Examples:
   faro pack events.jsonl -o events --by /user/id --range --partitions 16
   faro pack readings.tsv -o readings --by 2:float --no-header --bounds 0,10.5,99
   zcat orders.csv.gz | faro pack - --format csv -o shuffle --by customer --single")]
-pub struct PackArgs {
+pub(crate) struct PackArgs {
     /// Files to read: CSV, TSV, JSON lines, Parquet, Arrow IPC; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
@@ -37,17 +37,17 @@ pub struct PackArgs {
     #[arg(short, long, required = true, value_name = "NAME", action = ArgAction::Append)]
     pub output: Vec<PathBuf>,
 
-    /// Columns of the key, by name, by number from 1, or for JSON by pointer (/user/id); text formats: with a type:
-    /// `text` (the default for CSV and TSV), `int`, `float`, `bool`, `decimal(SCALE)`, `date`, `timestamp`,
+    /// The columns of the key, by name, by number from 1, or for JSON by pointer (/user/id); for text formats with a
+    /// type: `text` (the default for CSV and TSV), `int`, `float`, `bool`, `decimal(SCALE)`, `date`, `timestamp`,
     /// `timestamptz`
     #[arg(short, long, required = true, value_name = "COLUMN[:TYPE]", value_delimiter = ',', value_parser = parse_by)]
     pub by: Vec<By>,
 
-    /// Partition by a hash of the key (XXH64, as the specification's KEY says): the default
+    /// Partition by a hash of the key (XXH64, see KEY in the specification): the default
     #[arg(long, conflicts_with_all = ["range", "bounds"])]
     pub hash: bool,
 
-    /// Partition by ranges of the key, their bounds found from a sample of the inputs
+    /// Partition by ranges of the key, with bounds from a sample of the inputs
     #[arg(long)]
     pub range: bool,
 
@@ -57,11 +57,11 @@ pub struct PackArgs {
     #[arg(long, value_name = "V,V,...|@FILE", allow_hyphen_values = true)]
     pub bounds: Option<String>,
 
-    /// How many partitions [default: 64, or as many as the bounds make]
+    /// The number of partitions [default: 64, or as many as the bounds make]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     pub partitions: Option<u32>,
 
-    /// Size of the sort buffer, at least 64KiB: when it is full, a region is written
+    /// Size of the sort buffer, at least 64KiB; when it is full, a region is written
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_memory)]
     pub memory: u64,
 
@@ -69,7 +69,7 @@ pub struct PackArgs {
     #[arg(long, value_name = "CODEC", default_value = "none", value_parser = parse_codec)]
     pub codec: Compression,
 
-    /// Plain bytes that a block should hold, 1KiB to 64MiB
+    /// Target for the plain bytes of a block, 1KiB to 64MiB
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_block_size)]
     pub block_size: u32,
 
@@ -77,7 +77,7 @@ pub struct PackArgs {
     #[arg(long)]
     pub single: bool,
 
-    /// Let records of a partition change their order where that makes better files
+    /// Allow records of a partition to change their order where that makes better files
     #[arg(long)]
     pub unordered: bool,
 
@@ -85,7 +85,7 @@ pub struct PackArgs {
     #[arg(long, value_name = "UUID")]
     pub file_id: Option<Uuid>,
 
-    /// Number of the producer that the file names; further inputs have the next ones
+    /// Number of the producer in the file; further inputs get the next numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub producer: u64,
 
@@ -93,11 +93,11 @@ pub struct PackArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub attempt: u32,
 
-    /// Partition whose extent is the first in each region
+    /// The partition with the first extent in each region
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub rotation: u32,
 
-    /// The format of all inputs; otherwise it is told from their first bytes or their names
+    /// The format of all inputs; by default it follows from their first bytes or their names
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
 
@@ -109,11 +109,11 @@ pub struct PackArgs {
     #[arg(long, conflicts_with = "no_header")]
     pub header: bool,
 
-    /// The first line of CSV and TSV is a record; columns have numbers from 1
+    /// The first line of CSV and TSV is a record, and columns have numbers from 1
     #[arg(long)]
     pub no_header: bool,
 
-    /// Sync the files to the device before they get their names
+    /// Sync the files to the device before they get their final names
     #[arg(long)]
     pub sync: bool,
 
@@ -128,7 +128,7 @@ pub struct PackArgs {
 
 /// A column of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
+pub(crate) struct By {
     pub name: String,
     pub kind: Option<KeyType>,
 }
@@ -154,7 +154,7 @@ fn parse_by(text: &str) -> Result<By, String> {
     })
 }
 
-/// A smaller buffer makes thousands of regions; most often a unit was forgotten.
+/// A smaller buffer makes thousands of regions; usually a unit was forgotten.
 fn parse_memory(text: &str) -> Result<u64, String> {
     let size = parse_size(text)?;
     at_least(size, text, 64 << 10, "64KiB", "MiB").map(|()| size)
@@ -182,7 +182,7 @@ fn at_least(size: u64, text: &str, least: u64, shown: &str, unit: &str) -> Resul
 
 /// A codec and its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compression {
+pub(crate) struct Compression {
     pub codec: faro::Codec,
     pub level: i32,
 }

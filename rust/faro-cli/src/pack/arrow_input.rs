@@ -20,7 +20,7 @@ use crate::failure::{Failure, Outcome};
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
 
 /// An input of batches that is ready to be read.
-pub struct ArrowInput {
+pub(super) struct ArrowInput {
     path: PathBuf,
     pub format: Format,
     pub schema: SchemaRef,
@@ -31,7 +31,7 @@ pub struct ArrowInput {
 
 impl ArrowInput {
     /// Reads the schema and finds the key's columns in it.
-    pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<ArrowInput> {
+    pub(super) fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<ArrowInput> {
         let (path, format) = (source.path.clone(), source.format);
         let (schema, batches) = if format == Format::Parquet {
             parquet(&path, source.into_random_access()?)?
@@ -58,13 +58,16 @@ impl ArrowInput {
     }
 
     /// The types of the key's columns.
-    pub fn types(&self) -> Vec<Option<KeyType>> {
+    pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         let kind = |&position: &usize| KeyType::of_arrow(self.schema.field(position).data_type());
         self.key.iter().map(kind).collect()
     }
 
-    /// The next batch with what `then` makes of the key of each row; nothing at the end.
-    pub fn next<T>(&mut self, mut then: impl FnMut(&[KeyValue<'_>]) -> T) -> Outcome<Option<(RecordBatch, Vec<T>)>> {
+    /// The next batch, with the result of `then` for the key of each row; none at the end.
+    pub(super) fn next<T>(
+        &mut self,
+        mut then: impl FnMut(&[KeyValue<'_>]) -> T,
+    ) -> Outcome<Option<(RecordBatch, Vec<T>)>> {
         let Some(batch) = self.batches.next() else {
             return Ok(None);
         };

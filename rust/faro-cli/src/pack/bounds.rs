@@ -1,4 +1,4 @@
-//! Bounds that the caller gives, read by the types of the key's columns.
+//! Bounds from the caller, read by the types of the key's columns.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use super::reading::integer;
 use super::value::OwnedValue;
 use crate::failure::{Failure, Outcome};
 
-/// Bounds as they were given, of no type yet: each input reads them by the types of its own key.
+/// Bounds without types: each input reads them by the types of its key.
 #[derive(Debug)]
-pub struct Bounds {
+pub(super) struct Bounds {
     file: Option<PathBuf>,
     rows: Vec<Row>,
 }
@@ -31,7 +31,7 @@ struct Row {
 #[derive(Debug)]
 enum Given {
     Plain(String),
-    /// In JSON, with what it stands for if it is a string.
+    /// A JSON value, with its text if it is a string.
     Json {
         raw: String,
         text: String,
@@ -40,7 +40,7 @@ enum Given {
 
 impl Bounds {
     /// Reads `--bounds`: values with commas between, or `@FILE` with one bound in JSON on each line.
-    pub fn read(text: &str, columns: usize) -> Outcome<Bounds> {
+    pub(super) fn read(text: &str, columns: usize) -> Outcome<Bounds> {
         if let Some(path) = text.strip_prefix('@') {
             return read_file(Path::new(path), columns);
         }
@@ -64,13 +64,13 @@ impl Bounds {
         })
     }
 
-    /// How many partitions they make.
-    pub fn partitions(&self) -> u64 {
+    /// How many partitions the bounds make.
+    pub(super) fn partitions(&self) -> u64 {
         self.rows.len() as u64 + 1
     }
 
-    /// The bounds by these types. Where a column has none, as in JSON, the bounds are what they look like.
-    pub fn typed(&self, types: &[Option<KeyType>]) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
+    /// The bounds with these types. If a column has none, as in JSON, the type follows from the bounds.
+    pub(super) fn typed(&self, types: &[Option<KeyType>]) -> Outcome<(Vec<OwnedKey>, Vec<KeyType>)> {
         let kind = |(column, kind): (usize, &Option<KeyType>)| kind.unwrap_or_else(|| self.look(column));
         let types: Vec<KeyType> = types.iter().enumerate().map(kind).collect();
         let mut bounds: Vec<OwnedKey> = Vec::with_capacity(self.rows.len());
@@ -93,7 +93,7 @@ impl Bounds {
         Ok((bounds, types))
     }
 
-    /// The type that all values of a column look like.
+    /// The type that all values of a column fit.
     fn look(&self, column: usize) -> KeyType {
         let looks = self.rows.iter().filter_map(|row| row.values.get(column)?.look());
         let together = |a, b| match (a, b) {

@@ -12,14 +12,14 @@ use super::key_type::KeyType;
 type Getter<'a> = Box<dyn Fn(usize) -> KeyValue<'a> + 'a>;
 
 /// One key column of a batch.
-pub struct KeyColumn<'a> {
+pub(super) struct KeyColumn<'a> {
     array: &'a dyn Array,
     get: Getter<'a>,
 }
 
 impl<'a> KeyColumn<'a> {
     /// The value of a row.
-    pub fn value(&self, row: usize) -> KeyValue<'a> {
+    pub(super) fn value(&self, row: usize) -> KeyValue<'a> {
         if self.array.is_null(row) {
             KeyValue::Null
         } else {
@@ -29,7 +29,7 @@ impl<'a> KeyColumn<'a> {
 }
 
 /// The positions of the key's columns.
-pub fn find(schema: &Schema, by: &[By]) -> Result<Vec<usize>, String> {
+pub(super) fn find(schema: &Schema, by: &[By]) -> Result<Vec<usize>, String> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let find = |by: &By| {
         if let Some(kind) = by.kind {
@@ -51,8 +51,8 @@ pub fn find(schema: &Schema, by: &[By]) -> Result<Vec<usize>, String> {
     by.iter().map(find).collect()
 }
 
-/// The position of a column that was named, or numbered from 1.
-pub fn position<T: AsRef<str>>(names: &[T], name: &str) -> Result<usize, String> {
+/// The position of a column, by its name or its number from 1.
+pub(super) fn position<T: AsRef<str>>(names: &[T], name: &str) -> Result<usize, String> {
     let mut called = names.iter().enumerate().filter(|(_, known)| known.as_ref() == name);
     match (called.next(), called.next()) {
         (Some((position, _)), None) => Ok(position),
@@ -66,7 +66,7 @@ pub fn position<T: AsRef<str>>(names: &[T], name: &str) -> Result<usize, String>
 }
 
 /// A column number counted from 1, as a position.
-pub fn number(text: &str, columns: usize) -> Option<usize> {
+pub(super) fn number(text: &str, columns: usize) -> Option<usize> {
     text.parse::<usize>()
         .ok()
         .filter(|n| (1..=columns).contains(n))
@@ -83,8 +83,8 @@ fn no_such_column<T: AsRef<str>>(name: &str, known: &[T]) -> String {
     format!("there is no column \"{name}\"{types}; the columns are: {}", list(known))
 }
 
-/// Names with commas between, the first twenty.
-pub fn list<T: AsRef<str>>(names: &[T]) -> String {
+/// The first twenty names, separated by commas.
+pub(super) fn list<T: AsRef<str>>(names: &[T]) -> String {
     let mut list = names.iter().take(20).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     if names.len() > 20 {
         list.push_str(", ...");
@@ -92,8 +92,8 @@ pub fn list<T: AsRef<str>>(names: &[T]) -> String {
     list
 }
 
-/// The key columns of a batch, at positions that [`find`] gave.
-pub fn of_batch<'a>(batch: &'a RecordBatch, positions: &[usize]) -> Vec<KeyColumn<'a>> {
+/// The key columns of a batch, at the positions from [`find`].
+pub(super) fn of_batch<'a>(batch: &'a RecordBatch, positions: &[usize]) -> Vec<KeyColumn<'a>> {
     let column = |&position: &usize| {
         let array = batch.column(position);
         KeyColumn {
@@ -104,7 +104,7 @@ pub fn of_batch<'a>(batch: &'a RecordBatch, positions: &[usize]) -> Vec<KeyColum
     positions.iter().map(column).collect()
 }
 
-/// Integers of any width, and what is stored as one.
+/// Integers of any width, and types that are stored as integers.
 macro_rules! integers {
     ($array:expr, $type:ty) => {{
         let values = $array.as_primitive::<$type>().values();
@@ -183,7 +183,7 @@ fn other_getter(array: &ArrayRef) -> Getter<'_> {
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            // Without values every key is null, and there is nothing to normalize.
+            // Without values, every key is null, and there is nothing to normalize.
             let keys = if dictionary.values().is_empty() {
                 Vec::new()
             } else {
@@ -195,7 +195,7 @@ fn other_getter(array: &ArrayRef) -> Getter<'_> {
             };
             Box::new(move |row| values.value(keys[row]))
         }
-        // The type null, since `find` lets nothing else through.
+        // The type null: `find` accepts no other.
         _ => Box::new(|_| KeyValue::Null),
     }
 }

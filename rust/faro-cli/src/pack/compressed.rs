@@ -1,4 +1,4 @@
-//! Inputs that are compressed with gzip or Zstandard. The crates flate2 and zstd decompress Parquet's pages already.
+//! Inputs that are compressed with gzip or Zstandard, through the crates flate2 and zstd, which Parquet needs already.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,14 +8,14 @@ use flate2::read::MultiGzDecoder;
 
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
+pub(super) enum Compression {
     Gzip,
     Zstd,
 }
 
 impl Compression {
-    /// What the first bytes of an input say.
-    pub fn of_content(start: &[u8]) -> Option<Compression> {
+    /// Recognises the compression by the first bytes of an input.
+    pub(super) fn of_content(start: &[u8]) -> Option<Compression> {
         match start {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
@@ -33,7 +33,7 @@ impl Compression {
     }
 
     /// The plain bytes of all members or frames.
-    pub fn decoded(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    pub(super) fn decoded(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
         let inner: Box<dyn Read + Send> = match self {
             Compression::Gzip => Box::new(MultiGzDecoder::new(input)),
             Compression::Zstd => Box::new(zstd::Decoder::new(input)?),
@@ -46,7 +46,7 @@ impl Compression {
 }
 
 /// A name without `.gz`, `.zst` or `.zstd`.
-pub fn plain_name(path: &Path) -> &Path {
+pub(super) fn plain_name(path: &Path) -> &Path {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_compressed = extension.is_some_and(|extension| {
         ["gz", "zst", "zstd"]
@@ -59,7 +59,7 @@ pub fn plain_name(path: &Path) -> &Path {
     }
 }
 
-/// Says of a decoder's errors that the input is damaged; those of the system stay as they are.
+/// Marks the errors of a decoder as damage of the input. Errors of the system stay unchanged.
 struct Decoded {
     inner: Box<dyn Read + Send>,
     compression: Compression,
@@ -77,7 +77,7 @@ impl Read for Decoded {
     }
 }
 
-/// What is wrong with a compressed input.
+/// The fault of a compressed input.
 #[derive(Debug)]
 struct Damage(String);
 
@@ -90,7 +90,7 @@ impl fmt::Display for Damage {
 impl std::error::Error for Damage {}
 
 /// Whether an error of reading says that a compressed input is damaged.
-pub fn is_damage(error: &io::Error) -> bool {
+pub(super) fn is_damage(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|source| source.is::<Damage>())
 }
 

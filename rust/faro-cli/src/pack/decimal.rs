@@ -1,8 +1,8 @@
 //! Decimal numbers as text, exactly.
 
-/// Reads a number such as `-12.50` or `125e-1`: its unscaled value and its scale, the smallest that holds it. Nothing
-/// if it is not a number, or if 128 bits and a scale of 8 bits do not hold it.
-pub fn parse(text: &str) -> Option<(i128, i8)> {
+/// Reads a number such as `-12.50` or `125e-1`. Returns its unscaled value and the smallest possible scale; none if it
+/// is not a number, or does not fit into 128 bits and a scale of 8 bits.
+pub(super) fn parse(text: &str) -> Option<(i128, i8)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
@@ -34,8 +34,8 @@ pub fn parse(text: &str) -> Option<(i128, i8)> {
     Some((unscaled, i8::try_from(scale).ok()?))
 }
 
-/// The same number with another scale; nothing if that scale does not hold it exactly.
-pub fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
+/// The same number with another scale; none if that would not be exact.
+pub(super) fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
     let power = |digits: i32| 10i128.checked_pow(digits.unsigned_abs());
     match i32::from(to) - i32::from(scale) {
         _ if unscaled == 0 => Some(0),
@@ -47,7 +47,7 @@ pub fn rescale(unscaled: i128, scale: i8, to: i8) -> Option<i128> {
 }
 
 /// The number as text, without an exponent.
-pub fn show(unscaled: i128, scale: i8) -> String {
+pub(super) fn show(unscaled: i128, scale: i8) -> String {
     if scale <= 0 && unscaled != 0 {
         return format!("{unscaled}{}", "0".repeat(usize::from(scale.unsigned_abs())));
     }

@@ -10,15 +10,15 @@ use super::source::{Format, Source};
 use super::text_input::TextInput;
 use crate::failure::Outcome;
 
-/// Records or batches, with the keys that they have.
-pub enum Input {
+/// Records or batches, with their keys.
+pub(super) enum Input {
     Text(TextInput),
     Arrow(ArrowInput),
 }
 
 impl Input {
     /// Reads the header or the schema, and finds the key's columns there.
-    pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<Input> {
+    pub(super) fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<Input> {
         Ok(if source.format.is_text() {
             Input::Text(TextInput::open(source, args, progress)?)
         } else {
@@ -27,30 +27,30 @@ impl Input {
     }
 
     /// The input's format.
-    pub fn format(&self) -> Format {
+    pub(super) fn format(&self) -> Format {
         match self {
             Input::Text(input) => input.format,
             Input::Arrow(input) => input.format,
         }
     }
 
-    /// The types of the key's values; nothing for a JSON value of which none is known.
-    pub fn types(&self) -> Vec<Option<KeyType>> {
+    /// The types of the key's values; none for a JSON value of unknown type.
+    pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         match self {
             Input::Text(input) => input.key.types(),
             Input::Arrow(input) => input.types(),
         }
     }
 
-    /// Expects JSON values of these types, where the caller named none.
-    pub fn expect(&mut self, types: &[KeyType]) {
+    /// Requires these types of JSON values for which the caller named none.
+    pub(super) fn expect(&mut self, types: &[KeyType]) {
         if let Input::Text(input) = self {
             input.expect(types);
         }
     }
 
-    /// Hands the keys of all rows on, one after another, to the end.
-    pub fn keys(&mut self, mut then: impl FnMut(&[faro::key::KeyValue<'_>])) -> Outcome {
+    /// Passes the keys of all rows to `then`, one after another.
+    pub(super) fn keys(&mut self, mut then: impl FnMut(&[faro::key::KeyValue<'_>])) -> Outcome {
         match self {
             Input::Text(input) => {
                 while input.next(&mut then)?.is_some() {
@@ -66,12 +66,12 @@ impl Input {
         Ok(())
     }
 
-    /// What of the key some records did not have, after all were read.
+    /// The values of the key that some records lack, after all were read.
     ///
     /// # Errors
     ///
-    /// A value that no record had, with the names that there are: most likely a name was mistyped.
-    pub fn missing(&self) -> Outcome<Vec<Missing>> {
+    /// A value that no record has, with the names that exist: most likely a name was mistyped.
+    pub(super) fn missing(&self) -> Outcome<Vec<Missing>> {
         match self {
             Input::Text(input) => input.missing(),
             Input::Arrow(_) => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! Where a value is in a JSON record: a member's name, or a JSON pointer (RFC 6901).
+//! Finds a value in a JSON record, by a member's name or a JSON pointer (RFC 6901).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The way to a value from the record's object.
+/// The path to a value from the record's object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// As the caller wrote it.
+pub(super) struct Path {
+    /// The text from the caller.
     pub text: String,
     names: Vec<String>,
 }
 
 impl Path {
     /// Reads a name, or a pointer, which begins with a slash.
-    pub fn parse(text: &str) -> Result<Path, String> {
+    pub(super) fn parse(text: &str) -> Result<Path, String> {
         let names = match text.strip_prefix('/') {
             None => vec![text.to_owned()],
             Some(pointer) => pointer
@@ -31,8 +31,8 @@ impl Path {
         })
     }
 
-    /// The text of the value in a record, which must be an object; nothing if it is not there.
-    pub fn find<'a>(&self, record: &'a str) -> Result<Option<&'a str>, String> {
+    /// The text of the value in a record, which must be an object; none if it is missing.
+    pub(super) fn find<'a>(&self, record: &'a str) -> Result<Option<&'a str>, String> {
         let mut value = Some(object(record)?);
         for name in &self.names {
             value = match value {
@@ -43,8 +43,8 @@ impl Path {
         Ok(value)
     }
 
-    /// The names that there are where the path ends in a record: of the same form as the path, sorted.
-    pub fn beside(&self, record: &str) -> Result<Vec<String>, String> {
+    /// The sorted names that exist where the path ends in a record, in the same form as the path.
+    pub(super) fn beside(&self, record: &str) -> Result<Vec<String>, String> {
         let mut value = object(record)?;
         let mut way = String::new();
         for name in &self.names {
@@ -75,7 +75,7 @@ impl Path {
     }
 }
 
-/// A name out of a pointer; nothing if a tilde does not stand for anything.
+/// A name from a pointer; none if it has a tilde without a meaning.
 fn unescaped(segment: &str) -> Option<String> {
     let whole = segment.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     whole.then(|| segment.replace("~1", "/").replace("~0", "~"))
@@ -97,7 +97,7 @@ fn object(record: &str) -> Result<&str, String> {
     }
 }
 
-/// A member of an object or an element of a list; nothing if it has none of this name.
+/// A member of an object, or an element of a list; none if there is none with this name.
 fn step<'a>(value: &'a str, name: &str) -> Result<Option<&'a str>, String> {
     let mut parser = serde_json::Deserializer::from_str(value);
     let found = match value.as_bytes().first() {
@@ -118,9 +118,9 @@ fn index(name: &str) -> Option<usize> {
     plain.then(|| name.parse().ok()).flatten()
 }
 
-/// What is wrong with the JSON of a line.
-pub fn mistake(error: serde_json::Error) -> String {
-    // The line is the record's, counted in its file; serde_json would always say line 1.
+/// The fault in the JSON of a line.
+pub(super) fn mistake(error: serde_json::Error) -> String {
+    // The caller adds the line in the file; serde_json always says line 1.
     let text = error.to_string();
     let short = text.split(" at line ").next().unwrap_or(&text);
     format!("not JSON: {short} at column {}", error.column())
@@ -128,7 +128,7 @@ pub fn mistake(error: serde_json::Error) -> String {
 
 type Found<'de> = Option<&'de RawValue>;
 
-/// Takes one member out of an object and passes over the others.
+/// Takes one member of an object, and skips the others.
 struct Member<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Member<'_> {
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for Member<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        // Of members of the same name the last counts, as in most JSON libraries.
+        // If several members have the name, the last counts, as in most JSON libraries.
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
             if key == self.0 {
                 found = Some(map.next_value::<&RawValue>()?);
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-/// Takes one element out of a list and passes over the others.
+/// Takes one element of a list, and skips the others.
 struct Element(usize);
 
 impl<'de> DeserializeSeed<'de> for Element {
@@ -218,7 +218,7 @@ mod tests {
         for (path, expected) in table {
             assert_eq!(find(record, path), Ok(expected), "{path}");
         }
-        // The escapes are not undone twice.
+        // Escapes are decoded only once.
         assert_eq!(find(r#"{"~1": 1}"#, "/~01"), Ok(Some("1")));
         for wrong in ["/~", "/a~2", "/~a~0"] {
             assert!(Path::parse(wrong).is_err(), "{wrong}");

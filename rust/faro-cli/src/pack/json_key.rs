@@ -1,4 +1,4 @@
-//! The key of a JSON record: which values it has, of which types, and how often one is missing.
+//! The key of JSON records: its values, their types, and how often they are missing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,12 +10,12 @@ use super::json::{self, Path};
 use super::key_type::KeyType;
 use super::reading::integer;
 
-/// How many names are shown, and how many records are searched for them, when a key is not there.
+/// How many names are shown, and how many records are searched for them, when a key is missing.
 const NAMES: usize = 20;
 
 /// Finds the key of records, one after another.
 #[derive(Debug)]
-pub struct JsonKey {
+pub(super) struct JsonKey {
     fields: Vec<Field>,
     records: u64,
 }
@@ -26,35 +26,35 @@ struct Field {
     path: Path,
     rule: Rule,
     missing: u64,
-    /// The names that there were instead, while no record has had this one.
+    /// The names that exist instead, while no record had this one.
     names: BTreeSet<String>,
 }
 
-/// What a value may be.
+/// The types that a value may have.
 #[derive(Clone, Copy, Debug)]
 enum Rule {
-    /// What it is (KEY-1).
+    /// Any type (KEY-1).
     Any,
-    /// This type, which the caller named.
+    /// The type that the caller named.
     Named(KeyType),
-    /// The type that the bounds have, or the first value: what is not of one type has no order that makes sense.
+    /// The type of the bounds, or of the first value: values of several types have no useful order.
     Alike(Option<KeyType>),
 }
 
-/// A value of the key that records did not have.
+/// A value of the key that records lack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub(super) struct Missing {
     pub name: String,
-    /// How many records did not have it, of how many.
+    /// How many records lack it.
     pub count: u64,
     pub records: u64,
-    /// The names that the first records had instead.
+    /// The names that the first records have instead.
     pub names: Vec<String>,
 }
 
 impl JsonKey {
-    /// The key's values where `by` says. With `alike` each must be of one type in all records.
-    pub fn new(by: &[By], alike: bool) -> Result<JsonKey, String> {
+    /// A key of the values `by`. With `alike`, each value must have the same type in all records.
+    pub(super) fn new(by: &[By], alike: bool) -> Result<JsonKey, String> {
         let field = |by: &By| {
             Ok(Field {
                 path: Path::parse(&by.name)?,
@@ -71,8 +71,8 @@ impl JsonKey {
         Ok(JsonKey { fields, records: 0 })
     }
 
-    /// The types of the values that have one; of those without, nothing but nulls was seen.
-    pub fn types(&self) -> Vec<Option<KeyType>> {
+    /// The types of the values; none for a value that was always null.
+    pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         let kind = |field: &Field| match field.rule {
             Rule::Named(kind) => Some(kind),
             Rule::Alike(kind) => kind,
@@ -81,8 +81,8 @@ impl JsonKey {
         self.fields.iter().map(kind).collect()
     }
 
-    /// Expects values of the types that bounds have, where the caller named none.
-    pub fn expect(&mut self, types: &[KeyType]) {
+    /// Requires the types of the bounds of values for which the caller named none.
+    pub(super) fn expect(&mut self, types: &[KeyType]) {
         for (field, kind) in self.fields.iter_mut().zip(types) {
             if let Rule::Alike(expected) = &mut field.rule {
                 *expected = Some(*kind);
@@ -90,8 +90,8 @@ impl JsonKey {
         }
     }
 
-    /// Finds the key of a record and hands it on.
-    pub fn with<T>(&mut self, record: &[u8], then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
+    /// Finds the key of a record, and passes it to `then`.
+    pub(super) fn with<T>(&mut self, record: &[u8], then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
         let record = std::str::from_utf8(record).map_err(|_| "not UTF-8, as JSON must be".to_owned())?;
         self.records += 1;
         let mut found = Vec::with_capacity(self.fields.len());
@@ -115,8 +115,8 @@ impl JsonKey {
         Ok(then(&values))
     }
 
-    /// The values that some record, or every record, did not have.
-    pub fn missing(&self) -> Vec<Missing> {
+    /// The values that some or all records lack.
+    pub(super) fn missing(&self) -> Vec<Missing> {
         let missing = self.fields.iter().filter(|field| field.missing > 0);
         let report = |field: &Field| Missing {
             name: field.path.text.clone(),
@@ -172,8 +172,8 @@ fn type_of(value: &KeyValue<'_>) -> Option<KeyType> {
     })
 }
 
-/// A value as what it is. KEY-1: a number without fraction and exponent is an integer; one that 64 bits do not hold is
-/// a float.
+/// The value of a JSON value by its form. KEY-1: a number without fraction and exponent is an integer; one that does
+/// not fit into 64 bits is a float.
 fn plain<'a>(raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
     match raw.as_bytes().first() {
         Some(b'"') => Ok(KeyValue::Text(text)),

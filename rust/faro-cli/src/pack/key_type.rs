@@ -1,13 +1,13 @@
-//! The type of a key's column: what it is called, and what it compares with.
+//! The type of a key's column: its names, and the types that it compares with.
 
 use std::fmt;
 
 use arrow_schema::{DataType, TimeUnit};
 
-/// What the values of a key's column are.
+/// The type of the values of a key's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyType {
-    /// Nothing but nulls.
+pub(crate) enum KeyType {
+    /// Only nulls.
     Null,
     Bool,
     /// An integer of any width, signed or not.
@@ -27,9 +27,9 @@ pub enum KeyType {
     Duration(TimeUnit),
 }
 
-/// What a date is stored as.
+/// How a date is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub(crate) enum Stored {
     Days,
     Milliseconds,
 }
@@ -46,11 +46,11 @@ const NAMED: [(&str, KeyType); 7] = [
 ];
 
 /// The names of types, for people.
-pub const NAMES: &str = "text, int, float, bool, decimal(SCALE), date, timestamp or timestamptz";
+pub(super) const NAMES: &str = "text, int, float, bool, decimal(SCALE), date, timestamp or timestamptz";
 
 impl KeyType {
-    /// The type that a name in `--by` stands for.
-    pub fn of_name(name: &str) -> Option<KeyType> {
+    /// The type for a name in `--by`.
+    pub(crate) fn of_name(name: &str) -> Option<KeyType> {
         let scale = name.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
         if let Some(scale) = scale {
             return scale.parse().ok().map(KeyType::Decimal);
@@ -58,8 +58,8 @@ impl KeyType {
         NAMED.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// The type of an Arrow column; nothing if it cannot be a key.
-    pub fn of_arrow(data_type: &DataType) -> Option<KeyType> {
+    /// The type of an Arrow column; none if it cannot be a key.
+    pub(crate) fn of_arrow(data_type: &DataType) -> Option<KeyType> {
         use DataType as D;
         Some(match data_type {
             D::Null => KeyType::Null,
@@ -82,7 +82,7 @@ impl KeyType {
     }
 
     /// Whether the values of the two types compare with each other, so that bounds of one are bounds of the other.
-    pub fn compares_with(self, other: KeyType) -> bool {
+    pub(crate) fn compares_with(self, other: KeyType) -> bool {
         let both = (self, other);
         self == other
             || matches!(
@@ -92,7 +92,7 @@ impl KeyType {
     }
 
     /// The type in words, with an example.
-    pub fn described(self) -> &'static str {
+    pub(crate) fn described(self) -> &'static str {
         match self {
             KeyType::Null => "a null",
             KeyType::Bool => "a boolean, such as true",

@@ -1,4 +1,4 @@
-//! `faro pack`: rows of files become shuffle files.
+//! `faro pack`: writes the rows of files to shuffle files.
 
 mod args;
 mod arrow_input;
@@ -22,8 +22,8 @@ mod times;
 mod value;
 mod write;
 
-pub use args::PackArgs;
-pub use value::hex;
+pub(crate) use args::PackArgs;
+pub(crate) use value::hex;
 
 use std::path::Path;
 
@@ -42,11 +42,11 @@ use packed::Packed;
 use partitioner::{Partitioner, Sampler};
 use source::{Source, is_stdin};
 
-/// How many partitions there are by default.
+/// The default number of partitions.
 const DEFAULT_PARTITIONS: u32 = 64;
 
 /// Runs the command.
-pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
+pub(crate) fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     crate::signals::install()?;
     let jobs = outputs::plan(args)?;
     let method = Method::of(args, &jobs)?;
@@ -74,7 +74,7 @@ pub fn run(args: &PackArgs, out: &mut Out) -> Outcome {
     Ok(())
 }
 
-/// Says how many records lack a value of the key.
+/// A note on how many records lack a value of the key.
 fn note(input: &str, missing: &Missing) -> String {
     let (have, key) = match missing.count {
         1 => ("has", "its key"),
@@ -108,7 +108,7 @@ enum Method {
 }
 
 impl Method {
-    /// What the caller chose. With several inputs, what is wrong with one of them is found before one is packed.
+    /// The method that the caller chose. With several inputs, the faults of all are found before the first is packed.
     fn of(args: &PackArgs, jobs: &[Job]) -> Outcome<Method> {
         let partitions = args.partitions.unwrap_or(DEFAULT_PARTITIONS);
         let method = if let Some(text) = &args.bounds {
@@ -139,7 +139,7 @@ impl Method {
         Ok(method)
     }
 
-    /// How the keys of an input become partitions, and how many there are.
+    /// The partitioner for the keys of an input, and the number of partitions.
     fn partitioner(&self, input: &mut Input) -> Outcome<(Partitioner, u32)> {
         Ok(match self {
             &Method::Hash { partitions } => (Partitioner::Hash { partitions }, partitions),
@@ -156,12 +156,12 @@ impl Method {
     }
 }
 
-/// Whether opening an input does not take anything from it.
+/// Whether opening an input consumes nothing of it.
 fn is_regular(path: &Path) -> bool {
     !is_stdin(path) && path.is_file()
 }
 
-/// Reads all inputs once for the bounds that divide their keys evenly.
+/// Reads all inputs once, for bounds that divide their keys evenly.
 fn sample(args: &PackArgs, jobs: &[Job], partitions: u32) -> Outcome<Partitioner> {
     let mut sampler = Sampler::new(partitions);
     let mut types: Vec<Option<KeyType>> = vec![None; args.by.len()];

@@ -1,4 +1,4 @@
-//! Which input becomes which output.
+//! Assigns inputs to outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 
 /// An input and the name of its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub(super) struct Job {
     pub input: PathBuf,
     pub base: PathBuf,
     pub producer: u64,
@@ -20,13 +20,13 @@ pub struct Job {
 
 impl Job {
     /// The files that the output will have.
-    pub fn files(&self, single: bool) -> Outcome<Files> {
+    pub(super) fn files(&self, single: bool) -> Outcome<Files> {
         Ok(Files::to_write(&self.base, single.then_some(Layout::Single))?)
     }
 }
 
-/// Pairs inputs and outputs, and refuses what cannot go well before anything is written.
-pub fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
+/// Pairs inputs and outputs, and refuses what would fail before anything is written.
+pub(super) fn plan(args: &PackArgs) -> Outcome<Vec<Job>> {
     let bases = bases(args)?;
     if args.file_id.is_some() && args.inputs.len() > 1 {
         return Err(Failure::usage(

@@ -1,11 +1,11 @@
-//! What was written, for reports.
+//! The report on what was written.
 
 use super::json_key::Missing;
 use serde::Serialize;
 
 /// What was written for one input.
 #[derive(Debug, Serialize)]
-pub struct Packed {
+pub(super) struct Packed {
     pub input: String,
     pub files: Vec<String>,
     pub format: &'static str,

@@ -1,4 +1,4 @@
-//! From a key to a partition: by hash (KEY-2) or by range (KEY-3), and where ranges come from.
+//! Maps keys to partitions by hash (KEY-2) or by range (KEY-3), and finds the bounds of ranges.
 
 use std::cmp::Ordering;
 
@@ -8,25 +8,25 @@ use super::key_type::KeyType;
 use super::value::OwnedValue;
 
 /// A key that outlives its record.
-pub type OwnedKey = Vec<OwnedValue>;
+pub(super) type OwnedKey = Vec<OwnedValue>;
 
 /// Finds the partition of each key.
 #[derive(Clone, Debug)]
-pub enum Partitioner {
+pub(super) enum Partitioner {
     Hash {
         partitions: u32,
     },
     Range {
-        /// Ascending, at most one fewer than there are partitions.
+        /// The bounds, ascending; at most one fewer than partitions.
         bounds: Vec<OwnedKey>,
-        /// Of each value of the key.
+        /// The type of each value of the key.
         types: Vec<KeyType>,
     },
 }
 
 impl Partitioner {
-    /// The partition of a key, counted from 0. `scratch` saves an allocation per key.
-    pub fn partition(&self, key: &[KeyValue<'_>], scratch: &mut Vec<u8>) -> u32 {
+    /// The partition of a key, counted from 0. `scratch` avoids an allocation for each key.
+    pub(super) fn partition(&self, key: &[KeyValue<'_>], scratch: &mut Vec<u8>) -> u32 {
         match self {
             Partitioner::Hash { partitions } => {
                 scratch.clear();
@@ -47,8 +47,8 @@ fn compare_to_bound(bound: &OwnedKey, key: &[KeyValue<'_>]) -> Ordering {
     compare_keys(bound.iter().map(OwnedValue::borrow), key.iter().copied())
 }
 
-/// Keeps a fair sample of all keys that it is offered: the same input gives the same sample.
-pub struct Sampler {
+/// Keeps a random sample of all keys that it gets. The same input gives the same sample.
+pub(super) struct Sampler {
     sample: Vec<OwnedKey>,
     capacity: usize,
     seen: u64,
@@ -57,8 +57,8 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler for bounds of this many partitions.
-    pub fn new(partitions: u32) -> Sampler {
-        // With 100 keys for each partition, partitions are within some ten percent of equal.
+    pub(super) fn new(partitions: u32) -> Sampler {
+        // With 100 keys for each partition, the partitions differ by some ten percent.
         let capacity = (partitions as usize).saturating_mul(100).clamp(10_000, 1_000_000);
         Sampler {
             sample: Vec::new(),
@@ -69,7 +69,7 @@ impl Sampler {
     }
 
     /// Reservoir sampling: each key so far is in the sample with the same probability.
-    pub fn offer(&mut self, key: &[KeyValue<'_>]) {
+    pub(super) fn offer(&mut self, key: &[KeyValue<'_>]) {
         self.seen += 1;
         if self.sample.len() < self.capacity {
             self.sample.push(key.iter().map(OwnedValue::of).collect());
@@ -90,8 +90,8 @@ impl Sampler {
         z ^ (z >> 31)
     }
 
-    /// Bounds that part the sample evenly; none when there was nothing to sample.
-    pub fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
+    /// Bounds that divide the sample evenly; none for an empty sample.
+    pub(super) fn bounds(mut self, partitions: u32) -> Vec<OwnedKey> {
         self.sample
             .sort_by(|a, b| compare_keys(a.iter().map(OwnedValue::borrow), b.iter().map(OwnedValue::borrow)));
         if self.sample.is_empty() {

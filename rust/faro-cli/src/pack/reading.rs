@@ -1,4 +1,4 @@
-//! Values of keys in text and JSON: read by the type of their column, and shown.
+//! Reads values of keys from text and JSON by the type of their column, and shows them.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::TimeUnit;
@@ -14,8 +14,8 @@ impl KeyType {
         format!("{} is not {}", shorten(shown), self.described())
     }
 
-    /// The value that a field of CSV or TSV stands for. An empty field is null, unless it is text.
-    pub fn field(self, text: &str) -> Result<KeyValue<'_>, String> {
+    /// The value of a field of CSV or TSV. An empty field is null, unless the type is text.
+    pub(crate) fn field(self, text: &str) -> Result<KeyValue<'_>, String> {
         let trimmed = text.trim();
         match self {
             KeyType::Text => Ok(KeyValue::Text(text)),
@@ -24,14 +24,14 @@ impl KeyType {
         }
     }
 
-    /// The value of a JSON value, of which `raw` is the text and `text` what it stands for if it is a string.
-    pub fn json<'a>(self, raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
+    /// The value of a JSON value. `raw` is its JSON text, and `text` the content if it is a string.
+    pub(crate) fn json<'a>(self, raw: &str, text: &'a str) -> Result<KeyValue<'a>, String> {
         let value = self.json_value(raw, text)?;
         self.held(value, raw)
     }
 
     /// A bound on the command line.
-    pub fn bound(self, text: &str) -> Result<OwnedValue, String> {
+    pub(crate) fn bound(self, text: &str) -> Result<OwnedValue, String> {
         match self {
             KeyType::Null => Err("the column has only nulls, which no bound divides".to_owned()),
             KeyType::Text => Ok(OwnedValue::Text(text.to_owned())),
@@ -43,7 +43,7 @@ impl KeyType {
     }
 
     /// A bound in JSON; see [`KeyType::json`].
-    pub fn json_bound(self, raw: &str, text: &str) -> Result<OwnedValue, String> {
+    pub(crate) fn json_bound(self, raw: &str, text: &str) -> Result<OwnedValue, String> {
         match self {
             _ if raw == "null" => Ok(OwnedValue::Null),
             KeyType::Null => self.bound(text),
@@ -61,7 +61,7 @@ impl KeyType {
         match self {
             KeyType::Text if is_text => Ok(KeyValue::Text(text)),
             KeyType::Bool if raw == "true" || raw == "false" => Ok(KeyValue::Bool(raw == "true")),
-            // JSON has no numbers for these.
+            // JSON has no number for these values.
             KeyType::Float(_) if is_text && !text.contains(|c: char| c.is_ascii_digit()) => self.value(text),
             KeyType::Int | KeyType::Float(_) | KeyType::Decimal(_) | KeyType::Duration(_) if is_number(raw) => {
                 self.value(raw)
@@ -73,7 +73,8 @@ impl KeyType {
         }
     }
 
-    /// A value whose text is not empty, of a type other than text and binary. A decimal has the scale that it needs.
+    /// A value from a text that is not empty, of a type other than text and binary. A decimal has the scale of its
+    /// text.
     fn value(self, text: &str) -> Result<KeyValue<'static>, String> {
         let wrong = || self.wrong(&quoted(text));
         let too_large = || format!("{} does not fit into 64 bits", quoted(text));
@@ -102,7 +103,7 @@ impl KeyType {
                     }
                 }),
             KeyType::Date(Stored::Days) => times::parse_date(text).map(KeyValue::Int).ok_or_else(wrong),
-            // Its milliseconds may be within a day.
+            // The milliseconds may be within a day.
             KeyType::Date(Stored::Milliseconds) => {
                 let instant = times::parse_instant(text).filter(|instant| !instant.has_zone);
                 in_unit(instant.ok_or_else(wrong)?.nanoseconds, TimeUnit::Millisecond)
@@ -126,7 +127,7 @@ impl KeyType {
         }
     }
 
-    /// A decimal of a record has the scale of its column, so that equal values are equal keys.
+    /// Gives a decimal of a record the scale of its column, so that equal values are equal keys.
     fn held<'a>(self, value: KeyValue<'a>, shown: &str) -> Result<KeyValue<'a>, String> {
         let (KeyType::Decimal(scale), KeyValue::Decimal(unscaled, own)) = (self, value) else {
             return Ok(value);
@@ -136,9 +137,9 @@ impl KeyType {
             .ok_or_else(|| format!("{} does not fit into {self} without rounding", shorten(shown)))
     }
 
-    /// A value in the form that bounds are given in. What has no such form (a date beyond the calendar) is the integer
-    /// that stores it.
-    pub fn show(self, value: &OwnedValue) -> Json {
+    /// A value in the form of bounds. A value without such a form, such as a date beyond the calendar, is shown as the
+    /// integer that stores it.
+    pub(crate) fn show(self, value: &OwnedValue) -> Json {
         let text = match (self, value) {
             (KeyType::Date(Stored::Days), OwnedValue::Int(v)) => times::show_date(*v),
             (KeyType::Date(Stored::Milliseconds), OwnedValue::Int(v)) => {
@@ -165,22 +166,22 @@ impl KeyType {
     }
 }
 
-/// An integer that 64 bits hold, signed or not.
-pub fn integer(text: &str) -> Option<KeyValue<'static>> {
+/// An integer that fits into 64 bits, signed or not.
+pub(super) fn integer(text: &str) -> Option<KeyValue<'static>> {
     text.parse()
         .map(KeyValue::Int)
         .or_else(|_| text.parse().map(KeyValue::UInt))
         .ok()
 }
 
-/// The nearest float of a width: a bound of a column of 32 bits is the 0.7 that the column holds.
+/// The nearest float of a width: for a column of 32 bits, the bound 0.7 is the 32-bit value 0.7.
 fn float(text: &str, bits: u8) -> Option<f64> {
     let value = match bits {
         16 => <Float16Type as ArrowPrimitiveType>::Native::from_f64(text.parse().ok()?).to_f64(),
         32 => f64::from(text.parse::<f32>().ok()?),
         _ => text.parse().ok()?,
     };
-    // Digits stand for a finite number: one that is too large is not infinity.
+    // A number with digits is finite: if it is too large, it is not infinity.
     (!value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit())).then_some(value)
 }
 
@@ -189,7 +190,7 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text begins as numbers do, in JSON too.
+/// Whether a text begins like a number, as in JSON.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     digits.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok()
@@ -218,7 +219,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", shorten(text))
 }
 
-/// At most 60 characters, as what is wrong may be very long.
+/// At most 60 characters, since a wrong value may be very long.
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),

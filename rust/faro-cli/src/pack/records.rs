@@ -1,7 +1,7 @@
-//! Records of text formats: one after another, each with the bytes of its line without the line end.
+//! Reads the records of text formats one after another, each with the bytes of its line without the line end.
 //!
-//! The crate csv-core finds the records and fields of CSV and TSV. It says how many bytes it took, so that records stay
-//! as they were.
+//! The crate csv-core finds the records and fields of CSV and TSV. It returns how many bytes it took, so the records
+//! keep their exact bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,21 +9,21 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 /// How a text format is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Splitting {
+pub(super) enum Splitting {
     /// At every line end; records have no fields.
     Lines,
-    /// At every line end, into fields that this byte parts.
+    /// At every line end, into fields that this byte separates.
     Fields(u8),
-    /// At the line ends outside of quoted fields, fields being parted by this byte.
+    /// At line ends outside quoted fields, into fields that this byte separates.
     QuotedFields(u8),
 }
 
-/// The largest record: what a block may hold (LIM-1), so that a quote that is never closed cannot fill the memory.
-pub const MAX_RECORD: usize = 64 << 20;
+/// The largest record: the largest block (LIM-1). It keeps a quote that is never closed from filling the memory.
+pub(super) const MAX_RECORD: usize = 64 << 20;
 
 /// A record and the line it begins on.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     pub bytes: &'a [u8],
     pub line: u64,
     /// Whether its line ended with carriage return and line feed.
@@ -33,7 +33,7 @@ pub struct Record<'a> {
 
 /// The fields of a record, quotes resolved.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a> {
+pub(super) struct Fields<'a> {
     text: &'a [u8],
     ends: &'a [usize],
     /// Bytes at the end of the last field that belong to the line end.
@@ -41,27 +41,27 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         self.ends.len()
     }
 
     /// A field by its number from 0.
-    pub fn get(self, number: usize) -> Option<&'a [u8]> {
+    pub(super) fn get(self, number: usize) -> Option<&'a [u8]> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         let trailing = if number + 1 == self.count() { self.trailing } else { 0 };
         self.ends.get(number).map(|end| &self.text[start..end - trailing])
     }
 
-    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a [u8]> {
         (0..self.count()).filter_map(move |number| self.get(number))
     }
 }
 
-/// What keeps a text from being split.
+/// Why a text cannot be split.
 #[derive(Debug)]
-pub enum SplitError {
+pub(super) enum SplitError {
     Io(io::Error),
-    /// The record that begins on this line is longer than a record can be.
+    /// The record that begins on this line is too long.
     TooLong {
         line: u64,
     },
@@ -71,8 +71,8 @@ pub enum SplitError {
     },
 }
 
-/// Reads records, with buffers that grow to the largest of them.
-pub struct Records<R> {
+/// Reads records, with buffers that grow to the largest record.
+pub(super) struct Records<R> {
     input: BufReader<R>,
     splitter: Splitter,
     /// The record with its line end.
@@ -80,12 +80,12 @@ pub struct Records<R> {
 }
 
 enum Splitter {
-    /// At line ends, with the number of the line that comes next.
+    /// At line ends, with the number of the next line.
     Lines(u64),
     Fields(Box<Parser>),
 }
 
-/// The parser, and room for the fields: their text, and where each ends.
+/// The parser, and buffers for the fields: their text, and where each ends.
 struct Parser {
     csv: Reader,
     text: Vec<u8>,
@@ -93,8 +93,9 @@ struct Parser {
 }
 
 impl<R: Read> Records<R> {
-    /// Records of an input whose first bytes come together: csv-core looks for a byte order mark only there.
-    pub fn new(input: R, splitting: Splitting) -> Records<R> {
+    /// The records of an input. Its first bytes must come together, since csv-core looks for a byte order mark there
+    /// only.
+    pub(super) fn new(input: R, splitting: Splitting) -> Records<R> {
         Records {
             input: BufReader::with_capacity(1 << 18, input),
             splitter: match splitting {
@@ -106,8 +107,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The next record that is not an empty line, or nothing at the end.
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
+    /// The next record that is not an empty line; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
         loop {
             self.raw.clear();
             let (line, count) = match &mut self.splitter {
@@ -137,7 +138,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Takes one line into `raw`, nothing at the end; returns its number.
+/// Reads one line into `raw`, or nothing at the end; returns its number.
 fn read_line(input: &mut impl BufRead, raw: &mut Vec<u8>, next: &mut u64) -> Result<u64, SplitError> {
     let line = *next;
     let mut limited = input.take(MAX_RECORD as u64 + 1);
@@ -152,7 +153,7 @@ fn read_line(input: &mut impl BufRead, raw: &mut Vec<u8>, next: &mut u64) -> Res
 impl Parser {
     fn new(delimiter: u8, quoting: bool) -> Box<Parser> {
         let mut builder = ReaderBuilder::new();
-        // A carriage return alone ends no record: `cat` would print a line feed for it.
+        // A carriage return alone does not end a record: `cat` would print a line feed for it.
         builder.terminator(Terminator::Any(b'\n'));
         Box::new(Parser {
             csv: builder.delimiter(delimiter).quoting(quoting).build(),
@@ -161,7 +162,8 @@ impl Parser {
         })
     }
 
-    /// Takes one record into `raw`, nothing at the end; returns the line it begins on, and how many fields it has.
+    /// Reads one record into `raw`, or nothing at the end; returns the line on which it begins, and its number of
+    /// fields.
     fn read(&mut self, input: &mut impl BufRead, raw: &mut Vec<u8>) -> Result<(u64, usize), SplitError> {
         let mut line = self.csv.line();
         let (mut length, mut count) = (0, 0);
@@ -172,13 +174,13 @@ impl Parser {
                 Err(error) => return Err(SplitError::Io(error)),
             };
             let at_end = bytes.is_empty();
-            // The last line may lack its end: given one, its record is whole unless a quote is open.
+            // The last line may lack its line end. With one, its record is complete unless a quote is open.
             let bytes = if at_end { b"\n" } else { bytes };
             let (text, ends) = (&mut self.text[length..], &mut self.ends[count..]);
             let (result, taken, written, found) = self.csv.read_record(bytes, text, ends);
             (length, count) = (length + written, count + found);
             if !at_end {
-                // The parser passes over empty lines before a record.
+                // The parser skips empty lines before a record.
                 let is_empty = |byte: &&u8| raw.is_empty() && **byte == b'\n';
                 let empty = bytes[..taken].iter().take_while(is_empty).count();
                 line += empty as u64;
@@ -193,7 +195,7 @@ impl Parser {
                 ReadRecordResult::OutputFull => self.text.resize(self.text.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
                 ReadRecordResult::InputEmpty if !at_end => {}
-                // The end, or an input that is a byte order mark and no more.
+                // The end, or an input that is only a byte order mark.
                 ReadRecordResult::InputEmpty | ReadRecordResult::End if is_empty_text(raw) => {
                     raw.clear();
                     return Ok((line, 0));
@@ -204,7 +206,7 @@ impl Parser {
     }
 }
 
-/// Whether there is nothing but empty lines, perhaps after a byte order mark.
+/// Whether there are only empty lines, perhaps after a byte order mark.
 fn is_empty_text(raw: &[u8]) -> bool {
     let text = raw.strip_prefix("\u{feff}".as_bytes()).unwrap_or(raw);
     text.iter().all(|byte| *byte == b'\n')
@@ -214,7 +216,7 @@ fn is_empty_text(raw: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Gives its bytes one at a time, so that every state crosses a refill.
+    /// Returns its bytes one at a time, so that every state occurs at a refill.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {
@@ -257,7 +259,7 @@ mod tests {
             split("a,\"b\"\"\n\"\nd\n", csv),
             pairs(&[("a,\"b\"\"\n\"", 1), ("d", 3)])
         );
-        // A quote inside of an unquoted field is a character like any other.
+        // A quote inside an unquoted field is an ordinary character.
         assert_eq!(split("6\" pipe,x\ny\n", csv), pairs(&[("6\" pipe,x", 1), ("y", 2)]));
     }
 

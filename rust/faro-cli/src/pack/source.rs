@@ -1,4 +1,4 @@
-//! Inputs of `pack`: what they are, and their bytes.
+//! The inputs of `pack`: their formats, and their bytes.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
@@ -14,8 +14,8 @@ use crate::signals::PatientPipe;
 
 /// The formats that can be packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Comma-separated values; quoted fields may hold delimiters and line ends
+pub(crate) enum Format {
+    /// Comma-separated values; quoted fields may contain delimiters and line ends
     Csv,
     /// Tab-separated values, without quoting
     Tsv,
@@ -28,8 +28,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name that the property `faro.pack.format` has.
-    pub fn name(self) -> &'static str {
+    /// The name in the property `faro.pack.format`.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Csv => "csv",
             Format::Tsv => "tsv",
@@ -40,7 +40,7 @@ impl Format {
     }
 
     /// Whether records are lines of text, not rows of batches.
-    pub fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Format::Csv | Format::Tsv | Format::Jsonl)
     }
 
@@ -75,21 +75,21 @@ enum Opened {
     Pipe(Box<dyn Read + Send>),
 }
 
-/// What is to be read.
+/// The content to read.
 enum Content {
     File(File),
     /// A compressed file, from its beginning.
     Compressed(File, Compression),
-    /// What can be read once; the first bytes are no longer in it.
+    /// A stream that can be read once, without its first bytes.
     Pipe(Box<dyn Read + Send>),
 }
 
 /// An input that was opened and recognised.
-pub struct Source {
-    /// What it is called in messages.
+pub(super) struct Source {
+    /// Its name in messages.
     pub path: PathBuf,
     pub format: Format,
-    /// Bytes of a regular file.
+    /// The size of a regular file, in bytes.
     pub size: Option<u64>,
     /// The first plain bytes.
     start: Vec<u8>,
@@ -97,11 +97,11 @@ pub struct Source {
 }
 
 /// Whether a path stands for standard input.
-pub fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What an input is called in messages.
+/// The name of an input in messages.
 fn named(path: &Path) -> PathBuf {
     if is_stdin(path) {
         PathBuf::from("standard input")
@@ -110,8 +110,8 @@ fn named(path: &Path) -> PathBuf {
     }
 }
 
-/// A failure of reading: the system's, or that of a compressed input that is damaged.
-pub fn read_failure(path: &Path, error: io::Error) -> Failure {
+/// A failure of reading: an error of the system, or damage of a compressed input.
+pub(super) fn read_failure(path: &Path, error: io::Error) -> Failure {
     if is_damage(&error) {
         Failure::input(path, None, error.to_string())
     } else {
@@ -120,9 +120,9 @@ pub fn read_failure(path: &Path, error: io::Error) -> Failure {
 }
 
 impl Source {
-    /// Opens an input; its format is what the caller says, else what its first bytes say, else its name. Whether it is
-    /// compressed is said by its first bytes.
-    pub fn open(path: &Path, format: Option<Format>) -> Outcome<Source> {
+    /// Opens an input. Its format is the caller's choice, else follows from its first bytes, else from its name. The
+    /// first bytes also show whether it is compressed.
+    pub(super) fn open(path: &Path, format: Option<Format>) -> Outcome<Source> {
         let opened = open(path)?;
         let size = match &opened {
             Opened::File(file) => file.metadata().ok().map(|metadata| metadata.len()),
@@ -147,18 +147,18 @@ impl Source {
         })
     }
 
-    /// Whether it can be opened and read once more from its beginning.
-    pub fn is_repeatable(&self) -> bool {
+    /// Whether it can be opened and read again from its beginning.
+    pub(super) fn is_repeatable(&self) -> bool {
         !matches!(self.content, Content::Pipe(_))
     }
 
     /// Whether the content is an Arrow IPC file, not a stream.
-    pub fn is_arrow_file(&self) -> bool {
+    pub(super) fn is_arrow_file(&self) -> bool {
         self.start.starts_with(ARROW_FILE)
     }
 
-    /// The plain bytes in order, of which the first come together. Progress is in bytes of the input.
-    pub fn into_reader(self, progress: &ProgressBar) -> Outcome<Box<dyn Read + Send>> {
+    /// The plain bytes in order. The first bytes come together. Progress is in bytes of the input.
+    pub(super) fn into_reader(self, progress: &ProgressBar) -> Outcome<Box<dyn Read + Send>> {
         let rest: Box<dyn Read + Send> = match self.content {
             Content::File(file) => return Ok(Box::new(progress.wrap_read(file))),
             Content::Compressed(file, compression) => {
@@ -173,8 +173,8 @@ impl Source {
         Ok(Box::new(Cursor::new(self.start).chain(rest)))
     }
 
-    /// The bytes at any place: a file, or the memory that a pipe or a compressed file was read into.
-    pub fn into_random_access(self) -> Outcome<RandomAccess> {
+    /// The bytes for reading at any position: a file, or the memory that a pipe or a compressed file was read into.
+    pub(super) fn into_random_access(self) -> Outcome<RandomAccess> {
         if let Content::File(file) = self.content {
             return Ok(RandomAccess::File(file));
         }
@@ -188,8 +188,8 @@ impl Source {
     }
 }
 
-/// Bytes that can be read at any place.
-pub enum RandomAccess {
+/// Bytes that can be read at any position.
+pub(super) enum RandomAccess {
     File(File),
     Memory(Bytes),
 }
@@ -214,7 +214,8 @@ fn open(path: &Path) -> Outcome<Opened> {
     })
 }
 
-/// The first plain bytes, and what is then to be read: a file from its beginning, a pipe after these bytes.
+/// Reads the first plain bytes. Returns them and the content to read: a file from its beginning, or a pipe after these
+/// bytes.
 fn look_into(opened: Opened) -> io::Result<(Vec<u8>, Content)> {
     match opened {
         Opened::File(mut file) => {
@@ -239,7 +240,7 @@ fn look_into(opened: Opened) -> io::Result<(Vec<u8>, Content)> {
     }
 }
 
-/// At most eight.
+/// Reads the first bytes of an input, at most eight.
 fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     input.take(8).read_to_end(&mut start)?;

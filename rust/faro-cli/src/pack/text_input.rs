@@ -1,4 +1,4 @@
-//! Text inputs: records with their keys, and the header line.
+//! Text inputs: the records with their keys, and the header line.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use super::source::{Format, Source, read_failure};
 use super::text_key::{Column, TextKey};
 use crate::failure::{Failure, Outcome};
 
-/// What must be kept so that the text can be restored from its records.
+/// What is kept to restore the text from its records.
 #[derive(Clone, Debug, Default)]
-pub struct TextShape {
+pub(super) struct TextShape {
     /// The header line without its line end, and the delimiter of the fields.
     pub header: Option<String>,
     pub delimiter: Option<u8>,
@@ -25,19 +25,19 @@ pub struct TextShape {
 }
 
 /// A text input that is ready to be read.
-pub struct TextInput {
+pub(super) struct TextInput {
     pub path: PathBuf,
     pub format: Format,
     records: Records<Box<dyn Read + Send>>,
     pub key: TextKey,
     pub shape: TextShape,
-    /// How many fields each record has, as the header or the first record says; nothing for JSON lines.
+    /// The number of fields of each record, from the header or the first record; none for JSON lines.
     fields: Option<usize>,
 }
 
 impl TextInput {
     /// Reads the header, if there is one, and finds the key's columns in it.
-    pub fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<TextInput> {
+    pub(super) fn open(source: Source, args: &PackArgs, progress: &ProgressBar) -> Outcome<TextInput> {
         let (path, format) = (source.path.clone(), source.format);
         let delimiter = delimiter(args, format);
         let splitting = match format {
@@ -75,15 +75,15 @@ impl TextInput {
         })
     }
 
-    /// Expects JSON values of these types, where the caller named none.
-    pub fn expect(&mut self, types: &[KeyType]) {
+    /// Requires these types of JSON values for which the caller named none.
+    pub(super) fn expect(&mut self, types: &[KeyType]) {
         if let TextKey::Json(key) = &mut self.key {
             key.expect(types);
         }
     }
 
-    /// What of the key the records so far did not have; an error if none had it.
-    pub fn missing(&self) -> Outcome<Vec<Missing>> {
+    /// The values of the key that the records so far lack; an error if no record has one.
+    pub(super) fn missing(&self) -> Outcome<Vec<Missing>> {
         let missing = match &self.key {
             TextKey::Json(key) => key.missing(),
             TextKey::Columns(_) => Vec::new(),
@@ -98,8 +98,11 @@ impl TextInput {
         }
     }
 
-    /// Hands the next record and what `then` makes of it on; nothing at the end.
-    pub fn next<T>(&mut self, then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T) -> Outcome<Option<(Record<'_>, T)>> {
+    /// The next record, with the result of `then`; none at the end.
+    pub(super) fn next<T>(
+        &mut self,
+        then: impl FnOnce(&[faro::key::KeyValue<'_>]) -> T,
+    ) -> Outcome<Option<(Record<'_>, T)>> {
         let Some(record) = self.records.next().map_err(|error| split_failure(&self.path, error))? else {
             return Ok(None);
         };
@@ -109,7 +112,7 @@ impl TextInput {
     }
 }
 
-/// Refuses a record of CSV or TSV that is probably none: with more or fewer fields than the others, or with a NUL.
+/// Refuses a record of CSV or TSV that is probably wrong: with more or fewer fields than the others, or with a NUL.
 fn whole(record: &Record<'_>, fields: &mut Option<usize>) -> Result<(), String> {
     let count = record.fields.count();
     if count == 0 {
@@ -118,7 +121,7 @@ fn whole(record: &Record<'_>, fields: &mut Option<usize>) -> Result<(), String> 
     let expected = *fields.get_or_insert(count);
     if count != expected {
         return Err(format!(
-            "{}, where the first line has {expected}: mend the line, or see --delimiter and --format",
+            "{}, where the first line has {expected}: correct the line, or see --delimiter and --format",
             crate::units::plural(count as u64, "field")
         ));
     }

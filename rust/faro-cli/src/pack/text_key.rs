@@ -1,4 +1,4 @@
-//! The key of a record of CSV or TSV: columns, each with its type.
+//! The key of records of CSV or TSV: columns with their types.
 
 use faro::key::KeyValue;
 
@@ -6,23 +6,27 @@ use super::json_key::JsonKey;
 use super::key_type::KeyType;
 use super::records::{Fields, Record};
 
-/// Where in a record the key's values are.
+/// The columns of the key in a record.
 #[derive(Debug)]
-pub enum TextKey {
+pub(super) enum TextKey {
     Columns(Vec<Column>),
     Json(JsonKey),
 }
 
 /// A column of the key, counted from 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub(super) struct Column {
     pub position: usize,
     pub kind: KeyType,
 }
 
 impl TextKey {
-    /// Finds the key of a record and hands it on; the caller adds the line to the text of a failure.
-    pub fn with<T>(&mut self, record: &Record<'_>, then: impl FnOnce(&[KeyValue<'_>]) -> T) -> Result<T, String> {
+    /// Finds the key of a record, and passes it to `then`. The caller adds the line to the text of a failure.
+    pub(super) fn with<T>(
+        &mut self,
+        record: &Record<'_>,
+        then: impl FnOnce(&[KeyValue<'_>]) -> T,
+    ) -> Result<T, String> {
         match self {
             TextKey::Columns(columns) => {
                 let values = columns.iter().map(|column| value(record.fields, *column));
@@ -32,8 +36,8 @@ impl TextKey {
         }
     }
 
-    /// The types of the key's values; nothing for a JSON value of which none is known.
-    pub fn types(&self) -> Vec<Option<KeyType>> {
+    /// The types of the key's values.
+    pub(super) fn types(&self) -> Vec<Option<KeyType>> {
         match self {
             TextKey::Columns(columns) => columns.iter().map(|column| Some(column.kind)).collect(),
             TextKey::Json(key) => key.types(),

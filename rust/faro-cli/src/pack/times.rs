@@ -1,5 +1,5 @@
-//! Dates and times in ISO 8601's form, and the integers that store them. The crate chrono knows the calendar; Arrow's
-//! crates use it too.
+//! Dates and times in the form of ISO 8601, and the integers that store them. The crate chrono, which Arrow also uses,
+//! knows the calendar.
 
 use arrow_schema::TimeUnit;
 use chrono::{DateTime, Datelike, NaiveDate};
@@ -11,13 +11,13 @@ const EPOCH: i64 = 719_163;
 
 /// A point in time, in nanoseconds from 1970-01-01T00:00, in UTC if its text had a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instant {
+pub(super) struct Instant {
     pub nanoseconds: i128,
     pub has_zone: bool,
 }
 
-/// How many of a unit a second has.
-pub fn per_second(unit: TimeUnit) -> i64 {
+/// The number of units in a second.
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -26,8 +26,8 @@ pub fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Nanoseconds in a unit: none if there would be a fraction, or if 64 bits do not hold them.
-pub fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
+/// Nanoseconds in a unit; none if there would be a fraction, or if they do not fit into 64 bits.
+pub(super) fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
     let size = NANOSECONDS / i128::from(per_second(unit));
     (nanoseconds % size == 0)
         .then(|| i64::try_from(nanoseconds / size).ok())
@@ -35,7 +35,7 @@ pub fn in_unit(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
 }
 
 /// Reads `YYYY-MM-DD`: days from 1970-01-01. Years beyond 9999 have a sign.
-pub fn parse_date(text: &str) -> Option<i64> {
+pub(super) fn parse_date(text: &str) -> Option<i64> {
     let (rest, day) = text.rsplit_once('-')?;
     let (year, month) = rest.rsplit_once('-')?;
     let signed = year.starts_with(['+', '-']);
@@ -48,7 +48,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
 }
 
 /// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`: nanoseconds from midnight.
-pub fn parse_time(text: &str) -> Option<i128> {
+pub(super) fn parse_time(text: &str) -> Option<i128> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),
         None => (text, None),
@@ -64,8 +64,9 @@ pub fn parse_time(text: &str) -> Option<i128> {
     Some(i128::from(hour * 3600 + minute * 60 + second) * NANOSECONDS + fraction)
 }
 
-/// Reads a date, or a date and a time with a `T` or a blank between, and perhaps `Z` or an offset such as `+02:00`.
-pub fn parse_instant(text: &str) -> Option<Instant> {
+/// Reads a date, or a date and a time with a `T` or a space between them, and perhaps `Z` or an offset such as
+/// `+02:00`.
+pub(super) fn parse_instant(text: &str) -> Option<Instant> {
     let Some((date, time)) = text.split_once(['T', ' ']) else {
         let nanoseconds = i128::from(parse_date(text)?) * DAY;
         return Some(Instant {
@@ -107,7 +108,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The digits of a fraction of a second; zeros beyond nanoseconds do no harm.
+/// The nanoseconds of a fraction of a second. Zeros beyond nanoseconds are accepted.
 fn nanoseconds(fraction: &str) -> Option<i128> {
     let digits = if fraction.len() > 9 {
         fraction.trim_end_matches('0')
@@ -120,21 +121,21 @@ fn nanoseconds(fraction: &str) -> Option<i128> {
     format!("{digits:0<9}").parse().ok()
 }
 
-/// A date; nothing beyond the years that chrono has, some 262,000 on either side.
-pub fn show_date(days: i64) -> Option<String> {
+/// A date; none outside chrono's range of some 262,000 years before and after 1970.
+pub(super) fn show_date(days: i64) -> Option<String> {
     let days = i32::try_from(days.checked_add(EPOCH)?).ok()?;
     NaiveDate::from_num_days_from_ce_opt(days).map(|date| date.format("%Y-%m-%d").to_string())
 }
 
-/// A time of day; nothing if it is not within a day.
-pub fn show_time(value: i64, unit: TimeUnit) -> Option<String> {
+/// A time of day; none if it is not within a day.
+pub(super) fn show_time(value: i64, unit: TimeUnit) -> Option<String> {
     let within = (0..86_400 * per_second(unit)).contains(&value);
     let instant = within.then(|| point(value, unit)).flatten()?;
     Some(instant.format("%H:%M:%S%.f").to_string())
 }
 
-/// A point in time, with `Z` if it has a time zone; nothing beyond the years that chrono has.
-pub fn show_instant(value: i64, unit: TimeUnit, has_zone: bool) -> Option<String> {
+/// A point in time, with `Z` if it has a time zone; none outside chrono's range of years.
+pub(super) fn show_instant(value: i64, unit: TimeUnit, has_zone: bool) -> Option<String> {
     let zone = if has_zone { "Z" } else { "" };
     point(value, unit).map(|point| format!("{}{zone}", point.format("%Y-%m-%dT%H:%M:%S%.f")))
 }
@@ -208,7 +209,7 @@ mod tests {
                 Some((12_600 * NANOSECONDS, true))
             );
         }
-        // As DuckDB and PostgreSQL show it.
+        // The form of DuckDB and PostgreSQL.
         assert_eq!(read("1970-01-01 02:00:00+01"), Some((3_600 * NANOSECONDS, true)));
         for wrong in [
             "1970-01-01T",

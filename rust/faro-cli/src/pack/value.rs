@@ -4,7 +4,7 @@ use faro::key::KeyValue;
 
 /// A key value that owns its bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OwnedValue {
+pub(crate) enum OwnedValue {
     Null,
     Bool(bool),
     Int(i64),
@@ -16,7 +16,7 @@ pub enum OwnedValue {
 }
 
 impl OwnedValue {
-    pub fn of(value: &KeyValue<'_>) -> OwnedValue {
+    pub(crate) fn of(value: &KeyValue<'_>) -> OwnedValue {
         match *value {
             KeyValue::Null => OwnedValue::Null,
             KeyValue::Bool(v) => OwnedValue::Bool(v),
@@ -29,7 +29,7 @@ impl OwnedValue {
         }
     }
 
-    pub fn borrow(&self) -> KeyValue<'_> {
+    pub(crate) fn borrow(&self) -> KeyValue<'_> {
         match self {
             OwnedValue::Null => KeyValue::Null,
             OwnedValue::Bool(v) => KeyValue::Bool(*v),
@@ -44,6 +44,6 @@ impl OwnedValue {
 }
 
 /// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

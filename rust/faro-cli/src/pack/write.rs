@@ -1,4 +1,4 @@
-//! One input into one output.
+//! Writes one input to one output.
 
 use faro::{Durability, Framing, Layout, Summary, Writer, WriterOptions};
 use indicatif::ProgressBar;
@@ -20,8 +20,8 @@ use crate::view::paths;
 
 type Properties = Vec<(&'static str, String)>;
 
-/// Writes the output of a job. A writer that is dropped on the way out takes its temporary files along.
-pub fn pack(
+/// Writes the output of a job. After a failure, dropping the writer removes its temporary files.
+pub(super) fn pack(
     args: &PackArgs,
     job: &Job,
     mut input: Input,
@@ -85,7 +85,7 @@ fn options(args: &PackArgs, job: &Job, partitions: u32, file_id: Uuid) -> Outcom
     })
 }
 
-/// How the keys became partitions.
+/// The properties that say how keys became partitions.
 fn properties(args: &PackArgs, format: Format, partitioner: &Partitioner) -> Properties {
     let by: Vec<String> = args.by.iter().map(ToString::to_string).collect();
     let mut properties = vec![
@@ -102,7 +102,7 @@ fn properties(args: &PackArgs, format: Format, partitioner: &Partitioner) -> Pro
     properties
 }
 
-/// The bounds as a JSON list: of values, or of lists for keys of several columns, in the form that `--bounds` takes.
+/// The bounds as a JSON list of values, or of lists for keys of several columns, in the form of `--bounds`.
 fn bounds_text(bounds: &[OwnedKey], types: &[KeyType]) -> String {
     let bound = |key: &OwnedKey| {
         let mut values: Vec<Json> = key.iter().zip(types).map(|(value, kind)| kind.show(value)).collect();
@@ -115,7 +115,7 @@ fn bounds_text(bounds: &[OwnedKey], types: &[KeyType]) -> String {
     Json::from_iter(bounds.iter().map(bound)).to_string()
 }
 
-/// What `cat` needs to restore the text.
+/// The properties that `cat` needs to restore the text.
 fn shape_properties(shape: &TextShape) -> Properties {
     let mut properties = Properties::new();
     if let Some(delimiter) = shape.delimiter {

@@ -6,8 +6,8 @@ use super::grid::Grid;
 use super::scale::{colour, percent, quote, shade, ticks};
 use crate::units::{count, plural, size};
 
-/// A share of the files' bytes, for the bar at the foot.
-pub struct Part {
+/// A share of the files' bytes, for the bar at the bottom.
+pub(crate) struct Part {
     pub name: &'static str,
     pub bytes: u64,
 }
@@ -33,8 +33,8 @@ const SHARED: &str = "#e8833a";
 const EMPTY: &str = "#f7f7f5";
 const PARTS: [&str; 6] = ["#315692", "#e8833a", "#97d4a0", "#c9b458", "#8b6fb3", "#c44e52"];
 
-/// Draws the picture of an output with the name; `parts` are the shares of its files' bytes.
-pub fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
+/// Draws the picture of the output `name`; `parts` are the shares of its files' bytes.
+pub(crate) fn svg(name: &str, grid: &Grid, parts: &[Part]) -> String {
     let row_height = (420.0 / grid.rows.len().max(1) as f64).clamp(3.0, 24.0);
     let map_height = row_height * grid.rows.len().max(1) as f64;
     let legend_top = MAP_TOP + map_height + 62.0;
@@ -124,7 +124,7 @@ impl Drawing<'_> {
         MAP_WIDTH / self.grid.columns.len().max(1) as f64
     }
 
-    /// Gap between cells: none when they are narrow.
+    /// The gap between cells; 0 when they are narrow.
     fn gap(extent: f64) -> f64 {
         if extent >= 6.0 { 1.0 } else { 0.0 }
     }
@@ -192,7 +192,7 @@ impl Drawing<'_> {
         self.shared_cells();
     }
 
-    /// A line at the foot of the cells whose partitions read a shared extent of the region.
+    /// Draws a line at the bottom of the cells of partitions that read a shared extent of the region.
     fn member_marks(&mut self, r: usize, bottom: f64) {
         let thick = (self.row_height / 6.0).clamp(1.0, 3.0);
         let width = self.column_width();
@@ -333,7 +333,7 @@ impl Drawing<'_> {
         format!("{columns} wide and {rows} high")
     }
 
-    /// The bar that accounts for every byte of the files.
+    /// Draws the bar for all bytes of the files.
     fn parts(&mut self, top: f64, parts: &[Part]) {
         let total: u64 = parts.iter().map(|part| part.bytes).sum();
         let width = BARS_LEFT + BARS_WIDTH - LEFT;

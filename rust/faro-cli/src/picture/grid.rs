@@ -1,16 +1,16 @@
-//! The figures of the picture: stored bytes of each region and partition, gathered into columns and rows that are wide
-//! enough to be seen.
+//! The figures of the picture: the stored bytes of each region and partition, combined into columns and rows that are
+//! wide enough to be seen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Columns and rows are at most so many; above that several share one.
+/// The most columns and rows; above that, several partitions or regions share one.
 const MAX_COLUMNS: u32 = 200;
 const MAX_ROWS: usize = 120;
 
-/// What one region stores.
+/// The bytes that one region stores.
 #[derive(Clone, Debug, Default)]
-pub struct RegionShare {
+pub(crate) struct RegionShare {
     /// Partitions, counted from the file's first, and the bytes of their own extents.
     pub own: Vec<(u32, u64)>,
     pub shared: Vec<SharedShare>,
@@ -18,39 +18,39 @@ pub struct RegionShare {
 
 /// A shared extent.
 #[derive(Clone, Debug)]
-pub struct SharedShare {
+pub(crate) struct SharedShare {
     pub bytes: u64,
-    /// Members, counted from the file's first partition; nothing means all.
+    /// The members, counted from the file's first partition; none for all.
     pub members: Option<Vec<u32>>,
 }
 
 /// One row of the picture.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub(crate) struct Row {
     /// Regions that share the row.
     pub regions: Range<usize>,
-    /// Largest own extent in each column.
+    /// The largest own extent in each column.
     pub cells: Vec<u64>,
     /// Whether a shared extent has members in each column.
     pub member_columns: Vec<bool>,
-    /// Bytes of own and of shared extents, the mean of the row's regions.
+    /// The bytes of own and of shared extents: the mean of the row's regions.
     pub own: u64,
     pub shared: u64,
 }
 
 /// One column of the picture.
 #[derive(Clone, Debug, Default)]
-pub struct Column {
+pub(crate) struct Column {
     /// Partitions that share the column, counted from the file's first.
     pub partitions: Range<u32>,
-    /// Bytes of what the partitions own in all regions: their mean and the largest.
+    /// The bytes of the partitions' own extents in all regions: the mean and the largest.
     pub mean: u64,
     pub largest: u64,
 }
 
 /// All figures of a picture.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     pub first_partition: u32,
     pub partitions: u32,
     pub regions: usize,
@@ -58,14 +58,14 @@ pub struct Grid {
     pub columns: Vec<Column>,
     pub own: u64,
     pub shared: u64,
-    /// The partition with the most bytes of its own, absolute, and these.
+    /// The number of the partition with the most own bytes, and these bytes.
     pub heaviest: (u32, u64),
     pub empty_partitions: u32,
 }
 
 impl Grid {
-    /// Gathers the figures; `region` gives what each region stores.
-    pub fn gather<E>(
+    /// Collects the figures; `region` returns what a region stores.
+    pub(crate) fn collect<E>(
         first_partition: u32,
         partitions: u32,
         regions: usize,
@@ -74,7 +74,7 @@ impl Grid {
         let in_column = round_up(partitions.div_ceil(MAX_COLUMNS));
         let in_row = regions.div_ceil(MAX_ROWS).max(1);
         let column_count = partitions.div_ceil(in_column) as usize;
-        // Only of partitions that have something: a file may claim 2^28 of them.
+        // Only partitions with extents: a file may claim 2^28 partitions.
         let mut totals = BTreeMap::new();
         let mut rows = Vec::new();
         let (mut own, mut shared) = (0u64, 0u64);
@@ -115,22 +115,22 @@ impl Grid {
     }
 
     /// The largest extent of the picture, which has the darkest colour.
-    pub fn darkest(&self) -> u64 {
+    pub(crate) fn darkest(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.cells).copied().max().unwrap_or(0)
     }
 
     /// How many partitions share a column.
-    pub fn in_column(&self) -> u32 {
+    pub(crate) fn in_column(&self) -> u32 {
         self.columns.first().map_or(1, |column| column.partitions.len() as u32)
     }
 
     /// How many regions share a row.
-    pub fn in_row(&self) -> usize {
+    pub(crate) fn in_row(&self) -> usize {
         self.rows.first().map_or(1, |row| row.regions.len())
     }
 
-    /// Mean bytes of what a partition owns.
-    pub fn mean(&self) -> f64 {
+    /// The mean of a partition's own bytes.
+    pub(crate) fn mean(&self) -> f64 {
         self.own as f64 / f64::from(self.partitions)
     }
 }
@@ -157,7 +157,7 @@ impl Row {
     }
 }
 
-/// The next of 1, 2, 5, 10, 20, ...: columns that wide begin at round numbers.
+/// The next of 1, 2, 5, 10, 20, ...: columns of this width begin at round numbers.
 fn round_up(least: u32) -> u32 {
     let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u32.pow(power)));
     steps.into_iter().find(|step| *step >= least).unwrap_or(least)
@@ -177,8 +177,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gathers_partitions_into_columns() {
-        let grid = Grid::gather(10, 1000, 2, |i| {
+    fn combines_partitions_into_columns() {
+        let grid = Grid::collect(10, 1000, 2, |i| {
             let own = if i == 0 {
                 vec![(0, 64), (7, 128)]
             } else {

@@ -1,8 +1,8 @@
-//! A picture of an output: regions by partitions, as SVG, in which skew shows at a glance.
+//! A picture of an output as SVG: regions by partitions, so that skew is visible at a glance.
 
 mod draw;
 mod grid;
 mod scale;
 
-pub use draw::{Part, svg};
-pub use grid::{Grid, RegionShare, SharedShare};
+pub(crate) use draw::{Part, svg};
+pub(crate) use grid::{Grid, RegionShare, SharedShare};

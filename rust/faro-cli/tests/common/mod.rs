@@ -1,36 +1,36 @@
-//! Runs the command in a directory of its own.
+//! Runs the command in a temporary directory.
 
-// Each test is a crate of its own and uses a part of this.
+// Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
-pub mod page;
-pub mod tables;
+pub(crate) mod page;
+pub(crate) mod tables;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A directory for one test.
-pub struct Folder(pub tempfile::TempDir);
+pub(crate) struct Folder(pub tempfile::TempDir);
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), content).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap()
     }
 
     /// The command, to be run in this directory.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_faro"));
         command
             .args(args)
@@ -40,12 +40,12 @@ impl Folder {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
-    /// Runs the command, which must end well, and gives what it printed.
-    pub fn ok(&self, args: &[&str]) -> Vec<u8> {
+    /// Runs the command, which must succeed, and returns its output.
+    pub(crate) fn ok(&self, args: &[&str]) -> Vec<u8> {
         let output = self.run(args);
         assert!(
             output.status.success(),
@@ -55,24 +55,24 @@ impl Folder {
         output.stdout
     }
 
-    pub fn text(&self, args: &[&str]) -> String {
+    pub(crate) fn text(&self, args: &[&str]) -> String {
         String::from_utf8(self.ok(args)).unwrap()
     }
 
-    /// Runs the command, which must end with this exit code, and gives what it complained.
-    pub fn fails(&self, code: i32, args: &[&str]) -> String {
+    /// Runs the command, which must end with this exit code, and returns its error message.
+    pub(crate) fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let complaint = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{args:?}: {complaint}");
         complaint
     }
 
-    pub fn json(&self, args: &[&str]) -> serde_json::Value {
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         serde_json::from_slice(&self.ok(args)).unwrap()
     }
 
     /// The names of the files in the directory, sorted.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,30 +1,30 @@
-//! Pages of the documentation, whose commands are run and whose output is compared.
+//! Pages of the documentation: their commands are run, and the output is compared.
 
 use std::path::{Path, PathBuf};
 
-/// A command of a page, and what the page says that it prints.
-pub struct Example {
+/// A command of a page, and the output that the page shows.
+pub(crate) struct Example {
     pub command: String,
     pub printed: String,
-    /// The lines of the page after the command's own, from the first to the one after the last.
+    /// The lines of the output in the page, from the first to the one after the last.
     lines: (usize, usize),
 }
 
-/// A page: its examples are the lines that begin with four spaces, their commands those that go on with `$ `.
-pub struct Page {
+/// A page. Its examples are the lines that begin with four spaces; their commands begin with `$ ` after these.
+pub(crate) struct Page {
     path: PathBuf,
     text: String,
 }
 
 impl Page {
     /// A page in docs/.
-    pub fn open(name: &str) -> Page {
+    pub(crate) fn open(name: &str) -> Page {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         Page { path, text }
     }
 
-    pub fn examples(&self) -> Vec<Example> {
+    pub(crate) fn examples(&self) -> Vec<Example> {
         let mut found: Vec<Example> = Vec::new();
         let mut fenced = false;
         for (number, line) in self.text.lines().enumerate() {
@@ -41,7 +41,7 @@ impl Page {
                 continue;
             }
             let example = found.last_mut().expect("a command before what it prints");
-            // Empty lines do not end what is printed.
+            // Empty lines do not end the output.
             for _ in example.lines.1..number {
                 example.printed.push('\n');
             }
@@ -52,8 +52,8 @@ impl Page {
         found
     }
 
-    /// Writes the page again with what the commands really print, for those examples that have it.
-    pub fn update(&self, printed: &[(Example, String)]) {
+    /// Rewrites the page with the real output of the commands, for the examples in `printed`.
+    pub(crate) fn update(&self, printed: &[(Example, String)]) {
         let mut lines: Vec<String> = self.text.lines().map(str::to_owned).collect();
         for (example, got) in printed.iter().rev() {
             let indented = got.lines().map(|line| match line {

@@ -1,4 +1,4 @@
-//! Tables as files.
+//! Writes tables to files.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::Folder;
 
-/// Columns as a batch, with the number of each row before them.
-pub fn numbered(columns: &[(&str, ArrayRef)]) -> RecordBatch {
+/// A batch of these columns, after a column with the number of each row.
+pub(crate) fn numbered(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     let row: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
     let all = std::iter::once(("row", row)).chain(columns.iter().cloned());
@@ -18,7 +18,7 @@ pub fn numbered(columns: &[(&str, ArrayRef)]) -> RecordBatch {
 
 impl Folder {
     /// Writes a Parquet file.
-    pub fn parquet(&self, name: &str, batch: &RecordBatch) {
+    pub(crate) fn parquet(&self, name: &str, batch: &RecordBatch) {
         let file = std::fs::File::create(self.path(name)).unwrap();
         let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
         writer.write(batch).unwrap();
@@ -26,7 +26,7 @@ impl Folder {
     }
 
     /// Writes an Arrow IPC stream.
-    pub fn stream(&self, name: &str, batch: &RecordBatch) {
+    pub(crate) fn stream(&self, name: &str, batch: &RecordBatch) {
         let file = std::fs::File::create(self.path(name)).unwrap();
         let mut writer = arrow_ipc::writer::StreamWriter::try_new(file, &batch.schema()).unwrap();
         writer.write(batch).unwrap();
@@ -34,7 +34,7 @@ impl Folder {
     }
 
     /// The numbers of the rows of a partition of an output that was packed from a table of [`numbered`].
-    pub fn rows(&self, name: &str, partition: usize) -> Vec<i64> {
+    pub(crate) fn rows(&self, name: &str, partition: usize) -> Vec<i64> {
         let bytes = self.ok(&["cat", name, "-p", &partition.to_string(), "--format", "arrow"]);
         let reader = arrow_ipc::reader::StreamReader::try_new(bytes.as_slice(), None).unwrap();
         let rows = |batch: RecordBatch| batch["row"].as_primitive::<Int64Type>().values().to_vec();

@@ -1,4 +1,5 @@
-//! Encapsulated Arrow IPC messages: the payloads of data blocks (spec, FRM-3) and of the schema block (SCH-1).
+//! Encapsulated Arrow IPC messages: the payloads of data blocks (spec, FRM-3) and the content of the schema message
+//! (SCH-1).
 
 use crate::block::framing::encapsulated_fault;
 use crate::error::{Error, Result};
@@ -12,10 +13,10 @@ use bytes::Bytes;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Makes messages; what the encoder allocated for one is used for the next.
+/// Encodes messages, and reuses the encoder's memory.
 pub(super) struct Encoder {
     options: IpcWriteOptions,
-    /// Never holds anything: dictionaries are unpacked before.
+    /// Always empty, since dictionaries are unpacked before.
     dictionaries: DictionaryTracker,
     context: IpcWriteContext,
 }
@@ -23,7 +24,7 @@ pub(super) struct Encoder {
 impl Encoder {
     pub(super) fn new() -> Result<Self> {
         Ok(Encoder {
-            // Blocks begin at multiples of 8, so a larger alignment inside would promise too much.
+            // Blocks begin at multiples of 8, so no larger alignment is possible inside them.
             options: IpcWriteOptions::try_new(8, false, MetadataVersion::V5).map_err(refused)?,
             dictionaries: DictionaryTracker::new(true),
             context: IpcWriteContext::default(),
@@ -55,12 +56,12 @@ impl Encoder {
     }
 }
 
-/// What Arrow refuses of a caller's batch or schema.
+/// The error for a batch or schema of the caller that Arrow refuses.
 pub(super) fn refused(error: ArrowError) -> Error {
     Error::argument("what Arrow can encode", error.to_string())
 }
 
-/// The schema of an encapsulated schema message, or why it is none (SCH-3).
+/// The schema of an encapsulated schema message, or the fault (SCH-3).
 pub(super) fn decode_schema(message: &[u8]) -> std::result::Result<Schema, String> {
     let (message, _) = split(message)?;
     let schema = message
@@ -69,8 +70,7 @@ pub(super) fn decode_schema(message: &[u8]) -> std::result::Result<Schema, Strin
     guarded(|| arrow_ipc::convert::try_fb_to_schema(schema))
 }
 
-/// The batch of an encapsulated record batch message, or why it is none (FRM-5). Its columns share the payload's
-/// memory.
+/// The batch of an encapsulated record batch message, or the fault (FRM-5). Its columns share the payload's memory.
 pub(super) fn decode_batch(schema: &SchemaRef, payload: &Bytes) -> std::result::Result<RecordBatch, String> {
     let (message, body_at) = split(payload)?;
     let batch = message
@@ -91,14 +91,14 @@ fn split(payload: &[u8]) -> std::result::Result<(Message<'_>, usize), String> {
         return Err(fault);
     }
     let start = payload.first_chunk::<8>().ok_or("too few bytes")?;
-    // Positive and inside the payload, as was just checked.
+    // Positive and inside the payload, as FRM-4 was checked.
     let body_at = 8 + u32::from_le_bytes([start[4], start[5], start[6], start[7]]) as usize;
     let metadata = payload.get(8..body_at).ok_or("too few bytes")?;
     let message = arrow_ipc::root_as_message(metadata).map_err(|error| error.to_string())?;
     Ok((message, body_at))
 }
 
-/// What the decoder takes on trust: sizes and places of the batch's parts.
+/// Checks what the decoder does not check: sizes and positions of the batch's parts.
 fn check_body(body_length: i64, batch: &arrow_ipc::RecordBatch<'_>, there: usize) -> std::result::Result<(), String> {
     let inside = |offset: i64, length: i64| {
         let end = u64::try_from(offset)
@@ -111,7 +111,7 @@ fn check_body(body_length: i64, batch: &arrow_ipc::RecordBatch<'_>, there: usize
         return Err(format!("a body of {body_length} bytes where {there} are"));
     }
     if batch.compression().is_some() {
-        // How far it unfolds is not known beforehand; blocks are compressed as a whole.
+        // The decompressed size is not known in advance. Blocks are compressed as a whole instead.
         return Err("buffers that Arrow compressed".into());
     }
     if batch.length() < 0 {
@@ -134,10 +134,10 @@ fn check_body(body_length: i64, batch: &arrow_ipc::RecordBatch<'_>, there: usize
     Ok(())
 }
 
-/// Runs a part of Arrow that asserts some of what it should refuse, so that bad input ends in an error (ERR-3).
+/// Runs a decoder of Arrow, which panics on some bad input, and turns the panic into an error (ERR-3).
 fn guarded<T>(decode: impl FnOnce() -> std::result::Result<T, ArrowError>) -> std::result::Result<T, String> {
     match catch_unwind(AssertUnwindSafe(decode)) {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("what Arrow's decoder gave up on".into()),
+        Err(_) => Err("a message on which Arrow's decoder panics".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Columns as they go into blocks: dictionaries unpacked (spec, FRM-3), and no memory kept that is not theirs.
+//! Columns in the form for blocks: with unpacked dictionaries (spec, FRM-3), and without memory of other rows.
 
 use super::ipc::refused;
 use crate::error::{Error, Result};
@@ -12,12 +12,12 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// Which columns are made anew.
+/// How columns are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Dictionaries become their values.
+    /// Replaces dictionaries by their values.
     Unpack,
-    /// Views leave buffers behind that they do not point into.
+    /// Drops buffers that views do not point into.
     Compact,
 }
 
@@ -39,7 +39,7 @@ impl Step {
         }
     }
 
-    /// A batch after this step; `schema` is that of the result.
+    /// Applies the step to a batch; `schema` is the schema of the result.
     pub(super) fn apply(self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
         let columns = batch
             .columns()
@@ -83,7 +83,7 @@ impl Step {
                 MapArray::try_new(self.field(field)?, offsets, entries, map.nulls().cloned(), *ordered)
                     .map(|made| Arc::new(made) as _)
             }
-            // Views inside of these stay as they are: that costs room in the file, nothing else.
+            // Views inside these types stay as they are, which only costs space in the file.
             other if self == Step::Unpack => return Err(no_dictionary_in(other)),
             _ => Ok(array.clone()),
         };
@@ -160,19 +160,19 @@ fn unpacked_type(data_type: &DataType) -> Result<DataType> {
     })
 }
 
-/// The schema of a file that holds batches of `schema`: the same without dictionaries.
+/// The schema of a file with batches of `schema`: the same without dictionaries.
 pub(super) fn unpacked_schema(schema: &Schema) -> Result<SchemaRef> {
     let fields = Step::Unpack.fields(schema.fields())?;
     Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
-/// A batch of these columns; without columns too.
+/// A batch with these columns, of which there may be none.
 pub(super) fn with_columns(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(refused)
 }
 
-/// Bytes of a batch's rows, without what its buffers hold beside them.
+/// The size of a batch's rows in bytes, without other bytes in its buffers.
 pub(super) fn size_of(batch: &RecordBatch) -> u64 {
     batch.columns().iter().map(|column| array_size(column)).sum()
 }
@@ -212,7 +212,7 @@ fn list_size<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, values: &ArrayRef) -
     std::mem::size_of_val::<[O]>(offsets) as u64 + array_size(&values.slice(first, last - first))
 }
 
-/// The same batch in memory of its own, if it is a slice of something much larger.
+/// The same batch, copied if it is a slice of a much larger one.
 pub(super) fn detached(batch: RecordBatch) -> Result<RecordBatch> {
     if batch.get_array_memory_size() as u64 <= 2 * size_of(&batch) + (64 << 10) {
         return Ok(batch);

@@ -1,4 +1,4 @@
-//! Batches out of the blocks of a file with framing arrow.
+//! Reads record batches from a file with framing arrow.
 
 use super::ipc;
 use crate::block::{BlockHeader, DATA};
@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::sync::Arc;
 
-/// Where the schema's message begins in its file (SCH-1): behind the file header and its block's header.
+/// The offset of the schema message (SCH-1): after the file header and a block header.
 const SCHEMA_OFFSET: u64 = 88;
 
 impl Reader {
@@ -28,7 +28,7 @@ impl Reader {
         })
     }
 
-    /// What decodes the data blocks of this file, however they were read.
+    /// A decoder for the data blocks of this file, however they were read.
     ///
     /// # Errors
     /// Those of [`Reader::arrow_schema`].
@@ -39,11 +39,11 @@ impl Reader {
         })
     }
 
-    /// The record batches of a partition; events are passed over.
+    /// The record batches of a partition. Events are skipped.
     ///
     /// # Errors
     /// `invalid-argument` for a partition that the file does not have, and the errors of [`Reader::arrow_schema`]. The
-    /// iterator gives the faults of PRT-3 and FRM-5.
+    /// iterator returns the faults of PRT-3 and FRM-5.
     pub fn batches(&self, partition: u32) -> Result<Batches> {
         let decoder = self.batch_decoder()?;
         Ok(Batches {
@@ -66,7 +66,7 @@ impl BatchDecoder {
         &self.schema
     }
 
-    /// The batch of a data block. An uncompressed block's columns share its memory.
+    /// Decodes the batch of a data block. The columns share the memory of an uncompressed block.
     ///
     /// # Errors
     /// `invalid-argument` for an event; `malformed-block` for a payload that FRM-4 or Arrow refuses (FRM-5).
@@ -91,10 +91,10 @@ impl BatchDecoder {
     }
 }
 
-/// An iterator over the record batches of a partition. It ends behind the first error.
+/// An iterator over the record batches of a partition. It ends after the first error.
 pub struct Batches {
     decoder: BatchDecoder,
-    /// Absent once an error was given.
+    /// Absent after an error.
     blocks: Option<Blocks>,
 }
 

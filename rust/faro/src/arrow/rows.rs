@@ -7,10 +7,10 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use std::ops::Range;
 
-/// Batches that are joined to one once they come to so many bytes: gathering rows looks at every batch.
+/// The size in bytes at which small batches are joined into one, because collecting rows visits every batch.
 const JOINED: u64 = 1 << 20;
 
-/// Batches, small ones joined.
+/// Batches, with small ones joined.
 #[derive(Default)]
 struct Batches {
     joined: Vec<RecordBatch>,
@@ -66,15 +66,15 @@ impl OwnRows {
         self.batches.push(schema, batch, bytes)
     }
 
-    /// Sorts the rows by partition, and those of a partition as they came. `slot` orders the partitions, given how many
-    /// there are.
+    /// Sorts the rows by partition, stably. `slot` gives the order of the partitions; it gets their number and a
+    /// partition.
     pub(super) fn sorted(mut self, schema: &SchemaRef, slot: impl Fn(usize, u32) -> u32) -> Result<SortedRows> {
         self.batches.join(schema)?;
         let batches = self.batches.joined;
         let places = batches
             .iter()
             .enumerate()
-            // A region has less than 2^32 rows: each is charged.
+            // A region has fewer than 2^32 rows, since each has a charge.
             .flat_map(|(batch, rows)| (0..rows.num_rows()).map(move |row| (batch as u32, row as u32)));
         let mut rows: Vec<_> = self
             .partitions
@@ -97,7 +97,7 @@ impl OwnRows {
 /// Rows by partition.
 pub(super) struct SortedRows {
     batches: Vec<RecordBatch>,
-    /// Partition, batch and row in it.
+    /// The partition, the batch, and the row in the batch.
     rows: Vec<(u32, (u32, u32))>,
     bytes_per_row: u64,
 }
@@ -113,7 +113,7 @@ impl SortedRows {
         })
     }
 
-    fn gather(&self, rows: Range<usize>, schema: &SchemaRef) -> Result<RecordBatch> {
+    fn make_batch(&self, rows: Range<usize>, schema: &SchemaRef) -> Result<RecordBatch> {
         let places: Vec<_> = self.rows[rows]
             .iter()
             .map(|(_, (batch, row))| (*batch as usize, *row as usize))
@@ -134,14 +134,14 @@ impl SortedRows {
         target: u64,
         mut sink: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let gather = |rows| self.gather(rows, schema);
-        cut(rows, self.bytes_per_row, target, gather, &mut sink)
+        let make_batch = |rows| self.make_batch(rows, schema);
+        cut(rows, self.bytes_per_row, target, make_batch, &mut sink)
     }
 }
 
-/// Rows that several partitions read.
+/// Rows for several partitions.
 pub(super) struct SharedRows {
-    /// Who; absent: every partition.
+    /// The partitions; absent for all.
     pub(super) members: Option<Vec<u32>>,
     batches: Batches,
 }
@@ -175,12 +175,12 @@ impl SharedRows {
     }
 }
 
-/// Takes batches of rows so large that each has about `target` bytes, where rows may differ much in size.
+/// Makes batches of about `target` bytes from rows that may differ much in size.
 fn cut(
     rows: Range<usize>,
     bytes_per_row: u64,
     target: u64,
-    gather: impl Fn(Range<usize>) -> Result<RecordBatch>,
+    make_batch: impl Fn(Range<usize>) -> Result<RecordBatch>,
     sink: &mut impl FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
     let mut from = rows.start;
@@ -189,13 +189,13 @@ fn cut(
         let mut count = wanted.min(rows.end - from);
         let mut may_grow = true;
         let batch = loop {
-            let batch = gather(from..from + count)?;
+            let batch = make_batch(from..from + count)?;
             let size = size_of(&batch);
             if size > target.saturating_mul(2) && count > 1 {
                 may_grow = false;
                 count = scaled(count, target, size).min(count / 2);
             } else if may_grow && size < target / 2 && from + count < rows.end {
-                // The rows seen so far need not be like the next.
+                // The next rows may have another size.
                 count = scaled(count, target, size)
                     .min(count.saturating_mul(16))
                     .min(rows.end - from);

@@ -1,4 +1,4 @@
-//! Batches into the blocks of a file with framing arrow.
+//! Writes record batches as blocks of a file with framing arrow.
 
 use super::ipc::{Encoder, refused};
 use super::plain::{Step, detached, size_of, unpacked_schema};
@@ -10,14 +10,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use std::path::Path;
 
-/// What a row costs in memory beside its columns: its partition and its place while it is sorted.
+/// The memory for a row beside its columns, in bytes: its partition, and its position while it is sorted.
 const ROW_COST: u64 = 20;
 
-/// Writes record batches by partition (SRT-10): gathers the rows of each partition, cuts them into batches near
-/// `block_size` and hands these over, region by region.
+/// Writes record batches by partition (SRT-10): collects the rows of each partition, cuts them into batches of about
+/// `block_size` bytes, and writes these region by region.
 ///
-/// Rows wait in memory for their region up to `buffer_size` bytes. Dictionary columns become their values (FRM-3). Each
-/// partition reads its rows in the order of the calls when `ordered` is set.
+/// Rows wait in memory, up to `buffer_size` bytes, until they become a region. Dictionary columns are replaced by their
+/// values (FRM-3). With the option `ordered`, each partition reads its rows in the order of the calls.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -38,21 +38,21 @@ const ROW_COST: u64 = 20;
 pub struct ArrowWriter {
     writer: Writer,
     encoder: Encoder,
-    /// Of the batches that come.
+    /// The schema of the caller's batches.
     input_schema: SchemaRef,
-    /// Of the file.
+    /// The schema of the file.
     schema: SchemaRef,
     first_partition: u32,
     partition_count: u32,
     rotation: u32,
     ordered: bool,
     buffer_size: u64,
-    /// What blocks should have.
+    /// The target size of a block, in bytes.
     target: u64,
     max_plain_size: u64,
     own: OwnRows,
     shared: Vec<SharedRows>,
-    /// What waiting rows cost.
+    /// The charges of the waiting rows, in bytes.
     charged: u64,
     state: State,
 }
@@ -60,12 +60,12 @@ pub struct ArrowWriter {
 enum State {
     Open,
     Closed,
-    /// Rows were lost; the error is repeated (WRT-6).
+    /// Rows were lost; every call returns the error again (WRT-6).
     Failed(Error),
 }
 
 impl ArrowWriter {
-    /// A writer of batches with a schema. Framing and schema message of the options are set here.
+    /// Creates a writer for batches with this schema. It sets the options `framing` and `schema`.
     ///
     /// # Errors
     /// `invalid-argument` for a schema with dictionaries in unions or run-end encoded columns, and the errors of
@@ -94,16 +94,17 @@ impl ArrowWriter {
         })
     }
 
-    /// The schema of the file: the batches' without dictionaries.
+    /// The schema of the file: that of the batches, without dictionaries.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Takes a batch and the partition of each of its rows.
+    /// Writes a batch; `partitions` has the partition of each row.
     ///
     /// # Errors
-    /// `invalid-argument` for another schema or partitions that do not fit (WRT-1), `limit-exceeded` for a row that no
-    /// block may hold (WRT-3): then nothing of the batch was taken. `io` when a region could not be written.
+    /// `invalid-argument` for another schema, or for partitions that the file does not have or that are not one for
+    /// each row (WRT-1); `limit-exceeded` for a row that is too large for a block (WRT-3). Nothing of the batch is
+    /// written then. `io` when a region cannot be written, which is final.
     pub fn write(&mut self, batch: &RecordBatch, partitions: &[u32]) -> Result<()> {
         self.check_open()?;
         if partitions.len() != batch.num_rows() {
@@ -130,7 +131,7 @@ impl ArrowWriter {
         self.close_if_full()
     }
 
-    /// Takes a batch that every partition reads.
+    /// Writes a batch for every partition, stored once.
     ///
     /// # Errors
     /// Those of [`ArrowWriter::write`].
@@ -138,7 +139,7 @@ impl ArrowWriter {
         self.share(batch, None)
     }
 
-    /// Takes a batch that the partitions of a set read. Their numbers may come in any order and repeat.
+    /// Writes a batch for a set of partitions, stored once. The numbers may be in any order and repeat.
     ///
     /// # Errors
     /// Those of [`ArrowWriter::write`]; `invalid-argument` for an empty set.
@@ -150,7 +151,7 @@ impl ArrowWriter {
         let mut members = partitions.to_vec();
         members.sort_unstable();
         members.dedup();
-        // All partitions are the same as a broadcast (SRT-5).
+        // A set of all partitions is a broadcast (SRT-5).
         let all = members.len() as u64 == u64::from(self.partition_count);
         self.share(batch, (!all).then_some(members))
     }
@@ -165,7 +166,7 @@ impl ArrowWriter {
         for piece in self.pieces(&batch) {
             let cost = cost_of(&piece) + members.as_ref().map_or(0, |members| 4 * members.len() as u64);
             self.make_room(cost)?;
-            // SRT-4: the last extent only, when order counts.
+            // SRT-4: only the last extent, to keep the order.
             let last = if self.ordered {
                 self.shared.len().saturating_sub(1)
             } else {
@@ -186,7 +187,7 @@ impl ArrowWriter {
         self.close_if_full()
     }
 
-    /// A property for the footer.
+    /// Adds a property to the footer.
     ///
     /// # Errors
     /// `invalid-argument` for a key that was used before.
@@ -198,16 +199,16 @@ impl ArrowWriter {
     /// Closes the region now.
     ///
     /// # Errors
-    /// `io` when it could not be written.
+    /// `io` when it cannot be written, which is final.
     pub fn flush(&mut self) -> Result<()> {
         self.check_open()?;
         self.close_region()
     }
 
-    /// Closes the region, writes footer and tail and publishes the files.
+    /// Closes the region, writes footer and tail, and publishes the files under their final names.
     ///
     /// # Errors
-    /// `io` when that failed.
+    /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
     pub fn finish(&mut self) -> Result<Summary> {
         self.check_open()?;
         self.close_region()?;
@@ -216,10 +217,10 @@ impl ArrowWriter {
         Ok(summary)
     }
 
-    /// Gives up; leaves nothing. May be called more than once.
+    /// Gives up the output and removes its files. A second call does nothing.
     ///
     /// # Errors
-    /// `io` when a file could not be removed.
+    /// As [`Writer::abort`].
     pub fn abort(&mut self) -> Result<()> {
         self.state = State::Closed;
         self.own = OwnRows::default();
@@ -275,9 +276,10 @@ impl ArrowWriter {
         Ok(batch)
     }
 
-    /// WRT-3, without looking at single rows unless the batch is large.
+    /// WRT-3. It checks single rows only if the batch is large.
     fn check_rows_fit(&mut self, batch: &RecordBatch) -> Result<()> {
-        // What a message takes beside the rows: a node and up to three padded buffers, with their places, per field.
+        // The bytes of a message beside its rows: for each field, a node and up to three padded buffers with their
+        // positions.
         let fields = 1 + self.schema.flattened_fields().len() as u64;
         if batch.num_rows() == 0 || size_of(batch) + 1024 + 256 * fields <= self.max_plain_size {
             return Ok(());
@@ -295,7 +297,7 @@ impl ArrowWriter {
         Err(Error::bare(Code::LimitExceeded, expected, size.to_string()))
     }
 
-    /// The batch in pieces that fit into the buffer, if its rows do.
+    /// Cuts a batch into pieces that fit into the buffer, if its rows do.
     fn pieces(&self, batch: &RecordBatch) -> Vec<RecordBatch> {
         let rows = batch.num_rows();
         let count = usize::try_from(cost_of(batch).div_ceil(self.buffer_size.max(1))).unwrap_or(rows);
@@ -306,7 +308,7 @@ impl ArrowWriter {
             .collect()
     }
 
-    /// Closes the region if it has no room for so much more (SRT-1).
+    /// Closes the region if it has no room for `cost` more bytes (SRT-1).
     fn make_room(&mut self, cost: u64) -> Result<()> {
         if self.charged > 0 && self.charged.saturating_add(cost) > self.buffer_size {
             self.close_region()?;
@@ -328,7 +330,7 @@ impl ArrowWriter {
         self.write_region().map_err(|error| self.fail(error))
     }
 
-    /// Rows of the buffer become a region (SRT-7, SRT-8).
+    /// Writes the rows of the buffer as a region (SRT-7, SRT-8).
     fn write_region(&mut self) -> Result<()> {
         let (first, count, rotation) = (self.first_partition, self.partition_count, self.rotation);
         let slot = |named: usize, partition: u32| {
@@ -358,7 +360,7 @@ fn cost_of(batch: &RecordBatch) -> u64 {
     size_of(batch).saturating_add(ROW_COST * batch.num_rows() as u64)
 }
 
-/// A batch as a block, or as several where one would be too large.
+/// Writes a batch as one block, or as several if one would be too large.
 fn put(
     region: &mut RegionWriter<'_>,
     encoder: &mut Encoder,

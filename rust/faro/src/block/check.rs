@@ -1,5 +1,4 @@
-//! The order in which a block is checked (spec, BLK-7; BLK-2 to BLK-5 are among the checks), and
-//! what its place says about it.
+//! The checks of a block, in their order (spec, BLK-7, with BLK-2 to BLK-5), and the context that they depend on.
 
 use super::dictionary;
 use super::header::{
@@ -12,7 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use std::ops::Range;
 
-/// Which kinds are allowed in a place.
+/// Which kinds a context allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kinds {
     /// Data and events.
@@ -79,7 +78,7 @@ impl Kinds {
     }
 }
 
-/// What a place knows of the partition field.
+/// What a context knows about the partition field.
 #[derive(Clone, Debug)]
 pub(crate) enum Partition {
     /// Exactly this number.
@@ -90,28 +89,29 @@ pub(crate) enum Partition {
     Unknown,
 }
 
-/// What a place knows of the sequence field.
+/// What a context knows about the sequence field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sequence {
-    /// Exactly this number. Wider than the field: the number after the last possible one is never found.
+    /// Exactly this number. It is wider than the field: no block has the number after the largest one.
     Is(u64),
     /// Any number above this one.
     Above(u32),
-    /// The first of an extent: exactly the number that the index says, and from `least` to `most` by what was seen.
+    /// The first block of an extent: exactly the `number` in the index, which must be from `least` to `most` by the
+    /// blocks before it.
     First { number: u32, least: u64, most: u64 },
     /// Nothing is known.
     Unknown,
 }
 
-/// How many dictionaries stand before a place; nothing in a file without the reader feature `dictionaries` (DIC-3).
+/// How many dictionaries come before a block; none in a file without the reader feature `dictionaries` (DIC-3).
 pub(crate) type Dictionaries = Option<u32>;
 
-/// What the context of a block says about it (BLK-7, CTX-1 to CTX-3).
+/// The context of a block (BLK-7, CTX-1 to CTX-3).
 pub(crate) struct Context<'a> {
     pub limits: &'a Limits,
-    /// Of the file that the place is in (BLK-9).
+    /// The seal of the block's file (BLK-9).
     pub seal: Seal,
-    /// Whether it is a place for metadata, which have a limit of their own.
+    /// Whether the block is metadata, which has a different limit.
     pub metadata: bool,
     /// Whether the checksum of a partition block is verified (INT-7).
     pub verify: bool,
@@ -122,7 +122,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A place where metadata of these kinds stands.
+    /// The context of a metadata block of one of these kinds.
     pub(crate) fn metadata(
         limits: &'a Limits,
         seal: Seal,
@@ -143,20 +143,20 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Check 1 of BLK-7: there is space for a header.
+/// Check 1 of BLK-7: there is room for a header.
 pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
     if end.saturating_sub(offset) < BlockHeader::SIZE as u64 {
         return Err(Error::at(
             Code::MalformedBlock,
             offset,
             "a block header of 24 bytes",
-            format!("{} bytes before its place ends at {end}", end.saturating_sub(offset)),
+            format!("{} bytes before the end at {end}", end.saturating_sub(offset)),
         ));
     }
     Ok(())
 }
 
-/// Check 2 of BLK-7: the block fits into its place.
+/// Check 2 of BLK-7: the block ends within the bounds of its context.
 pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<()> {
     if header.size_in_file() > end.saturating_sub(offset) {
         return Err(Error::at(
@@ -170,13 +170,13 @@ pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<
 }
 
 /// Check 3 of BLK-7: the stored size is within its limit.
-pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
-    let (name, limit) = if header.kind == DICTIONARY && place.kinds.dictionary {
-        ("max_dictionary_size", place.limits.max_dictionary_size)
-    } else if place.metadata {
-        ("max_message_size", place.limits.max_message_size)
+pub(crate) fn check_limit(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
+    let (name, limit) = if header.kind == DICTIONARY && context.kinds.dictionary {
+        ("max_dictionary_size", context.limits.max_dictionary_size)
+    } else if context.metadata {
+        ("max_message_size", context.limits.max_message_size)
     } else {
-        ("max_block_size", place.limits.max_block_size)
+        ("max_block_size", context.limits.max_block_size)
     };
     if u64::from(header.stored_size) > limit {
         return Err(Error::at(
@@ -190,16 +190,16 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, place: &Context<'_>
 }
 
 /// DIC-5: before a dictionary block is checked, the file has room for one more.
-pub(crate) fn check_count(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
-    let is_one = header.kind == DICTIONARY && place.kinds.dictionary;
-    let most = place.limits.max_dictionaries;
-    if is_one && place.dictionaries.is_some_and(|count| u64::from(count) >= most) {
-        return Err(dictionary::too_many(place.limits, offset));
+pub(crate) fn check_count(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
+    let is_one = header.kind == DICTIONARY && context.kinds.dictionary;
+    let most = context.limits.max_dictionaries;
+    if is_one && context.dictionaries.is_some_and(|count| u64::from(count) >= most) {
+        return Err(dictionary::too_many(context.limits, offset));
     }
     Ok(())
 }
 
-/// Check 4 of BLK-7, for a checksum that was computed.
+/// Check 4 of BLK-7: the stored checksum is the computed one.
 pub(crate) fn check_checksum(header: &BlockHeader, offset: u64, computed: u32) -> Result<()> {
     if header.checksum != computed {
         return Err(Error::checksum(offset, header.checksum, computed));
@@ -226,13 +226,13 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
     ))
 }
 
-/// Whether a block is a data block without dictionary, as most are, in an extent, and is sure to pass checks 5 to 10.
+/// Whether a block is a data block of an extent, without a dictionary, that passes checks 5 to 10. Most blocks are.
 #[inline]
-pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
+pub(crate) fn is_usual(header: &BlockHeader, context: &Context<'_>) -> bool {
     let (stored, plain) = (header.stored_size, header.plain_size);
     header.kind == DATA
         && header.dictionary == 0
-        && place.kinds.partition
+        && context.kinds.partition
         && header.codec <= CODEC_LAST
         && (if header.codec == CODEC_NONE {
             plain == stored
@@ -240,9 +240,9 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
             plain > stored
         })
         && plain >= 1
-        && u64::from(plain) <= place.limits.max_plain_size
-        && matches!(place.partition, Partition::Is(number) if number == header.partition)
-        && match place.sequence {
+        && u64::from(plain) <= context.limits.max_plain_size
+        && matches!(context.partition, Partition::Is(number) if number == header.partition)
+        && match context.sequence {
             Sequence::Is(number) => u64::from(header.sequence) == number,
             Sequence::First { number, least, most } => {
                 header.sequence == number && (least..=most).contains(&u64::from(number))
@@ -251,11 +251,11 @@ pub(crate) fn is_usual(header: &BlockHeader, place: &Context<'_>) -> bool {
         }
 }
 
-/// Checks 5 to 10 of BLK-7: what the header says and its place.
-pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_>) -> Result<()> {
+/// Checks 5 to 10 of BLK-7: the header's fields, in their context.
+pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<'_>) -> Result<()> {
     let fault = |code, field, expected: String, found: String| Err(Error::at(code, offset + field, expected, found));
     let kind = header.kind;
-    if header.dictionary != 0 && place.dictionaries.is_none() {
+    if header.dictionary != 0 && context.dictionaries.is_none() {
         return fault(
             Code::MalformedBlock,
             18,
@@ -263,7 +263,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             format!("dictionary {}", header.dictionary),
         );
     }
-    check_kind(header, offset, place.kinds, place.dictionaries)?;
+    check_kind(header, offset, context.kinds, context.dictionaries)?;
     if header.codec > CODEC_LAST {
         return fault(
             Code::UnsupportedCodec,
@@ -313,12 +313,12 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             "an empty one".into(),
         );
     }
-    let limit = place.limits.max_plain_size;
+    let limit = context.limits.max_plain_size;
     if !header.is_metadata() && u64::from(plain) > limit {
         let expected = format!("a plain size of at most {limit} bytes (max_plain_size)");
         return fault(Code::LimitExceeded, 4, expected, format!("{plain} bytes"));
     }
-    let expected = match &place.partition {
+    let expected = match &context.partition {
         Partition::Is(number) if header.partition != *number => format!("partition {}", Number(*number)),
         Partition::OfFile(range) if header.partition != ANY_PARTITION && !range.contains(&header.partition) => {
             format!("a partition from {} to {}, or none", range.start, range.end - 1)
@@ -333,7 +333,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
             Number(header.partition).to_string(),
         );
     }
-    let expected = match place.sequence {
+    let expected = match context.sequence {
         Sequence::Is(number) if u64::from(header.sequence) != number => format!("sequence {number}"),
         Sequence::First { number, .. } if header.sequence != number => format!("sequence {number}"),
         Sequence::First { least, most, .. } if !(least..=most).contains(&header.sequence.into()) => {
@@ -345,7 +345,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
     if !expected.is_empty() {
         return fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string());
     }
-    let (before, dictionary) = (place.dictionaries.unwrap_or(0), u32::from(header.dictionary));
+    let (before, dictionary) = (context.dictionaries.unwrap_or(0), u32::from(header.dictionary));
     let expected = match kind {
         DICTIONARY if dictionary != before + 1 => format!("a dictionary of number {}", before + 1),
         DICTIONARY => return Ok(()),
@@ -360,30 +360,30 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, place: &Context<'_
     )
 }
 
-/// Check 11 of BLK-7: the padding is zero. `padding` begins directly behind the payload.
+/// Check 11 of BLK-7: the padding is zero. `padding` begins directly after the payload.
 pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -> Result<()> {
     match padding.iter().position(|byte| *byte != 0) {
         None => Ok(()),
         Some(at) => Err(Error::at(
             Code::MalformedBlock,
             offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size) + at as u64,
-            "zero bytes behind the payload",
+            "zero bytes after the payload",
             format!("{:02X}", padding[at]),
         )),
     }
 }
 
-/// Checks 4 to 11 of BLK-7, in order, for a block whose bytes behind the header are `rest`: payload and padding.
-pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, place: &Context<'_>) -> Result<()> {
+/// Checks 4 to 11 of BLK-7, in order. `rest` holds the bytes after the header: payload and padding.
+pub(crate) fn check_whole(header: &BlockHeader, rest: &[u8], offset: u64, context: &Context<'_>) -> Result<()> {
     let (stored, padding) = rest.split_at(header.stored_size as usize);
-    if place.verify {
-        check_checksum(header, offset, place.seal.checksum(&header.checked_bytes(), stored))?;
+    if context.verify {
+        check_checksum(header, offset, context.seal.checksum(&header.checked_bytes(), stored))?;
     }
-    check_fields(header, offset, place)?;
+    check_fields(header, offset, context)?;
     check_padding(header, offset, padding)
 }
 
-/// Shows a partition field.
+/// A partition field, for messages.
 struct Number(u32);
 
 impl std::fmt::Display for Number {

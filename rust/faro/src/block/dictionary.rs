@@ -1,4 +1,4 @@
-//! What a dictionary is before any decoder sees it, and how many a file may have (spec, DIC-4 and DIC-5).
+//! The checks of a dictionary before a decoder sees it, and how many a file may have (spec, DIC-4 and DIC-5).
 
 use super::header::BlockHeader;
 use crate::error::{Code, Error, Result};
@@ -6,12 +6,12 @@ use crate::limits::Limits;
 
 /// The first bytes of every dictionary.
 pub(crate) const MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
-/// Least bytes of a dictionary.
+/// The least size of a dictionary, in bytes.
 pub(crate) const LEAST: u32 = 8;
-/// Most dictionaries of a file: blocks name them by a number of 16 bits.
+/// The most dictionaries in a file: their numbers have 16 bits.
 pub(crate) const MOST: usize = 65_535;
 
-/// What of a payload is no dictionary, as far as it is checked before a decoder sees it (DIC-4).
+/// Why a payload is not a dictionary, as far as that can be checked without a decoder (DIC-4).
 pub(crate) fn fault_of(payload: &[u8]) -> Option<String> {
     match payload {
         _ if payload.len() < LEAST as usize => Some(format!("{} bytes", payload.len())),
@@ -20,7 +20,7 @@ pub(crate) fn fault_of(payload: &[u8]) -> Option<String> {
     }
 }
 
-/// The last check of DIC-4: the payload of a dictionary block at `offset`.
+/// The last check of DIC-4, on the payload of the dictionary block at `offset`.
 pub(crate) fn check(payload: &[u8], offset: u64) -> Result<()> {
     match fault_of(payload) {
         None => Ok(()),
@@ -33,7 +33,7 @@ pub(crate) fn check(payload: &[u8], offset: u64) -> Result<()> {
     }
 }
 
-/// The fault of a dictionary at `offset` that is one too many (DIC-5).
+/// The fault of a dictionary at `offset` that exceeds the limit (DIC-5).
 pub(crate) fn too_many(limits: &Limits, offset: u64) -> Error {
     let expected = format!("at most {} dictionaries (max_dictionaries)", limits.max_dictionaries);
     Error::at(Code::LimitExceeded, offset, expected, "one more")

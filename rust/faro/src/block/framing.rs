@@ -3,8 +3,8 @@
 use crate::bytes::Framing;
 use crate::error::{Code, Error, Result};
 
-/// Checks the plain payload of a data block (FRM-5) and counts its records: `None` unless the framing has records.
-/// Faults are at `payload_offset`.
+/// Checks the plain payload of a data block (FRM-5) and returns its count of records; none unless the framing is
+/// records. Faults are at `payload_offset`.
 pub(crate) fn check(framing: Framing, plain: &[u8], payload_offset: u64) -> Result<Option<u64>> {
     match framing {
         Framing::Opaque => Ok(None),
@@ -26,7 +26,7 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
     let mut rest = plain;
     let mut count = 0;
     while !rest.is_empty() {
-        let Some((_, behind)) = split_record(rest) else {
+        let Some((_, after)) = split_record(rest) else {
             return Err(Error::at(
                 Code::MalformedBlock,
                 payload_offset,
@@ -37,19 +37,19 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
                 ),
             ));
         };
-        rest = behind;
+        rest = after;
         count += 1;
     }
     Ok(count)
 }
 
-/// The first record of a payload and what follows it; nothing when it does not end inside.
+/// The first record of a payload and the bytes after it; none when the record is cut off.
 pub(crate) fn split_record(payload: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = payload.split_first_chunk::<4>()?;
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)
 }
 
-/// What is wrong with the beginning of an encapsulated Arrow IPC message (FRM-4), if anything is.
+/// The fault at the beginning of an encapsulated Arrow IPC message (FRM-4), if there is one.
 pub(crate) fn encapsulated_fault(message: &[u8]) -> Option<String> {
     let Some(start) = message.first_chunk::<8>() else {
         return Some(format!("{} bytes, too few for one", message.len()));

@@ -1,33 +1,33 @@
-//! The 24 bytes before a payload (spec, BLK-1), and the numbers in them: kinds (BLK-2), partitions (BLK-4), codecs.
+//! The 24 bytes before a payload (spec, BLK-1), and their constants: kinds (BLK-2), partitions (BLK-4), codecs.
 
 use crate::bytes::{Seal, pad8};
 
-/// The partition number of shared blocks and metadata blocks.
+/// The partition number in the headers of shared blocks and metadata blocks (BLK-4).
 pub const ANY_PARTITION: u32 = u32::MAX;
-/// Kind of a data block.
+/// The kind of a data block.
 pub const DATA: u8 = 0;
-/// Kind of an event block. Kinds 64 to 127 are events of the application.
+/// The kind of an event block. Kinds 64 to 127 are events that the application defines.
 pub const EVENT: u8 = 1;
-/// Kind of a block that carries a region message.
+/// The kind of a block with a region message.
 pub const REGION: u8 = 128;
-/// Kind of a block that carries the footer message.
+/// The kind of a block with the footer message.
 pub const FOOTER: u8 = 129;
-/// Kind of a block that carries the schema message.
+/// The kind of a block with the schema message.
 pub const SCHEMA: u8 = 130;
-/// Kind of a block that carries a dictionary.
+/// The kind of a block with a dictionary.
 pub const DICTIONARY: u8 = 131;
 
-/// Codec number of uncompressed payloads.
+/// The codec number of uncompressed payloads.
 pub(crate) const CODEC_NONE: u8 = 0;
 /// The largest codec number that this library knows.
 pub(crate) const CODEC_LAST: u8 = 2;
 
-/// Whether a kind is data or an event's: what may stand in an extent.
-pub const fn is_partition_kind(kind: u8) -> bool {
+/// Whether blocks of a kind belong in extents: data and events.
+pub(crate) const fn is_partition_kind(kind: u8) -> bool {
     kind == DATA || is_event_kind(kind)
 }
 
-/// Whether a kind is an event's.
+/// Whether a kind is an event: 1, or 64 to 127 (BLK-2).
 pub const fn is_event_kind(kind: u8) -> bool {
     kind == EVENT || (kind >= 64 && kind <= 127)
 }
@@ -44,29 +44,31 @@ pub(crate) mod field {
     pub(crate) const CHECKSUM: usize = 20;
 }
 
-/// The header of a block. Its checksum is kept as it was found; [`BlockHeader::encode`] computes a new one.
+/// The header of a block. It keeps the checksum as it was found; [`BlockHeader::encode`] computes a new one. The fields
+/// are those of BLK-1, which do not change within a major version (VER-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// Payload bytes as stored.
+    /// Size of the stored payload, in bytes.
     pub stored_size: u32,
-    /// Payload bytes after decompression.
+    /// Size of the payload after decompression, in bytes.
     pub plain_size: u32,
-    /// Absolute number of the block's partition; [`ANY_PARTITION`] in shared and metadata blocks.
+    /// The number of the block's partition; [`ANY_PARTITION`] in shared and metadata blocks.
     pub partition: u32,
-    /// Number of the block in its stream.
+    /// The block's sequence number in its stream (BLK-3).
     pub sequence: u32,
-    /// What the payload is.
+    /// What the payload is, for example [`DATA`] (BLK-2).
     pub kind: u8,
-    /// How it is compressed.
+    /// The codec number: 0 none, 1 LZ4, 2 Zstandard.
     pub codec: u8,
-    /// Number of the dictionary that the payload is compressed with, 0 without one; in a dictionary block its own (DIC).
+    /// The number of the dictionary that the payload is compressed with; 0 without one. A dictionary block has its own
+    /// number here (DIC-1).
     pub dictionary: u16,
-    /// CRC-32C of the file's id, the first 20 bytes and the stored payload (BLK-9).
+    /// CRC-32C of the file_id, the first 20 bytes of this header and the stored payload (BLK-9).
     pub checksum: u32,
 }
 
 impl BlockHeader {
-    /// Bytes of a block header.
+    /// The size of a block header, in bytes.
     pub const SIZE: usize = 24;
 
     /// Reads the fields and checks nothing.
@@ -84,7 +86,7 @@ impl BlockHeader {
         }
     }
 
-    /// The header as it stands before `stored` in the file of a seal, its checksum computed.
+    /// The bytes of the header, with the checksum computed for the stored payload in the file of the seal.
     pub fn encode(&self, seal: Seal, stored: &[u8]) -> [u8; Self::SIZE] {
         let fields = self.checked_bytes();
         let mut bytes = [0; Self::SIZE];
@@ -93,7 +95,7 @@ impl BlockHeader {
         bytes
     }
 
-    /// The bytes of the header that its checksum covers.
+    /// The 20 bytes of the header that the checksum covers.
     pub(crate) fn checked_bytes(&self) -> [u8; field::CHECKSUM] {
         let mut bytes = [0; field::CHECKSUM];
         bytes[field::STORED_SIZE..field::PLAIN_SIZE].copy_from_slice(&self.stored_size.to_le_bytes());
@@ -106,12 +108,12 @@ impl BlockHeader {
         bytes
     }
 
-    /// Bytes of the whole block in its file: header, payload and padding (BLK-1).
+    /// The size of the whole block in its file, in bytes: header, payload and padding (BLK-1).
     pub fn size_in_file(&self) -> u64 {
         Self::SIZE as u64 + pad8(self.stored_size)
     }
 
-    /// Whether the kind is a metadata block's.
+    /// Whether this is a metadata block: its kind is 128 or above.
     pub fn is_metadata(&self) -> bool {
         self.kind >= REGION
     }

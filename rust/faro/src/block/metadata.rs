@@ -5,13 +5,13 @@ use super::header::BlockHeader;
 use crate::error::Result;
 use crate::storage::InputFile;
 
-/// Reads and checks a metadata block at `offset` that must end at or before `end` (BLK-7): its header and message.
-/// Faults name the file.
+/// Reads and checks the metadata block at `offset`, which must end at or before `end` (BLK-7). Returns its header and
+/// message. Errors name the file.
 pub(crate) fn read_metadata(
     source: &InputFile,
     offset: u64,
     end: u64,
-    place: &Context<'_>,
+    context: &Context<'_>,
 ) -> Result<(BlockHeader, Vec<u8>)> {
     let blame = |error| source.blame(error);
     check::check_header_space(offset, end).map_err(blame)?;
@@ -19,10 +19,10 @@ pub(crate) fn read_metadata(
     source.read_exact(offset, &mut bytes)?;
     let header = BlockHeader::parse(&bytes);
     check::check_fits(&header, offset, end).map_err(blame)?;
-    check::check_limit(&header, offset, place).map_err(blame)?;
+    check::check_limit(&header, offset, context).map_err(blame)?;
     let rest = (header.size_in_file() - BlockHeader::SIZE as u64) as usize;
     let mut rest = source.read_vec(offset + BlockHeader::SIZE as u64, rest)?;
-    check::check_whole(&header, &rest, offset, place).map_err(blame)?;
+    check::check_whole(&header, &rest, offset, context).map_err(blame)?;
     rest.truncate(header.stored_size as usize);
     Ok((header, rest))
 }

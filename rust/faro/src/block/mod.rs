@@ -13,8 +13,6 @@ pub(crate) use check::{
     Context, Dictionaries, Kinds, Partition, Sequence, check_checksum, check_count, check_fields, check_fits,
     check_header_space, check_kind, check_limit, check_padding, check_whole, is_usual,
 };
-pub use header::{
-    ANY_PARTITION, BlockHeader, DATA, DICTIONARY, EVENT, FOOTER, REGION, SCHEMA, is_event_kind, is_partition_kind,
-};
-pub(crate) use header::{CODEC_LAST, CODEC_NONE, field};
+pub use header::{ANY_PARTITION, BlockHeader, DATA, DICTIONARY, EVENT, FOOTER, REGION, SCHEMA, is_event_kind};
+pub(crate) use header::{CODEC_LAST, CODEC_NONE, field, is_partition_kind};
 pub(crate) use metadata::read_metadata;

@@ -23,7 +23,7 @@ fn data(stored: &[u8]) -> BlockHeader {
     header
 }
 
-fn place(limits: &Limits) -> Context<'_> {
+fn context(limits: &Limits) -> Context<'_> {
     Context {
         limits,
         seal: seal(),
@@ -43,7 +43,7 @@ fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
     };
     let mut header = data(b"abc");
     change(&mut header);
-    check_fields(&header, 1000, &place(&limits))
+    check_fields(&header, 1000, &context(&limits))
         .err()
         .map(|e| (e.code, e.offset.unwrap()))
 }
@@ -80,38 +80,41 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
         region: true,
         ..Kinds::default()
     };
-    let place = Context {
+    let context = Context {
         partition: Partition::Unknown,
         ..Context::metadata(&limits, seal(), kinds, Sequence::Unknown, None)
     };
     let mut header = data(b"abc");
     header.kind = 131;
     assert_eq!(
-        check_fields(&header, 0, &place).unwrap_err().code,
+        check_fields(&header, 0, &context).unwrap_err().code,
         Code::UnsupportedFeature
     );
     header.kind = 192;
-    assert_eq!(check_fields(&header, 0, &place).unwrap_err().code, Code::MalformedBlock);
+    assert_eq!(
+        check_fields(&header, 0, &context).unwrap_err().code,
+        Code::MalformedBlock
+    );
     header.kind = REGION;
-    assert!(check_fields(&header, 0, &place).is_ok());
+    assert!(check_fields(&header, 0, &context).is_ok());
 }
 
 #[test]
-fn dictionaries_are_named_by_those_who_may() {
+fn only_blocks_that_may_name_dictionaries_do() {
     let limits = Limits::default();
     let fault = |kind: u8, codec: u8, dictionary: u16, before: Option<u32>, dictionaries: bool| {
-        let place = Context {
+        let context = Context {
             dictionaries: before,
             kinds: Kinds {
                 dictionary: dictionaries,
                 ..Kinds::EXTENT
             },
-            ..place(&limits)
+            ..context(&limits)
         };
         let mut header = data(b"abc");
         (header.kind, header.codec, header.dictionary) = (kind, codec, dictionary);
         header.plain_size += u32::from(codec != 0);
-        check_fields(&header, 1000, &place)
+        check_fields(&header, 1000, &context)
             .err()
             .map(|e| (e.code, e.offset.unwrap()))
     };
@@ -119,10 +122,10 @@ fn dictionaries_are_named_by_those_who_may() {
     assert_eq!(fault(DATA, 2, 1, None, false), Some((Code::MalformedBlock, 1018)));
     assert_eq!(fault(DATA, 2, 2, Some(2), false), None);
     assert_eq!(fault(DATA, 2, 3, Some(2), false), number);
-    // Only Zstandard has them.
+    // Only Zstandard has dictionaries.
     assert_eq!(fault(DATA, 1, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
     assert_eq!(fault(EVENT, 0, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
-    // A dictionary bears the next number.
+    // A dictionary has the next number.
     assert_eq!(fault(DICTIONARY, 0, 3, Some(2), true), None);
     assert_eq!(fault(DICTIONARY, 0, 2, Some(2), true), number);
     assert_eq!(fault(DICTIONARY, 0, 0, Some(2), true), number);
@@ -140,16 +143,16 @@ fn dictionaries_are_named_by_those_who_may() {
 fn payload_and_padding_are_checked() {
     let limits = Limits::default();
     let header = data(b"abc");
-    assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &place(&limits)).is_ok());
-    let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &place(&limits)).unwrap_err();
+    assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &context(&limits)).is_ok());
+    let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &context(&limits)).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::Checksum, Some(0)));
-    let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &place(&limits)).unwrap_err();
+    let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &context(&limits)).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
 }
 
-/// What is taken for usual without a closer look passes the closer look too.
+/// A block that the short check accepts passes the full checks too.
 #[test]
-fn what_is_usual_passes_every_check() {
+fn usual_blocks_pass_every_check() {
     let limits = Limits {
         max_plain_size: 10,
         ..Limits::default()
@@ -191,14 +194,14 @@ fn what_is_usual_passes_every_check() {
                                 dictionary,
                                 ..data(b"abc")
                             };
-                            let place = Context {
+                            let context = Context {
                                 sequence,
-                                ..place(&limits)
+                                ..context(&limits)
                             };
                             all += 1;
-                            if is_usual(&header, &place) {
+                            if is_usual(&header, &context) {
                                 usual += 1;
-                                assert!(check_fields(&header, 0, &place).is_ok(), "{header:?}");
+                                assert!(check_fields(&header, 0, &context).is_ok(), "{header:?}");
                             }
                         }
                     }
@@ -208,5 +211,5 @@ fn what_is_usual_passes_every_check() {
     }
     // Three sizes with their codecs, and two of the sequences.
     assert!(usual > 5 && usual < all / 50, "{usual} of {all}");
-    assert!(is_usual(&data(b"abc"), &place(&limits)));
+    assert!(is_usual(&data(b"abc"), &context(&limits)));
 }

@@ -1,21 +1,21 @@
-//! CRC-32C, the checksum of everything (spec, INT-6), and what ties a block to its file (BLK-9).
+//! CRC-32C, the checksum of the format (spec, INT-6), and how it ties a block to its file (BLK-9).
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-/// The checksum of the parts, one after another.
+/// The checksum of the concatenated parts.
 pub(crate) fn crc32c(parts: &[&[u8]]) -> u32 {
     Running(Digest::new(CrcAlgorithm::Crc32Iscsi)).with(parts)
 }
 
-/// What a file's blocks have before them in their checksums: its file id, taken once for all of them (BLK-9).
+/// The start of the checksums of all blocks of one file: the state after its file id (BLK-9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal {
-    /// The state of the checksum behind the file id.
+    /// The state of the checksum after the file id.
     state: u64,
 }
 
 impl Seal {
-    /// The seal of a file's blocks.
+    /// The seal of the blocks of the file with this id.
     pub fn new(file_id: &[u8; 16]) -> Self {
         let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
         digest.update(file_id);
@@ -24,18 +24,18 @@ impl Seal {
         }
     }
 
-    /// The checksum of a block: of the first 20 bytes of its header and its stored payload.
+    /// The checksum of a block: over the file id, the first 20 bytes of the block header, and the stored payload.
     pub fn checksum(self, header: &[u8; 20], stored: &[u8]) -> u32 {
         self.running().with(&[header, stored])
     }
 
-    /// The checksum of a block whose bytes come piece by piece.
+    /// A checksum of a block, to be fed piece by piece.
     pub(crate) fn running(self) -> Running {
         Running(Digest::new_with_init_state(CrcAlgorithm::Crc32Iscsi, self.state))
     }
 }
 
-/// A seal for block after block: setting a checksum up anew costs small blocks more than their bytes do.
+/// A seal for many blocks in turn. A new checksum for each small block would cost more than its bytes do.
 pub(crate) struct Sealing {
     seal: Seal,
     digest: Digest,
@@ -52,8 +52,8 @@ impl Sealing {
     /// As [`Seal::checksum`].
     #[inline]
     pub(crate) fn checksum(&mut self, header: &[u8; 20], stored: &[u8]) -> u32 {
-        // The checksum takes bytes by adding them to its state. So the state of the block before becomes the one behind
-        // the file id when what they differ in is added to the first bytes.
+        // The checksum takes bytes by adding them to its state. Adding the difference between the previous block's
+        // final state and the state after the file id to the first bytes therefore starts a new checksum.
         let difference = self.digest.get_state() ^ self.seal.state;
         let (first, rest) = header.split_at(8);
         let mut bytes = [0; 20];
@@ -67,7 +67,7 @@ impl Sealing {
     }
 }
 
-/// A checksum of bytes that come piece by piece.
+/// A checksum that is fed piece by piece.
 pub(crate) struct Running(Digest);
 
 impl Running {

@@ -1,11 +1,11 @@
-//! Short copies to the end of a vector, faster than the library's.
+//! Short copies to the end of a vector, faster than those of the standard library.
 
 #![allow(unsafe_code)]
 
-/// The longest that [`append`] copies by itself.
+/// The longest copy, in bytes, that [`append`] does itself.
 const SHORT: usize = 256;
 
-/// Appends bytes, of which there are mostly about a hundred: for these a call of the library's costs more than the copy.
+/// Appends bytes. Most records have about a hundred; for these, calling the standard library costs more than the copy.
 #[inline(always)]
 pub(crate) fn append(to: &mut Vec<u8>, from: &[u8]) {
     let count = from.len();
@@ -16,15 +16,15 @@ pub(crate) fn append(to: &mut Vec<u8>, from: &[u8]) {
     if to.capacity() - to.len() < count {
         to.reserve(count);
     }
-    // SAFETY: the vector has room for `count` bytes behind its length, which a shared slice cannot overlap; the copy
-    // writes all of them, so that the new length ends behind initialised bytes.
+    // SAFETY: the vector has room for `count` bytes after its length, and a shared slice cannot overlap that room. The
+    // copy writes all of them, so all bytes up to the new length are initialised.
     unsafe {
         copy_short(to.as_mut_ptr().add(to.len()), from.as_ptr(), count);
         to.set_len(to.len() + count);
     }
 }
 
-/// Appends bytes, fewer than 2^32, with their count before them.
+/// Appends the count of the bytes, a u32, and the bytes. There are fewer than 2^32.
 #[inline(always)]
 pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
     let count = from.len();
@@ -37,7 +37,7 @@ pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
     if to.capacity() - to.len() < count + 4 {
         to.reserve(count + 4);
     }
-    // SAFETY: as in `append`, with 4 bytes before the others, which are written too.
+    // SAFETY: as in `append`; the 4 bytes before the others are written too.
     unsafe {
         let end = to.as_mut_ptr().add(to.len());
         end.cast::<[u8; 4]>().write_unaligned(length);
@@ -46,7 +46,7 @@ pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
     }
 }
 
-/// Copies by pieces of a fixed size, the last of which overlaps the one before it.
+/// Copies in pieces of a fixed size; the last piece may overlap the one before it.
 ///
 /// # Safety
 /// At most [`SHORT`] bytes; `from` is readable and `to` writable for `count` bytes, and they do not overlap.
@@ -54,7 +54,7 @@ pub(crate) fn append_framed(to: &mut Vec<u8>, from: &[u8]) {
 unsafe fn copy_short(to: *mut u8, from: *const u8, count: usize) {
     macro_rules! pieces {
         ($size:literal) => {{
-            // SAFETY: `count` is at least the size, so that the pieces at the beginning and at the end are inside.
+            // SAFETY: `count` is at least the size, so the first and the last piece are inside.
             unsafe {
                 let last = count - $size;
                 to.cast::<[u8; $size]>()
@@ -76,7 +76,7 @@ unsafe fn copy_short(to: *mut u8, from: *const u8, count: usize) {
         32..=64 => pieces!(32),
         65..=128 => pieces!(64),
         _ => {
-            // SAFETY: both halves are inside: the pieces above reach from the ends to 128 bytes at most.
+            // SAFETY: both halves are inside, since the pieces above cover up to 128 bytes from each end.
             unsafe {
                 to.cast::<[u8; 128]>()
                     .write_unaligned(from.cast::<[u8; 128]>().read_unaligned());

@@ -1,5 +1,5 @@
-//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5, INT-5 for what has no meaning yet). Nothing is
-//! allocated because of a header alone.
+//! The 64 bytes at the start of every file (spec, HDR-1 to HDR-5; INT-5 for reserved fields). No memory is allocated
+//! because of a header alone.
 
 use super::checksum::crc32c;
 use crate::error::{Code, Error, Result};
@@ -11,20 +11,21 @@ pub const VERSION_MINOR: u8 = 0;
 
 /// The first 8 bytes of every file.
 pub(crate) const MAGIC: [u8; 8] = [0x89, b'F', b'A', b'R', b'O', 0x0D, 0x0A, 0x1A];
-/// The most partitions of a file, and the bound of their numbers.
+/// The most partitions in a file; all partition numbers are below it.
 pub(crate) const MAX_PARTITIONS: u32 = 1 << 28;
 /// Reader feature `selective`: sequences may have gaps, region messages have `first_block` (VER-3).
 pub(crate) const FEATURE_SELECTIVE: u32 = 1;
-/// Reader feature `dictionaries`: blocks may be compressed with dictionaries, which stand in the file (VER-3).
+/// Reader feature `dictionaries`: blocks may be compressed with dictionaries, which are in the file (VER-3).
 pub(crate) const FEATURE_DICTIONARIES: u32 = 2;
 /// The reader features that this library knows.
 pub(crate) const KNOWN_READER_FEATURES: u32 = FEATURE_SELECTIVE | FEATURE_DICTIONARIES;
 /// The writer features that this library knows: none are registered yet (VER-4).
 pub(crate) const KNOWN_WRITER_FEATURES: u32 = 0;
 
-/// What a file is.
+/// What a file is (HDR-1). Later versions may register more kinds (VER-5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum FileKind {
     /// The data file of a pair.
     Data = 1,
@@ -34,20 +35,21 @@ pub enum FileKind {
     Single = 3,
 }
 
-/// What the plain payloads of data blocks are (FRM-1 to FRM-3).
+/// What the plain payloads of data blocks are (FRM-1 to FRM-3). The set is closed in version 1 of the format (HDR-1,
+/// check 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Framing {
-    /// A byte stream of the engine's.
+    /// Bytes that only the engine understands.
     Opaque = 0,
-    /// Whole records, each with its length before it.
+    /// Whole records, each after its length.
     Records = 1,
-    /// One encapsulated Arrow IPC record batch message each.
+    /// One encapsulated Arrow IPC record batch message in each block.
     Arrow = 2,
 }
 
 impl Framing {
-    /// The framing as the conformance protocol spells it.
+    /// The framing as the conformance protocol spells it, for example `records`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Framing::Opaque => "opaque",
@@ -57,8 +59,9 @@ impl Framing {
     }
 }
 
-/// The header of a file. The magic, the major version, the reserved field and the checksum are not kept: they are
-/// checked by [`FileHeader::parse`] and written by [`FileHeader::encode`].
+/// The header of a file. The magic, the major version, the reserved field and the checksum are not kept:
+/// [`FileHeader::parse`] checks them and [`FileHeader::encode`] writes them. The fields are those of HDR-1, which do
+/// not change within a major version (VER-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// What the file is.
@@ -67,19 +70,19 @@ pub struct FileHeader {
     pub version_minor: u8,
     /// What the plain payloads of data blocks are.
     pub framing: Framing,
-    /// P, the count of partitions, 1 to 2^28.
+    /// The number of partitions, 1 to 2^28; P in the specification.
     pub partition_count: u32,
-    /// Bit set of what a reader must know.
+    /// The features that a reader must know, as a bit set (VER-3).
     pub reader_features: u32,
-    /// Bit set of what whoever rewrites the file must know.
+    /// The features that a program must know before it rewrites the file, as a bit set (VER-4).
     pub writer_features: u32,
-    /// The producer's number; all ones in a merged file.
+    /// The producer's number; `u64::MAX` in a merged file.
     pub producer: u64,
-    /// Attempt of the producer, or generation of the merge.
+    /// The producer's attempt, or the generation of the merge.
     pub attempt: u32,
-    /// Number of the file's first partition.
+    /// The number of the file's first partition; 0 unless the file holds a range of the shuffle's partitions.
     pub first_partition: u32,
-    /// 16 random bytes, a UUID's; the two files of a pair bear the same.
+    /// The identity of the output, a random UUID; the two files of a pair have the same.
     pub file_id: [u8; 16],
 }
 
@@ -100,7 +103,7 @@ pub(crate) mod field {
     pub(crate) const CHECKSUM: usize = 60;
 }
 
-/// Puts a field into a header.
+/// Writes a field to a header.
 fn put(bytes: &mut [u8; FileHeader::SIZE], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
@@ -110,10 +113,10 @@ fn u32_at(bytes: &[u8; FileHeader::SIZE], at: usize) -> u32 {
 }
 
 impl FileHeader {
-    /// Bytes of a header.
+    /// The size of a file header, in bytes.
     pub const SIZE: usize = 64;
 
-    /// The header as it stands in a file, its checksum included.
+    /// The 64 bytes of the header, with its checksum.
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         put(&mut bytes, 0, &MAGIC);
@@ -133,12 +136,12 @@ impl FileHeader {
         bytes
     }
 
-    /// Whether bytes begin as a header does whose file_id begins with these digits, sound or not.
+    /// Whether the bytes look like a header, valid or not, with a file_id that begins with these bytes.
     pub(crate) fn looks_like(start: &[u8; Self::SIZE], file_id: Option<[u8; 4]>) -> bool {
         start[..8] == MAGIC && file_id.is_none_or(|wanted| start[field::FILE_ID..][..4] == wanted)
     }
 
-    /// Checks and reads a header (HDR-1). `start` is what the file has of its first 64 bytes.
+    /// Checks and reads a header (HDR-1). `start` holds the first 64 bytes of the file, or all of a shorter file.
     pub fn parse(start: &[u8]) -> Result<Self> {
         let of_magic = &start[..start.len().min(MAGIC.len())];
         if *of_magic != MAGIC[..of_magic.len()] {
@@ -273,12 +276,12 @@ impl FileHeader {
         self.version_minor > VERSION_MINOR
     }
 
-    /// The numbers of the file's partitions.
+    /// The partition numbers of the file.
     pub fn partitions(&self) -> std::ops::Range<u32> {
         self.first_partition..self.first_partition + self.partition_count
     }
 
-    /// Checks that two headers are of one pair (FIL-3). The fault is one of the data file.
+    /// Checks that two headers belong to one pair (FIL-3). A fault is in the data file.
     pub(crate) fn check_pair(index: &FileHeader, data: &FileHeader) -> Result<()> {
         let fields: [(&str, usize, u128, u128); 9] = [
             (
@@ -358,7 +361,7 @@ fn check(holds: bool, code: Code, offset: u64, expected: &str, found: impl FnOnc
     }
 }
 
-/// Says what stands in the magic's place, and guesses why.
+/// Describes the bytes that are in place of the magic, and guesses the cause.
 fn what_instead(bytes: &[u8]) -> String {
     let text_mode = bytes.starts_with(b"\x89FARO\n\x1A") || bytes.starts_with(b"\x89FARO\r\n\n") || {
         bytes.starts_with(b"\x89FARO\r\r\n")

@@ -1,26 +1,26 @@
-//! Hints to the machine about memory: cache lines and large pages.
+//! Hints to the processor and the system about memory: cache lines and large pages.
 
 #![allow(unsafe_code)]
 
-/// Bytes of a cache line, as prefetches count.
+/// The size of a cache line, in bytes.
 pub(crate) const CACHE_LINE: usize = 64;
 
-/// Asks for the cache line at a place to be there soon.
+/// Prefetches the cache line of an address.
 #[inline(always)]
 pub(crate) fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint: it has no effect that a program could see and no fault, whatever the address.
+    // SAFETY: a prefetch is a hint: it has no visible effect and cannot fault, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast());
     }
-    // Other architectures have none that is stable.
+    // Stable Rust has no prefetch for other architectures.
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
 }
 
-/// Asks for large pages where a vector will grow: far places are found through fewer entries of the page table. A hint:
-/// what it answers does not matter.
+/// Asks for large pages for the unused capacity of a vector: random access then needs fewer entries of the page table.
+/// It is a hint; a failure does not matter.
 pub(crate) fn advise_large_pages(vector: &mut Vec<u8>) {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! What every file has: its header, the tail of a finished one, and checksums (spec, INT, HDR and TAIL).
+//! What every file has: a header, checksums and, once finished, a tail (spec, INT, HDR and TAIL).
 
 mod checksum;
 mod copy;

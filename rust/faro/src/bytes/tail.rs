@@ -23,17 +23,17 @@ mod field {
     pub(super) const MAGIC: usize = 16;
 }
 
-/// Where the footer of a file is.
+/// The fields of a tail: where the footer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
     /// Where the footer block begins.
     pub footer_offset: u64,
-    /// Stored size of the footer block.
+    /// Stored size of the footer block, in bytes.
     pub footer_size: u32,
 }
 
 impl Tail {
-    /// Bytes of a tail.
+    /// The size of a tail, in bytes.
     pub(crate) const SIZE: usize = 24;
 
     pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
@@ -51,7 +51,7 @@ impl Tail {
         bytes[field::MAGIC..] == TAIL_MAGIC
     }
 
-    /// Reads a tail at `offset`: `checksum` when it is damaged, also its magic.
+    /// Reads the tail at `offset`. Any damage, also of its magic, is `checksum`.
     pub(crate) fn parse(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self> {
         let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let stored = u32_at(field::CHECKSUM);

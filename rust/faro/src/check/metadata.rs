@@ -10,7 +10,7 @@ use crate::index::RegionIndex;
 use crate::index::dictionaries;
 use crate::reader::Reader;
 
-/// Checks them, and counts the stored bytes of the regions.
+/// Checks the metadata blocks, and counts the stored bytes of the regions.
 pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result<()> {
     let source = reader.output().index_file();
     let blame = |code, offset, expected: String, found: String| source.blame(Error::at(code, offset, expected, found));
@@ -23,7 +23,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     let mut dictionaries_found = 0;
     while offset < end {
         let entry = directory.get(next);
-        let mut place_end = end;
+        let mut bound = end;
         let mut kinds = Kinds {
             region: true,
             skippable: true,
@@ -39,14 +39,14 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                     ..Kinds::default()
                 };
             } else {
-                place_end = entry.data_offset;
+                bound = entry.data_offset;
                 kinds.region = false;
             }
         }
-        // At most as many as the footer has, which were counted.
+        // At most as many as in the footer, and that count was checked.
         let before = header.has_dictionaries().then_some(dictionaries_found as u32);
-        let place = Context::metadata(limits, seal, kinds, Sequence::Is(count), before);
-        let (found, message) = read_metadata(source, offset, place_end, &place)?;
+        let context = Context::metadata(limits, seal, kinds, Sequence::Is(count), before);
+        let (found, message) = read_metadata(source, offset, bound, &context)?;
         if found.kind == block::REGION {
             let entry = entry
                 .filter(|entry| entry.message_offset == offset && entry.message_size == found.stored_size)
@@ -55,7 +55,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                     let found = format!("one of {} bytes that it does not have", found.stored_size);
                     blame(Code::InconsistentIndex, offset, expected, found)
                 })?;
-            // Fewer regions than 2^32: each takes more than 24 bytes of the footer's message.
+            // Fewer than 2^32 regions, since each has 32 bytes in the footer message.
             let region = reader
                 .output()
                 .index_region(next as u32, entry, &message)

@@ -12,23 +12,25 @@ use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
 use crate::storage::Files;
 use statistics::Counter;
 
-/// How much is checked; each level includes the one before.
+/// How much is checked (CHK-1). Each level includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Level {
-    /// Everything but partition blocks.
+    /// Everything except partition blocks.
     Structure,
-    /// Also every partition block, but for its payload's content.
+    /// Also partition blocks, except that payloads are not decoded.
     Checksums,
-    /// Also that payloads decode and are framed as the file says.
+    /// Also that payloads decode, and have the framing of the file.
     Decode,
 }
 
-/// What a check counted in a valid output.
+/// What a check found in a valid output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
-    /// Regions of the output.
+    /// The number of regions.
     pub regions: u64,
-    /// Partition blocks; not counted at level structure.
+    /// The number of partition blocks; none at level structure, which does not count them.
     pub blocks: Option<u64>,
 }
 
@@ -36,11 +38,20 @@ pub struct CheckReport {
 ///
 /// # Errors
 /// The first fault.
+///
+/// ```no_run
+/// use faro::{Files, Level, Limits, check};
+/// match check(&Files::locate("shuffle/map-7")?, Level::Decode, &Limits::default()) {
+///     Ok(report) => println!("{} regions", report.regions),
+///     Err(error) => println!("{} at {:?}", error.code, error.offset),
+/// }
+/// # Ok::<(), faro::Error>(())
+/// ```
 pub fn check(files: &Files, level: Level, limits: &Limits) -> Result<CheckReport> {
     check_with(files, level, limits, &mut |_, _| ())
 }
 
-/// As [`check`], and tells `progress` now and then how many bytes of how many are done.
+/// As [`check`]. It calls `progress` after each partition block with the bytes that are done and the bytes in all.
 ///
 /// # Errors
 /// The first fault.
@@ -104,7 +115,7 @@ pub fn check_with(
     })
 }
 
-/// What consecutive blocks of the same readers add up to: counted once for all of their readers.
+/// The sum of consecutive blocks with the same readers, added once for all of these readers.
 #[derive(Default)]
 struct ExtentSum {
     partition: Option<u32>,
@@ -128,7 +139,7 @@ impl ExtentSum {
     }
 }
 
-/// The verdict of a counter: `inconsistent-index` at the footer's message.
+/// The verdict of a counter; a difference is `inconsistent-index` at the footer message.
 fn finish(reader: &Reader, counter: Option<Counter<'_>>) -> Result<()> {
     let fault = counter.and_then(Counter::fault);
     fault.map_or(Ok(()), |(expected, found)| {

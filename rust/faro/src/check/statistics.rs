@@ -1,15 +1,15 @@
-//! Counting again what a footer's statistics say.
+//! Counts again what the footer's statistics say.
 
 use crate::index::Members;
 
-/// One of the statistics, and what was found in its place. Memory is taken only beside a vector that the footer has.
+/// One vector of the statistics, and what was counted. It takes memory only if the footer has that vector.
 pub(super) struct Counter<'a> {
     name: &'static str,
     expected: Option<&'a [u64]>,
     expected_to_all: u64,
     found: Vec<u64>,
     found_to_all: u64,
-    /// A partition that has something although the footer has no vector.
+    /// The value of a partition that should have none, since the footer has no vector.
     unexpected: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// What the footer says and what was found, if they differ.
+    /// The value in the footer and the counted one, if they differ.
     pub(super) fn fault(self) -> Option<(String, String)> {
         let name = self.name;
         if let Some(value) = self.unexpected {

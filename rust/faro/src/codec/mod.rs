@@ -1,5 +1,5 @@
-//! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and
-//! reused: making one per block would dominate small blocks.
+//! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and reused,
+//! because making one takes longer than a small block.
 
 mod zstd_decoder;
 mod zstd_frame;
@@ -11,21 +11,22 @@ use std::sync::Arc;
 use zstd_decoder::ZstdDecoder;
 use zstd_safe::{CCtx, CParameter, FrameFormat};
 
-/// How a writer compresses data blocks.
+/// How a writer compresses data blocks (COD-1). Later versions may register more codecs (VER-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Codec {
-    /// Not at all.
+    /// No compression.
     #[default]
     None = 0,
     /// One LZ4 block.
     Lz4 = 1,
-    /// One Zstandard frame without its magic.
+    /// One Zstandard frame without its magic number.
     Zstd = 2,
 }
 
 impl Codec {
-    /// The codec of a number in a block header, if this library knows it.
+    /// The codec with this number in a block header; none if this library does not know the number.
     pub const fn from_number(number: u8) -> Option<Codec> {
         match number {
             0 => Some(Codec::None),
@@ -35,7 +36,7 @@ impl Codec {
         }
     }
 
-    /// The codec as the conformance protocol spells it.
+    /// The codec as the conformance protocol spells it, for example `zstd`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Codec::None => "none",
@@ -49,35 +50,35 @@ impl Codec {
 #[derive(Clone, Debug)]
 pub(crate) struct Trained {
     pub bytes: Vec<u8>,
-    /// The least length in bytes of a match that is looked for, where the level's own is not the best.
+    /// The least length in bytes of a match, where the default of the compression level is not the best.
     pub least_match: Option<u32>,
 }
 
-/// A block that compression made smaller.
+/// A payload that compression made smaller.
 pub(crate) struct Compressed<'a> {
-    /// The number in the block header.
+    /// The codec number in the block header.
     pub codec: u8,
-    /// The dictionary that it was compressed with, or 0.
+    /// The number of the dictionary that it was compressed with; 0 without one.
     pub dictionary: u16,
     pub stored: &'a [u8],
 }
 
-/// Blocks of so many plain bytes or more have enough of a past of their own (DIC-7).
+/// Blocks of at least this many plain bytes compress well without a dictionary (DIC-7).
 pub(crate) const SMALL_BLOCK: usize = 16 << 10;
 
-/// Compresses block after block.
+/// Compresses blocks one after another.
 pub(crate) struct Compressor {
     codec: Codec,
     level: i32,
     zstd: Option<CCtx<'static>>,
-    /// The number of the dictionary for small blocks, and a context that digested it.
+    /// The number of the dictionary for small blocks, and a context that has digested it.
     dictionary: Option<(u16, CCtx<'static>)>,
-    /// Where a compressed block is put; only ever grows.
+    /// Holds the compressed block. It never shrinks.
     scratch: Vec<u8>,
 }
 
 impl Compressor {
-    /// A compressor of a codec; `level` counts for Zstandard only.
+    /// A compressor for a codec. Only Zstandard uses `level`.
     pub(crate) fn new(codec: Codec, level: i32) -> Result<Self> {
         let zstd = match codec {
             Codec::Zstd => Some(zstd_compressor(level, None)?),
@@ -92,8 +93,8 @@ impl Compressor {
         })
     }
 
-    /// From now on compresses small blocks with a dictionary, whose number in the file is given. With another codec than
-    /// Zstandard this does nothing.
+    /// Makes the compressor use a dictionary for small blocks from now on; `number` is the dictionary's number in the
+    /// file. It has no effect unless the codec is Zstandard.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
         if self.codec == Codec::Zstd {
             self.dictionary = Some((number, zstd_compressor(self.level, Some(trained))?));
@@ -101,9 +102,9 @@ impl Compressor {
         Ok(())
     }
 
-    /// `plain` compressed, or nothing when that does not shrink it (BLK-6).
+    /// Compresses `plain`; none when the result is not smaller (BLK-6).
     pub(crate) fn compress(&mut self, plain: &[u8]) -> Option<Compressed<'_>> {
-        // One byte less than the plain size: what does not fit did not shrink.
+        // One byte less than the plain size: output that does not fit is not smaller.
         let room = plain.len().checked_sub(1).filter(|room| *room > 0)?;
         if self.codec == Codec::None {
             return None;
@@ -135,7 +136,7 @@ fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static
     for parameter in [
         CParameter::Format(FrameFormat::Magicless),
         CParameter::CompressionLevel(level),
-        // The block header has the plain size; without it the frame is as short as can be (COD-5).
+        // The block header has the plain size already; the frame is shorter without it (COD-5).
         CParameter::ContentSizeFlag(false),
         CParameter::ChecksumFlag(false),
         CParameter::DictIdFlag(false),
@@ -147,10 +148,12 @@ fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static
     if let Some(trained) = trained {
         let mut parameters: Vec<_> = trained.least_match.map(CParameter::MinMatch).into_iter().collect();
         if level == 1 {
-            // As level 1 has it for its smallest inputs: with a dictionary it would take less, and find less.
+            // Level 1 uses this value for its smallest inputs. With a dictionary it would choose less, and find fewer
+            // matches.
             parameters.push(CParameter::HashLog(15));
         }
-        // The context keeps a digest of the dictionary, which it makes at the first block: it is small, and each thread's.
+        // The context digests the dictionary at the first block and keeps the digest. It is small, and each thread has
+        // one.
         parameters
             .into_iter()
             .try_fold(0, |_, parameter| context.set_parameter(parameter))
@@ -160,27 +163,28 @@ fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static
     Ok(context)
 }
 
-/// A payload as it is stored, and what its block's header says of it.
+/// A stored payload, and what its block header says about it.
 pub(crate) struct Stored<'a> {
     pub bytes: &'a [u8],
-    /// Where it begins in its file.
+    /// Where it begins in its file, in bytes.
     pub offset: u64,
-    /// The codec's number.
+    /// The codec number.
     pub codec: u8,
-    /// The dictionary's number, 0 without one.
+    /// The dictionary number; 0 without one.
     pub dictionary: u16,
     /// How many bytes it decodes to.
     pub plain_size: u32,
 }
 
-/// Decompresses block after block.
+/// Decompresses blocks one after another.
 #[derive(Default)]
 pub(crate) struct Decompressor {
     zstd: Option<ZstdDecoder>,
 }
 
 impl Decompressor {
-    /// Check 12 of BLK-7: puts the plain bytes of a compressed payload, whose other checks were passed, into `plain`. `dictionary` gives the dictionary of a number that was not the last one's (DIC-6).
+    /// Check 12 of BLK-7: decodes a compressed payload into `plain`. The payload has passed the other checks.
+    /// `dictionary` finds a dictionary by its number when it is not the one that was used last (DIC-6).
     pub(crate) fn decode_into(
         &mut self,
         payload: &Stored<'_>,
@@ -220,7 +224,7 @@ impl Decompressor {
 }
 
 fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
-    // The C library counts in ints; a block that large cannot be one of its.
+    // The C library counts in ints, so it cannot have made a block of this size.
     if plain.len() > i32::MAX as usize {
         return Err("larger than an LZ4 block can be".into());
     }
@@ -253,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_is_decoded() {
+    fn compressed_payloads_are_decoded() {
         let plain: Vec<u8> = (0..100_000u32).map(|i| (i / 100) as u8).collect();
         for codec in [Codec::Lz4, Codec::Zstd] {
             let mut compressor = Compressor::new(codec, 1).unwrap();

@@ -1,15 +1,15 @@
-//! The Zstandard decoder: one context for block after block, and the dictionary that it refers to (spec, COD and DIC).
+//! The Zstandard decoder: one context for all blocks, and the dictionary that it refers to (spec, COD and DIC).
 #![allow(unsafe_code)]
 
 use crate::error::{Code, Error, Result};
 use std::sync::Arc;
 use zstd_safe::{DCtx, DDict, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective};
 
-/// A dictionary as decoders use it. Any number of them may share one.
+/// A digested dictionary. Any number of decoders may share it.
 pub(crate) struct Digest(DDict<'static>);
 
 impl Digest {
-    /// Digests a dictionary; nothing when the decoder refuses it.
+    /// Digests a dictionary; none when the decoder refuses it.
     pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
         DDict::try_create(bytes).map(Digest)
     }
@@ -21,13 +21,13 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// Decodes frames without magic.
+/// Decodes frames without a magic number.
 pub(crate) struct ZstdDecoder {
-    // Fields are dropped in this order: the context goes before the dictionary that it refers to.
+    // Fields are dropped in this order: the context before the dictionary that it refers to.
     context: DCtx<'static>,
     /// The number and digest that the context refers to.
     dictionary: Option<(u16, Arc<Digest>)>,
-    /// The dictionary that was used last, for the blocks behind one without.
+    /// The dictionary that was used last; a block without a dictionary does not clear it.
     last: Option<(u16, Arc<Digest>)>,
 }
 
@@ -36,7 +36,7 @@ fn failed(code: usize) -> Error {
 }
 
 impl ZstdDecoder {
-    /// A decoder whose window is at least `max_window_size` bytes.
+    /// A decoder that accepts windows of at least `max_window_size` bytes.
     pub(crate) fn new(max_window_size: u64) -> Result<Self> {
         let none = || Error::bare(Code::Io, "a Zstandard decompressor", "no memory for one");
         let mut context = DCtx::try_create().ok_or_else(none)?;
@@ -54,7 +54,7 @@ impl ZstdDecoder {
         })
     }
 
-    /// The dictionary for the next frame, 0 for none; `find` gives one that was not the last.
+    /// Sets the dictionary for the next frame, 0 for none. `find` finds a dictionary that is not the last one used.
     pub(crate) fn choose(&mut self, number: u16, find: impl FnOnce(u16) -> Result<Arc<Digest>>) -> Result<()> {
         if self.dictionary.as_ref().map_or(0, |(number, _)| *number) == number {
             return Ok(());
@@ -64,7 +64,7 @@ impl ZstdDecoder {
             Some((last, digest)) if *last == number => Some(digest.clone()),
             _ => Some(find(number)?),
         };
-        // In the middle of a frame, as a fault leaves it, a context takes no dictionary.
+        // After a fault the context is in the middle of a frame, where it takes no dictionary.
         self.reset()?;
         match wanted {
             None => {
@@ -73,10 +73,10 @@ impl ZstdDecoder {
             }
             Some(digest) => {
                 let place: *const DDict<'static> = &digest.0;
-                // SAFETY: the context refers to this place until it is told another dictionary, or none, or is dropped.
-                // `self.dictionary` keeps the digest, which never moves inside its Arc, at least that long: it is
-                // changed only here, behind the call that made the context forget the one before, and it is dropped
-                // behind the context.
+                // SAFETY: the context refers to this address until it gets another dictionary, or none, or is dropped.
+                // `self.dictionary` keeps the digest at least that long, and the digest does not move inside its Arc.
+                // The field changes only here, after the call that made the context forget the previous one, and it is
+                // dropped after the context.
                 self.context.ref_ddict(unsafe { &*place }).map_err(failed)?;
                 self.dictionary = Some((number, digest));
                 self.last = self.dictionary.clone();
@@ -92,10 +92,10 @@ impl ZstdDecoder {
             .map_err(failed)
     }
 
-    /// Decodes as a stream: a decoder that is given everything at once takes blocks that a stream refuses (COD-4). The
+    /// Decodes as a stream, because the one-shot decoder accepts blocks that a stream refuses (COD-4). Returns the
     /// count of plain bytes, or what is wrong with the frame.
     pub(crate) fn decode(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<std::result::Result<usize, String>> {
-        // What a failed call left behind must not meet the next block.
+        // The remains of a failed call must not reach the next block.
         self.reset()?;
         let (mut from, mut to) = (InBuffer::around(stored), OutBuffer::around(plain));
         loop {

@@ -1,13 +1,14 @@
-//! The walk over the structure of a Zstandard frame that is stored without its magic (spec, COD-4).
+//! Walks over the structure of a Zstandard frame that is stored without its magic number (spec, COD-4).
 //!
-//! Decoders differ in what they take behind a frame, in window limits and in unused bits; this walk does not.
+//! Decoders differ in what they accept after a frame, in window limits and in unused bits. This walk makes all readers
+//! agree.
 
 use crate::error::{Code, Error, Result};
 
-/// Most bytes of a block of a frame (RFC 8878); decoders hold it differently.
+/// The most bytes in a block of a frame (RFC 8878). Decoders enforce it differently.
 const LARGEST_BLOCK: u64 = 131_072;
 
-/// Checks the frame `stored` of a block that should unfold to `plain_size` bytes. Faults are at `payload_offset`.
+/// Checks the frame `stored`, which must decode to `plain_size` bytes. Faults are at `payload_offset`.
 pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payload_offset: u64) -> Result<()> {
     let fault = |expected: &str, found: String| Error::at(Code::MalformedBlock, payload_offset, expected, found);
     let mut rest = stored;
@@ -118,13 +119,13 @@ mod tests {
     #[test]
     fn frames_are_walked() {
         let malformed = Some(Code::MalformedBlock);
-        // Window 1 KiB, one run block of 5 bytes of 'a'.
+        // Window 1 KiB, one RLE block of 5 bytes of 'a'.
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0, b'a'], 5), None);
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0, b'a', 0], 5), malformed);
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0], 5), malformed);
         assert_eq!(fault(&[0x00, 0x00, 0x2A, 0, 0, b'a'], 5), malformed);
         assert_eq!(fault(&[0x00, 0x00, 0x2F, 0, 0, b'a'], 5), malformed);
-        // A run of the whole window, and of one byte more.
+        // An RLE block of the whole window, and of one byte more.
         assert_eq!(fault(&[0x00, 0x00, 0x03, 0x20, 0, b'a'], 1024), None);
         assert_eq!(fault(&[0x00, 0x00, 0x0B, 0x20, 0, b'a'], 1025), malformed);
         assert_eq!(fault(&[0x04, 0x00, 0x2B, 0, 0, b'a'], 5), malformed);
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(fault(&[0x20, 5, 0x2B, 0, 0, b'a'], 5), None);
         assert_eq!(fault(&[0x20, 6, 0x2B, 0, 0, b'a'], 5), malformed);
         assert_eq!(fault(&[0x60, 44, 0, 0x63, 9, 0, b'a'], 300), None);
-        // The largest window there is, and the smallest that is too large.
+        // The largest window that is allowed, and the smallest that is too large.
         assert_eq!(fault(&[0x00, 0x68, 0x2B, 0, 0, b'a'], 5), None);
         assert_eq!(fault(&[0x00, 0x69, 0x2B, 0, 0, b'a'], 5), Some(Code::LimitExceeded));
         assert_eq!(fault(&[0x00, 0xFF, 0x2B, 0, 0, b'a'], 5), Some(Code::LimitExceeded));

@@ -13,17 +13,43 @@ use crate::storage::Files;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How far a follower has come.
+/// How far a follower has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
-    /// Regions that are committed so far.
+    /// The number of committed regions so far.
     pub regions: usize,
-    /// Whether the file is finished: nothing more will come.
+    /// Whether the file is finished, so that nothing more will come.
     pub finished: bool,
 }
 
-/// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions; what is read are the
-/// regions seen so far, which never change (FOL-6).
+/// An output that a writer may still be appending to. [`Follower::poll`] looks for more regions. All other calls read
+/// the regions seen so far, which never change (FOL-6).
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4).follow(true))?;
+/// let mut follower = faro::Follower::open(&faro::Files::paired(&name), faro::ReaderOptions::default())?;
+/// writer.write(2, b"a record")?;
+/// writer.finish()?;
+///
+/// let mut seen = 0;
+/// loop {
+///     let progress = follower.poll()?;
+///     for block in follower.partition_in(2, seen..progress.regions)? {
+///         println!("{} bytes", block?.payload.len());
+///     }
+///     seen = progress.regions;
+///     if progress.finished {
+///         break;
+///     }
+///     // Wait a moment here: the writer is still at work.
+/// }
+/// assert_eq!(seen, 1);
+/// # Ok(()) }
+/// ```
 pub struct Follower {
     partitions: PartitionReader,
     walk: Walk,
@@ -31,17 +57,18 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Opens the files; sees no region yet. Messages are read whole, whatever [`ReaderOptions::lookup`] says (LKP-1).
+    /// Opens the files. It has seen no region before the first [`Follower::poll`]. Messages are read whole, whatever
+    /// [`ReaderOptions::lookup`] is (LKP-1).
     ///
     /// # Errors
-    /// Checks 1 to 5 of OPN-1; with framing arrow `unfinished` when the schema is not there yet (FOL-1).
+    /// Those of checks 1 to 5 of OPN-1. With framing arrow, `unfinished` when the schema is not there yet (FOL-1).
     pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
         let files = open_files(files)?;
         let size = files.index.size()?;
         if files.header.framing == Framing::Arrow {
             let at = FileHeader::SIZE as u64;
-            let place = |_: &_| files.schema_place(&options.limits);
-            if next_block(&files.index, at, size, Purpose::Follow, place)?.is_none() {
+            let context = |_: &_| files.schema_context(&options.limits);
+            if next_block(&files.index, at, size, Purpose::Follow, context)?.is_none() {
                 let error = Error::at(
                     Code::Unfinished,
                     size,
@@ -60,17 +87,17 @@ impl Follower {
         })
     }
 
-    /// Looks for what was committed since.
+    /// Looks for regions that were committed since the last call.
     ///
     /// # Errors
-    /// The faults of FOL-2 to FOL-5. What is merely not yet there is none.
+    /// The faults of FOL-2 to FOL-5. Bytes that are not there yet are not a fault.
     pub fn poll(&mut self) -> Result<Progress> {
         if !self.finished {
             let opened = self.partitions.output.opened.clone();
             let size = opened.files.index.size()?;
             let seen = (self.walk.regions.len(), self.walk.dictionaries.len());
             let step = self.walk.run(&opened.files, &opened.options.limits, size);
-            // Regions before a fault are committed all the same.
+            // Regions before a fault are committed and can be read.
             if (self.walk.regions.len(), self.walk.dictionaries.len()) != seen {
                 self.partitions.output.footer = Arc::new(Footer {
                     regions: self.walk.regions.clone(),
@@ -96,22 +123,22 @@ impl Follower {
         self.partitions.output.header()
     }
 
-    /// The footer, once it was seen.
+    /// The footer, once the follower has seen it.
     pub fn footer(&self) -> Option<&Footer> {
         self.walk.footer.as_ref().map(|(footer, _)| footer)
     }
 
-    /// Where the dictionaries that were seen stand, in a pair those before the regions seen; number 1 first.
+    /// Where the dictionaries seen so far are, number 1 first. In a pair, those before the regions seen.
     pub fn dictionaries(&self) -> &[DictionaryEntry] {
         &self.partitions.output.footer.dictionaries
     }
 
-    /// How many regions were seen.
+    /// The number of regions seen so far.
     pub fn region_count(&self) -> usize {
         self.partitions.output.region_count()
     }
 
-    /// A region by its number.
+    /// A region by its number, from 0 on.
     ///
     /// # Errors
     /// As [`crate::Reader::region`].
@@ -124,7 +151,7 @@ impl Follower {
         self.header().partitions()
     }
 
-    /// Bytes that a partition reads in the regions seen so far.
+    /// The bytes that a partition reads in the regions seen so far.
     ///
     /// # Errors
     /// As [`crate::Reader::stored_bytes`].
@@ -140,7 +167,7 @@ impl Follower {
         self.partitions.partition(partition)
     }
 
-    /// The blocks of a partition in some of the regions, for example those that a poll has found.
+    /// The blocks of a partition in some of the regions, for example in those that the last poll found.
     ///
     /// # Errors
     /// As [`crate::Reader::partition_in`].
@@ -172,8 +199,8 @@ impl Follower {
         self.partitions.records(partition)
     }
 
-    /// What each byte of the files is now, in file order, the data file first. Behind the last commit that was seen,
-    /// all is [`PieceKind::Uncommitted`](crate::PieceKind::Uncommitted), but for the end of a finished file.
+    /// What each byte of the files is now, in file order; the data file comes first. Everything after the last commit
+    /// seen is [`PieceKind::Uncommitted`](crate::PieceKind::Uncommitted), except the end of a finished file.
     ///
     /// # Errors
     /// As [`crate::Reader::layout`].
@@ -186,7 +213,7 @@ impl Follower {
         byte_map(&self.partitions.output, self.walk.metadata_end(), ending)
     }
 
-    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    /// The encapsulated Arrow IPC schema message; none unless the framing is Arrow.
     pub fn schema_message(&self) -> Option<&[u8]> {
         self.partitions.output.schema_message()
     }

@@ -1,5 +1,5 @@
-//! The walk over a file that grows, block by block (spec, FOL-2 to FOL-5, with the kinds that are
-//! allowed where by CTX-1, hence SCH-2): what following and repairing share.
+//! The walk over a growing file, block by block (spec, FOL-2 to FOL-5; CTX-1 says which kinds are allowed where, hence
+//! SCH-2). Following and repairing share it.
 
 use super::next_block::{Purpose, checksum_in_file, next_block};
 use crate::block::dictionary;
@@ -9,13 +9,13 @@ use crate::bytes::Tail;
 use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::error::{Code, Error, Result};
 use crate::index::dictionaries;
-use crate::index::{DataPlace, RegionIndex};
+use crate::index::{DataBounds, RegionIndex};
 use crate::limits::Limits;
 use crate::message::{DictionaryEntry, Footer, Region, RegionEntry};
 use crate::reader::{OpenFiles, check_data_size, parse_footer, parse_schema};
 use crate::storage::InputFile;
 
-/// What one step found.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A whole block that passed its checks.
@@ -26,13 +26,13 @@ pub(crate) enum Step {
     Footer,
 }
 
-/// How far a walk came.
+/// The state of a walk.
 #[derive(Debug)]
 pub(crate) struct Walk {
     purpose: Purpose,
     /// Where the next block is expected.
     offset: u64,
-    /// Metadata blocks so far.
+    /// The number of metadata blocks so far.
     metadata_blocks: u64,
     /// Where the last metadata block ends, or the file header.
     metadata_end: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Walk {
     data_end: u64,
     /// The committed regions.
     pub regions: Vec<RegionEntry>,
-    /// The dictionaries of those regions, in a single file those behind them too.
+    /// The dictionaries before those regions; in a single file, also those after them.
     pub dictionaries: Vec<DictionaryEntry>,
     /// The footer, and where its block begins.
     pub footer: Option<(Footer, Tail)>,
@@ -61,7 +61,7 @@ impl Walk {
         }
     }
 
-    /// Where the last metadata block ends: what lies behind it was not committed.
+    /// Where the last metadata block ends. Bytes after it are not committed.
     pub(crate) fn metadata_end(&self) -> u64 {
         self.metadata_end
     }
@@ -71,12 +71,12 @@ impl Walk {
         self.data_end
     }
 
-    /// The sequence of the next metadata block.
+    /// The sequence number of the next metadata block.
     pub(crate) fn metadata_blocks(&self) -> u64 {
         self.metadata_blocks
     }
 
-    /// Walks as far as there is something, in a file of `size` bytes.
+    /// Walks over the blocks that are there, in a file of `size` bytes.
     pub(crate) fn run(&mut self, files: &OpenFiles, limits: &Limits, size: u64) -> Result<Step> {
         loop {
             match self.step(files, limits, size)? {
@@ -92,16 +92,16 @@ impl Walk {
         }
         let (source, offset) = (&files.index, self.offset);
         let blame = |error| source.blame(error);
-        let place = |header: &BlockHeader| self.place(files, limits, header);
-        let Some(header) = next_block(source, offset, size, self.purpose, place)? else {
+        let context = |header: &BlockHeader| self.context(files, limits, header);
+        let Some(header) = next_block(source, offset, size, self.purpose, context)? else {
             return Ok(Step::NotYet);
         };
-        let place = place(&header);
-        if !place.metadata {
-            block::check_limit(&header, offset, &place).map_err(blame)?;
+        let context = context(&header);
+        if !context.metadata {
+            block::check_limit(&header, offset, &context).map_err(blame)?;
             let computed = checksum_in_file(source, files.seal, &header, offset)?;
             block::check_checksum(&header, offset, computed).map_err(blame)?;
-            block::check_fields(&header, offset, &place).map_err(blame)?;
+            block::check_fields(&header, offset, &context).map_err(blame)?;
             let padding = offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size);
             let end = offset + header.size_in_file();
             let padding = source.read_vec(padding, (end - padding) as usize)?;
@@ -109,7 +109,7 @@ impl Walk {
             self.offset = end;
             return Ok(Step::Block);
         }
-        let (_, message) = read_metadata(source, offset, size, &place)?;
+        let (_, message) = read_metadata(source, offset, size, &context)?;
         self.message(files, limits, &header, &message)?;
         self.metadata_blocks += 1;
         self.offset += header.size_in_file();
@@ -120,13 +120,13 @@ impl Walk {
         Ok(Step::Block)
     }
 
-    /// FOL-3 and FOL-4: what may stand at the next place, of a block with this header.
-    fn place<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Context<'a> {
+    /// FOL-3 and FOL-4: the context of the next block, which has this header.
+    fn context<'a>(&self, files: &OpenFiles, limits: &'a Limits, block: &BlockHeader) -> Context<'a> {
         let header = &files.header;
-        // An index file has places for metadata only (FOL-3); in a single file the kind decides (FOL-4).
+        // An index file has only metadata (FOL-3); in a single file the kind decides (FOL-4).
         let metadata = block.is_metadata() || header.kind == FileKind::Index;
         let single = header.kind == FileKind::Single;
-        // In a single file a region's message stands directly behind its blocks, and nothing else stands there.
+        // In a single file, a region's message is directly after its blocks, and nothing else may be there.
         let behind_blocks = single && self.offset > self.metadata_end;
         let first = self.offset == FileHeader::SIZE as u64;
         let kinds = Kinds {
@@ -137,7 +137,7 @@ impl Walk {
             dictionary: single && !behind_blocks && header.has_dictionaries(),
             skippable: !behind_blocks,
         };
-        // At most 65,535: each bore its number.
+        // At most 65,535: each had its own 16-bit number.
         let dictionaries = header.has_dictionaries().then_some(self.dictionaries.len() as u32);
         if metadata {
             return Context::metadata(
@@ -216,27 +216,27 @@ impl Walk {
         }
         let message_offset = offset + BlockHeader::SIZE as u64;
         let mut region = Region::parse(message, header.version_minor, message_offset).map_err(blame)?;
-        // A place behind dictionaries may be any number, also one that no file reaches.
+        // After dictionaries, the offset may be any number, also one above the size of the file.
         let is_beyond = region.data_offset.checked_add(region.data_length).is_none();
         if is_beyond && files.data.is_some() && header.has_dictionaries() {
             region.data_offset = self.data_end;
         }
-        let place = match files.data {
-            Some(_) => DataPlace {
+        let bounds = match files.data {
+            Some(_) => DataBounds {
                 offset: self.data_end,
-                // Dictionaries may stand between (DIC-5).
+                // Dictionaries may come between (DIC-5).
                 later: header.has_dictionaries(),
                 end: None,
             },
-            None => DataPlace {
+            None => DataBounds {
                 offset: self.metadata_end,
                 later: false,
                 end: Some(offset),
             },
         };
-        // Fewer than 2^32: each has taken at least 24 bytes of messages that bear their numbers as u32.
+        // Fewer than 2^32: the message of each has its number as a u32.
         let number = self.regions.len() as u32;
-        let region = RegionIndex::new(region, header, number, &place, message_offset).map_err(blame)?;
+        let region = RegionIndex::new(region, header, number, &bounds, message_offset).map_err(blame)?;
         let extent = region.extent();
         if let Some(data) = &files.data {
             let size = data.size()?;
@@ -262,7 +262,7 @@ impl Walk {
         Ok(())
     }
 
-    /// DIC-5: the dictionaries between the last region of a pair and the next one, which begins at `end`.
+    /// DIC-5: the dictionaries between the last region of a pair and the next region, which begins at `end`.
     fn dictionaries_between(
         &self,
         files: &OpenFiles,
@@ -277,7 +277,7 @@ impl Walk {
             if before as u64 >= limits.max_dictionaries {
                 return Err(data.blame(dictionary::too_many(limits, offset)));
             }
-            // One that bears a number of more than 16 bits is not found.
+            // A dictionary with a number above 16 bits is not found.
             let entry = dictionaries::find(data, limits, files.seal, before as u32 + 1, offset, end)?;
             offset = dictionaries::end_of(&entry);
             found.push(entry);
@@ -285,7 +285,7 @@ impl Walk {
         Ok(found)
     }
 
-    /// FOL-5, behind a footer: whether the file is finished.
+    /// FOL-5, after a footer: whether the file is finished.
     pub(crate) fn check_tail(&self, files: &OpenFiles, size: u64) -> Result<bool> {
         let Some((footer, tail)) = &self.footer else {
             return Ok(false);

@@ -1,17 +1,17 @@
-//! Regions that were used lately, bounded by the bytes that they take.
+//! A cache of the regions that were used last, bounded by the memory that they take.
 
 use super::region::RegionIndex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Keeps the regions used last, as many as fit. A region that does not fit at all is not kept.
+/// Keeps as many of the last used regions as fit. It does not keep a region that is too large by itself.
 #[derive(Debug)]
 pub(crate) struct RegionCache {
     capacity: u64,
     used: u64,
     clock: u64,
     regions: HashMap<u32, (u64, Arc<RegionIndex>)>,
-    /// Region by the time of its last use.
+    /// The regions by the time of their last use.
     by_age: BTreeMap<u64, u32>,
 }
 

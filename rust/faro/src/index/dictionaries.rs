@@ -1,4 +1,4 @@
-//! The dictionaries of a file: how they are read, and what is kept of those that were needed (spec, DIC-1 to DIC-6).
+//! Reads the dictionaries of a file, and keeps those that were needed (spec, DIC-1 to DIC-6).
 
 use crate::block::dictionary::check;
 use crate::block::{BlockHeader, Context, Kinds, Seal, Sequence, read_metadata};
@@ -11,7 +11,7 @@ use crate::storage::InputFile;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Checks dictionary `number` of the data file of a pair, which must end at or before `end`.
+/// Checks dictionary `number` in the data file of a pair. Its block must end at or before `end`.
 pub(crate) fn find(
     source: &InputFile,
     limits: &Limits,
@@ -20,14 +20,14 @@ pub(crate) fn find(
     offset: u64,
     end: u64,
 ) -> Result<DictionaryEntry> {
-    let place = Context::metadata(
+    let context = Context::metadata(
         limits,
         seal,
         Kinds::DICTIONARY,
         Sequence::Is(u64::from(number) - 1),
         Some(number - 1),
     );
-    let (header, payload) = read_metadata(source, offset, end, &place)?;
+    let (header, payload) = read_metadata(source, offset, end, &context)?;
     check(&payload, offset).map_err(|error| source.blame(error))?;
     Ok(DictionaryEntry {
         offset,
@@ -36,7 +36,7 @@ pub(crate) fn find(
     })
 }
 
-/// Reads and checks dictionary `number`, found through its entry in the footer, from the data (or single) file.
+/// Reads dictionary `number` from the data (or single) file, by its entry in the footer, and checks it.
 pub(crate) fn read(
     source: &InputFile,
     limits: &Limits,
@@ -49,8 +49,8 @@ pub(crate) fn read(
         true => Sequence::Is(u64::from(number) - 1),
         false => Sequence::Unknown,
     };
-    let place = Context::metadata(limits, seal, Kinds::DICTIONARY, sequence, Some(number - 1));
-    let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &place)?;
+    let context = Context::metadata(limits, seal, Kinds::DICTIONARY, sequence, Some(number - 1));
+    let (header, payload) = read_metadata(source, entry.offset, end_of(entry), &context)?;
     if header.stored_size != entry.size {
         let expected = format!("a dictionary of {} bytes, as the footer says", entry.size);
         let found = header.stored_size.to_string();
@@ -60,19 +60,19 @@ pub(crate) fn read(
     Ok(payload)
 }
 
-/// Where the block of an entry ends.
+/// The end of the block of an entry.
 pub(crate) fn end_of(entry: &DictionaryEntry) -> u64 {
-    // Footers in which it would wrap were refused (FTR-7); a reader's own entries lie inside a file.
+    // The sum cannot wrap: FTR-7 was checked for the entries of footers, and a follower's entries are inside a file.
     entry.offset + BlockHeader::SIZE as u64 + pad8(entry.size)
 }
 
-/// The dictionaries of an open output that were needed so far, each digested once for all who read from it.
+/// The dictionaries of an open output that were needed so far. Each is digested once for all who read from it.
 #[derive(Debug, Default)]
 pub(crate) struct Digests(Mutex<HashMap<u16, Arc<Digest>>>);
 
 impl Digests {
-    /// A dictionary, which `make` reads and digests when it is needed for the first time. Others wait for no read:
-    /// threads that need it at the same time each make it, and the first one stays.
+    /// A dictionary. `make` reads and digests it when it is needed for the first time. No thread waits for the read of
+    /// another: threads that need a dictionary at the same time each make it, and the first result is kept.
     pub(crate) fn get_or(&self, number: u16, make: impl FnOnce() -> Result<Digest>) -> Result<Arc<Digest>> {
         if let Some(digest) = self.lock().get(&number) {
             return Ok(digest.clone());
@@ -81,13 +81,13 @@ impl Digests {
         Ok(self.lock().entry(number).or_insert(digest).clone())
     }
 
-    /// Whether a dictionary is there, so that nothing has to be read for it.
+    /// Whether a dictionary is kept already and needs no read.
     pub(crate) fn has(&self, number: u16) -> bool {
         self.lock().contains_key(&number)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Digest>>> {
-        // Digests are put in whole, so a panic elsewhere leaves none of them half made.
+        // Digests are added whole, so the table is sound even after a panic elsewhere.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use crate::bytes::{FileHeader, FileKind};
 use crate::error::{Code, Error, Result};
 use crate::message::{Footer, RegionEntry};
 
-/// Checks a footer that stands at `footer_offset`: `inconsistent-index` at its message's first byte.
+/// Checks the footer at `footer_offset`. A fault is `inconsistent-index` at the first byte of its message.
 pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: u64) -> Result<()> {
     let single = header.kind == FileKind::Single;
     let mut previous = Previous {
@@ -34,7 +34,7 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
             .windows(2)
             .find(|pair| pair[0].key.as_bytes() >= pair[1].key.as_bytes())
         {
-            return Err(format!("the property {:?} behind {:?}", pair[1].key, pair[0].key));
+            return Err(format!("the property {:?} after {:?}", pair[1].key, pair[0].key));
         }
         Ok(())
     })();
@@ -49,7 +49,7 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
     })
 }
 
-/// Where what came before a directory entry ends.
+/// The ends of what comes before a directory entry.
 struct Previous {
     message_end: u64,
     data_end: u64,
@@ -90,7 +90,7 @@ fn check_entry(
     let begins_well = if single {
         data_offset % 8 == 0 && data_offset >= previous.message_end && data_end == Some(message_offset)
     } else {
-        // What lies between, only dictionaries can be; they are tiled with the regions below.
+        // Only dictionaries may be in a gap; [`check_dictionaries`] checks that they and the regions tile the file.
         data_offset >= previous.data_end
     };
     match data_end.filter(|_| begins_well) {
@@ -99,7 +99,7 @@ fn check_entry(
     }
 }
 
-/// FTR-7, and that regions and dictionaries tile the data file of a pair (FTR-3): where that ends.
+/// Checks FTR-7, and that regions and dictionaries tile the data file of a pair (FTR-3). Returns the end of that file.
 fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) -> std::result::Result<u64, String> {
     let single = header.kind == FileKind::Single;
     let entries = &footer.dictionaries;
@@ -120,7 +120,8 @@ fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) 
                 entry.offset
             )
         };
-        // The regions before it: those of a pair must tile, those of a single file only lie apart.
+        // Pass the regions before the dictionary. In a pair they must tile the file; in a single file they must not
+        // overlap.
         while let Some(region) = regions.next_if(|region| region.data_offset < entry.offset) {
             end = region_end(region, end, single)?;
         }
@@ -143,10 +144,10 @@ fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) 
         let most = match next {
             Some(next) => next,
             None if single => footer_offset,
-            None => return Err(fault(" behind the last region")),
+            None => return Err(fault(" after the last region")),
         };
         if block_end > most {
-            return Err(fault(&format!(", which ends behind {most}")));
+            return Err(fault(&format!(", which ends after {most}")));
         }
         end = block_end;
     }
@@ -156,7 +157,7 @@ fn check_dictionaries(footer: &Footer, header: &FileHeader, footer_offset: u64) 
     Ok(end)
 }
 
-/// Where a region ends that must begin at `end` in a pair, and in a single file not before it.
+/// The end of a region that must begin at `end` in a pair, and not before it in a single file.
 fn region_end(region: &RegionEntry, end: u64, single: bool) -> std::result::Result<u64, String> {
     if single {
         return Ok(region.message_offset + BlockHeader::SIZE as u64 + pad8(region.message_size));
@@ -193,12 +194,12 @@ fn check_statistics(footer: &Footer, partition_count: u32) -> std::result::Resul
     Ok(())
 }
 
-/// Bytes that a partition of the file reads, if the footer's statistics say it (FTR-4).
+/// The stored bytes that a partition reads, if the footer has statistics (FTR-4).
 pub(crate) fn stored_in_statistics(footer: &Footer, header: &FileHeader, partition: u32) -> Option<u64> {
     let statistics = footer.statistics.as_ref()?;
     let at = (partition - header.first_partition) as usize;
     let stored = statistics.stored.as_ref();
     let own = stored.and_then(|stored| stored.get(at)).copied().unwrap_or(0);
-    // The statistics are a hint from the file: they need not make sense (FTR-6).
+    // The statistics are a hint and may be wrong (FTR-6).
     Some(own.saturating_add(statistics.stored_to_all))
 }

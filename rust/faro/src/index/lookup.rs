@@ -1,5 +1,4 @@
-//! One partition's extents without the whole index (spec, LKP): of each region message only what leads to them is read,
-//! by position.
+//! Direct lookup (spec, LKP): finds the extents of one partition by position, without reading whole region messages.
 
 use super::footer::stored_in_statistics;
 use crate::block::BlockHeader;
@@ -11,15 +10,17 @@ use crate::message::{
 use crate::storage::InputFile;
 use std::cmp::Ordering;
 
-/// How the extents of one partition are found in the index ([`crate::ReaderOptions::lookup`]).
+/// How a reader finds the extents of one partition ([`crate::ReaderOptions::lookup`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lookup {
-    /// Region messages are read whole, checked (REG-10), and kept as far as the cache has room: for many partitions.
+    /// Reads region messages whole, checks them (REG-10), and keeps as many as the cache has room for. It suits the
+    /// reading of many partitions.
     #[default]
     Full,
-    /// Of each region message only what leads to the partition is read, some hundred bytes, and no checksum of the index
-    /// is verified (LKP): for one partition of an index that is not in memory. A message may be of any size, as none is
-    /// taken into memory. What damage can go unnoticed when the file has no statistics, the note at LKP-3 says.
+    /// Reads some hundred bytes of each region message, and does not verify checksums of the index (LKP). It suits the
+    /// reading of one partition when the index is not in memory. Messages may be of any size, since none is held in
+    /// memory. The note at LKP-3 says which damage goes unnoticed in a file without statistics.
     Direct,
 }
 
@@ -42,24 +43,25 @@ mod shared {
     pub(super) const FIRST_BLOCK: u64 = 2;
 }
 
-/// An extent that the partition reads, in units of 8 bytes from the beginning of its region's data.
+/// An extent that the partition reads, in units of 8 bytes from the start of its region's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LookedUp {
     pub region: u32,
     pub start: u32,
     pub length: u32,
-    /// Sequence of the first block; of an own extent only in selective files.
+    /// The sequence number of the first block. Own extents have it only in files with the feature `selective`; it is 0
+    /// otherwise.
     pub first_block: u32,
     pub is_shared: bool,
 }
 
-/// Bytes of extents. They lie apart in regions that lie apart in a file, so their sum does not wrap.
+/// The total size of extents in bytes. They do not overlap in the file, so the sum does not wrap.
 pub(crate) fn sum_of(found: &[LookedUp]) -> u64 {
     found.iter().map(|found| 8 * u64::from(found.length)).sum()
 }
 
-/// What a partition of the file reads, in order (PRT-1), from all regions (LKP-3). `source` is the index (or single)
-/// file, and the footer's block begins at `footer_offset`.
+/// Looks up what a partition reads from all regions (LKP-3), in order (PRT-1). `source` is the index (or single) file;
+/// the footer block begins at `footer_offset`.
 pub(crate) fn look_up(
     source: &InputFile,
     header: &FileHeader,
@@ -68,7 +70,7 @@ pub(crate) fn look_up(
     partition: u32,
 ) -> Result<Vec<LookedUp>> {
     let mut found = Vec::new();
-    // Fewer regions than 2^32: the footer's message has 32 bytes for each of them.
+    // There are fewer than 2^32 regions, since the footer message has 32 bytes for each.
     for (number, entry) in (0u32..).zip(&footer.regions) {
         let start = entry.message_offset + BlockHeader::SIZE as u64;
         let newer = header.version_minor > VERSION_MINOR;
@@ -105,7 +107,7 @@ struct RegionLookup<'a> {
 }
 
 impl RegionLookup<'_> {
-    /// Adds what the partition reads from the region: its own extent, then the shared ones.
+    /// Adds the extents that the partition reads: its own, then the shared ones.
     fn find(&mut self, found: &mut Vec<LookedUp>) -> Followed<()> {
         let message = &mut self.message;
         let root = message.root(REGION_IDENTIFIER, &REGION)?;
@@ -118,7 +120,7 @@ impl RegionLookup<'_> {
         if (data_offset, data_length) != (self.entry.data_offset, self.entry.data_length) {
             return broken(format!("{data_length} bytes of data at {data_offset}"));
         }
-        // At most 2^32 - 1: the directory's entry was held to it (FTR-3).
+        // At most 2^32 - 1, as checked for the directory entry (FTR-3).
         let units = data_length / 8;
         let partition_count = self.header.partition_count;
         let rotation = message.u32_field(&root, region::ROTATION)?;
@@ -150,7 +152,7 @@ impl RegionLookup<'_> {
             let message = &mut self.message;
             let start = message.u32_element(&offsets, slot)?;
             let end = message.u32_element(&offsets, slot + 1)?;
-            // A slot that is named has blocks (REG-5).
+            // A slot of a sparse region has blocks (REG-5).
             if start > end || end > last || (start == end && partitions.is_some()) {
                 return broken(format!(
                     "slot {slot} from {start} to {end}, where the last ends at {last}"
@@ -170,7 +172,7 @@ impl RegionLookup<'_> {
         self.find_shared(&root, last, units, found)
     }
 
-    /// The slot of the partition in a sparse region. Of what is seen on the way, all must ascend (REG-5).
+    /// The slot of the partition in a sparse region. The partitions that the search sees must ascend (REG-5).
     fn search(&mut self, partitions: Elements) -> Followed<Option<u64>> {
         let range = self.header.partitions();
         let (mut from, mut to) = (0, partitions.count);
@@ -183,7 +185,7 @@ impl RegionLookup<'_> {
             }
             match name.cmp(&self.partition) {
                 Ordering::Equal => return Ok(Some(middle)),
-                // Below the end of the range, so that one more is no overflow.
+                // It is below the end of the range, so adding 1 does not overflow.
                 Ordering::Less => (from, least) = (middle + 1, name + 1),
                 Ordering::Greater => (to, end) = (middle, name),
             }
@@ -191,7 +193,8 @@ impl RegionLookup<'_> {
         Ok(None)
     }
 
-    /// Sequence of the first block of a slot that has blocks, in a selective file (REG-9); 0 in others.
+    /// The sequence number of the first block of a slot, in a file with the feature `selective` (REG-9); 0 in other
+    /// files.
     fn first_block(&mut self, root: &Table, slot: u64, slots: u64) -> Followed<u32> {
         if !self.header.is_selective() {
             return Ok(0);
@@ -203,8 +206,9 @@ impl RegionLookup<'_> {
         }
     }
 
-    /// The shared extents that the partition reads, which stand behind the own ones: from unit `at` to the last (REG-6,
-    /// REG-7 and REG-11). As their first blocks ascend, no table is met with twice and time is bounded by the message.
+    /// Adds the shared extents that the partition reads. They come after the own ones, from unit `at` to the end
+    /// (REG-6, REG-7 and REG-11). Their first blocks ascend, so no table is visited twice and the size of the message
+    /// bounds the time.
     fn find_shared(&mut self, root: &Table, at: u32, units: u64, found: &mut Vec<LookedUp>) -> Followed<()> {
         let message = &mut self.message;
         let extents = message.vector_field(root, region::SHARED, 4)?;

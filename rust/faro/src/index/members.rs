@@ -1,13 +1,13 @@
-//! Who reads a shared extent.
+//! The partitions that read a shared extent.
 
 use std::sync::Arc;
 
-/// The partitions that read a shared extent. Cheap to clone.
+/// The partitions that read a shared extent (REG-7). Cloning it is cheap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Members {
     first_partition: u32,
     partition_count: u32,
-    /// One bit per partition; absent: every partition.
+    /// One bit for each partition; absent for all partitions.
     bits: Option<Arc<[u8]>>,
 }
 
@@ -20,7 +20,7 @@ impl Members {
         }
     }
 
-    /// Whether every partition of the file is a member, written as such: the members field is absent.
+    /// Whether the members are all partitions of the file, written as an absent field. A bit set with all bits is not.
     pub fn is_all(&self) -> bool {
         self.bits.is_none()
     }
@@ -33,14 +33,14 @@ impl Members {
         }
     }
 
-    /// The members, ascending.
+    /// The partition numbers of the members, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let all = if self.is_all() { self.partition_count } else { 0 };
         let named = self.bits.iter().flat_map(|bits| bits.iter().enumerate());
         let named = named.filter(|(_, byte)| **byte != 0);
         let named =
             named.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 != 0).map(move |bit| (at, bit)));
-        // At most 2^28 bits, of which none is set at or above the count of partitions (REG-7).
+        // There are at most 2^28 bits, and none is set at or above the count of partitions (REG-7).
         let named = named.map(|(at, bit)| 8 * at as u32 + bit);
         (0..all).chain(named).map(|at| self.first_partition + at)
     }
@@ -54,7 +54,7 @@ impl Members {
         }
     }
 
-    /// Whether a partition from `from` on and below `to` is a member. Both count from the file's first partition.
+    /// Whether a partition in `from..to` is a member. Both count from the file's first partition.
     pub(crate) fn any_in(&self, from: u32, to: u32) -> bool {
         from < to
             && self
@@ -64,7 +64,7 @@ impl Members {
     }
 }
 
-/// Bit `at` of a bit set, counted from the lowest of the first byte.
+/// Bit `at` of a bit set, counted from the lowest bit of the first byte.
 fn has_bit(bits: &[u8], at: u32) -> bool {
     bits.get(at as usize / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
 }

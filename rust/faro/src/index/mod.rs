@@ -16,4 +16,4 @@ pub use lookup::Lookup;
 pub(crate) use lookup::{LookedUp, look_up, sum_of};
 pub use members::Members;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};
-pub(crate) use rules::{DataPlace, LARGEST_REGION};
+pub(crate) use rules::{DataBounds, LARGEST_REGION};

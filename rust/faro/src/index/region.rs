@@ -1,24 +1,24 @@
-//! One region whose message was found to obey its rules.
+//! One region, after its message passed the checks.
 
 use super::members::Members;
-use super::rules::{self, DataPlace};
+use super::rules::{self, DataBounds};
 use crate::bytes::FileHeader;
 use crate::error::{Code, Error, Result};
 use crate::message::{Region, Run};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Contiguous blocks in the data (or single) file.
+/// Contiguous blocks in the data (or single) file: where they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Absolute offset of the first byte.
+    /// Absolute offset of the first byte in the file.
     pub offset: u64,
     /// Bytes.
     pub length: u64,
 }
 
 impl Extent {
-    /// Absolute offset behind the last byte.
+    /// Absolute offset after the last byte.
     pub fn end(&self) -> u64 {
         self.offset + self.length
     }
@@ -26,27 +26,30 @@ impl Extent {
 
 /// One own extent of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Slot {
-    /// Whose it is.
+    /// The partition that reads it.
     pub partition: u32,
-    /// Where its blocks are; of length 0 when the partition has none here.
+    /// Where its blocks are. The length is 0 when the partition has none in this region.
     pub extent: Extent,
-    /// In files with the reader feature `selective`: sequence of the first block.
+    /// The sequence number of the first block, in files with the reader feature `selective`.
     pub first_block: Option<u32>,
 }
 
 /// One shared extent of a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedSlot {
     /// Where its blocks are.
     pub extent: Extent,
-    /// Who reads it.
+    /// The partitions that read it.
     pub members: Members,
     /// Sequence of the first block.
     pub first_block: u32,
 }
 
-/// A region of a file: what each partition reads from it. It takes a few bytes per slot, and a lookup takes none.
+/// A region of a file: what each partition reads from it. It takes a few bytes of memory for each slot; lookups
+/// allocate nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionIndex {
     region: Region,
@@ -56,15 +59,15 @@ pub struct RegionIndex {
 }
 
 impl RegionIndex {
-    /// Checks REG-2 to REG-9 and REG-11: `inconsistent-index` at `offset`, the message's first byte.
+    /// Checks REG-2 to REG-9 and REG-11. A fault is `inconsistent-index` at `offset`, the first byte of the message.
     pub(crate) fn new(
         mut region: Region,
         header: &FileHeader,
         number: u32,
-        place: &DataPlace,
+        bounds: &DataBounds,
         offset: u64,
     ) -> Result<Self> {
-        rules::check(&region, header, number, place).map_err(|found| {
+        rules::check(&region, header, number, bounds).map_err(|found| {
             Error::at(
                 Code::InconsistentIndex,
                 offset,
@@ -93,7 +96,7 @@ impl RegionIndex {
         })
     }
 
-    /// The region's number.
+    /// The number of the region, counted from 0.
     pub fn sequence(&self) -> u32 {
         self.region.sequence
     }
@@ -106,33 +109,34 @@ impl RegionIndex {
         }
     }
 
-    /// Whether slots are named (sparse) or there is one for each partition (dense).
+    /// Whether the region is sparse: it names the partition of each slot. A dense region has one slot for each
+    /// partition.
     pub fn is_sparse(&self) -> bool {
         self.region.partitions.is_some()
     }
 
-    /// Dense regions: the partition of slot 0, counted from the file's first.
+    /// In dense regions, the partition of slot 0, counted from the file's first partition.
     pub fn rotation(&self) -> u32 {
         self.region.rotation
     }
 
-    /// The runs of a merged file, in the order of the extents; none in other files.
+    /// The runs of a merged file, in the order of the extents; empty in other files.
     pub fn runs(&self) -> &[Run] {
         self.region.runs.as_deref().unwrap_or_default()
     }
 
-    /// How many slots the region has.
+    /// The number of slots.
     pub fn slot_count(&self) -> usize {
         self.region.offsets.len() - 1
     }
 
-    /// A slot by its place, which is below [`RegionIndex::slot_count`].
+    /// The slot at a position.
     pub fn slot(&self, at: usize) -> Slot {
         let (from, to) = (self.region.offsets[at], self.region.offsets[at + 1]);
         let partition = match &self.region.partitions {
             Some(partitions) => partitions[at],
             None => {
-                // Both are below the count of partitions, at most 2^28; a division would cost more than all the rest.
+                // Both are below the count of partitions, at most 2^28. A subtraction is faster than a division.
                 let turned = self.region.rotation + at as u32;
                 let beyond = turned >= self.partition_count;
                 self.first_partition + turned - if beyond { self.partition_count } else { 0 }
@@ -148,17 +152,17 @@ impl RegionIndex {
         }
     }
 
-    /// All slots in order, also those of dense regions that have no blocks.
+    /// All slots in order. In dense regions some may have no blocks.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         (0..self.slot_count()).map(|at| self.slot(at))
     }
 
-    /// The shared extents in order.
+    /// The shared extents, in order.
     pub fn shared(&self) -> &[SharedSlot] {
         &self.shared
     }
 
-    /// The own extent of a partition, when it has blocks in this region.
+    /// The own extent of a partition; none when it has no blocks in this region.
     pub fn own_extent(&self, partition: u32) -> Option<Extent> {
         self.slot_of(partition)
             .map(|at| self.slot(at).extent)
@@ -176,7 +180,7 @@ impl RegionIndex {
             .chain(shared.map(|shared| shared.extent))
     }
 
-    /// Bytes that a partition reads from this region, block headers and padding included.
+    /// The bytes that a partition reads from this region, with block headers and padding.
     pub fn stored_bytes(&self, partition: u32) -> u64 {
         self.extents_of(partition).map(|extent| extent.length).sum()
     }
@@ -191,8 +195,8 @@ impl RegionIndex {
         }
     }
 
-    /// The slots of the partitions of a range, in slot order: two runs, since a rotation may split a range.
-    pub(crate) fn slot_runs(&self, wanted: &Range<u32>) -> [Range<usize>; 2] {
+    /// The slots of a range of partitions, in slot order: two ranges, since a rotation may split them.
+    pub(crate) fn slot_ranges(&self, wanted: &Range<u32>) -> [Range<usize>; 2] {
         if wanted.is_empty() {
             return [0..0, 0..0];
         }
@@ -210,13 +214,13 @@ impl RegionIndex {
         }
     }
 
-    /// Whether a partition of a range reads a shared extent.
+    /// Whether any partition of a range reads shared extent `at`.
     pub(crate) fn shared_is_wanted(&self, at: usize, wanted: &Range<u32>) -> bool {
         let from = wanted.start - self.first_partition;
         self.shared[at].members.any_in(from, wanted.end - self.first_partition)
     }
 
-    /// Roughly the bytes of memory that this takes.
+    /// About how much memory this takes, in bytes.
     pub(crate) fn memory_size(&self) -> u64 {
         let words = |vector: &Option<Vec<u32>>| vector.as_ref().map_or(0, |vector| 4 * vector.len());
         let region = &self.region;

@@ -1,33 +1,33 @@
-//! What a region message must obey beyond its structure (spec, REG-2 to REG-9, REG-11).
+//! The rules of a region message beyond its structure (spec, REG-2 to REG-9, REG-11).
 
 use crate::block::ANY_PARTITION;
 use crate::bytes::FileHeader;
 use crate::message::{Region, Run};
 
-/// Least bytes of a region's blocks (REG-3): one block without payload.
+/// The least size of a region's blocks in bytes (REG-3): one block without payload.
 pub(crate) const LEAST_REGION: u64 = 24;
-/// Most bytes of a region's blocks.
+/// The most bytes that a region's blocks take.
 pub(crate) const LARGEST_REGION: u64 = 8 * (u32::MAX as u64);
 
 /// Where a region's blocks must be (REG-3).
-pub(crate) struct DataPlace {
+pub(crate) struct DataBounds {
     /// Where they begin.
     pub offset: u64,
-    /// Whether they may begin later, behind dictionaries (DIC-5).
+    /// Whether they may begin later, after dictionaries (DIC-5).
     pub later: bool,
-    /// Where they end, unless only the message knows.
+    /// Where they end, if that is known without the message.
     pub end: Option<u64>,
 }
 
-/// What is wrong with a region message, for a human.
+/// The fault of a region message, as a text for people.
 type Verdict = std::result::Result<(), String>;
 
-/// Checks them in the order of their clauses' tables: the first that is broken.
-pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &DataPlace) -> Verdict {
+/// Checks the rules in the order of the specification's tables, and returns the first fault.
+pub(super) fn check(region: &Region, header: &FileHeader, number: u32, bounds: &DataBounds) -> Verdict {
     if region.sequence != number {
         return Err(format!("sequence {} in region {number}", region.sequence));
     }
-    check_place(region, place)?;
+    check_bounds(region, bounds)?;
     check_slots(region, header)?;
     check_shared(region, header.partition_count)?;
     if let Some(runs) = &region.runs {
@@ -44,16 +44,16 @@ pub(super) fn check(region: &Region, header: &FileHeader, number: u32, place: &D
 }
 
 /// REG-3.
-fn check_place(region: &Region, place: &DataPlace) -> Verdict {
+fn check_bounds(region: &Region, bounds: &DataBounds) -> Verdict {
     let (offset, length) = (region.data_offset, region.data_length);
     if length % 8 != 0 || !(LEAST_REGION..=LARGEST_REGION).contains(&length) {
         return Err(format!("a data length of {length}"));
     }
-    if offset != place.offset && !(place.later && offset > place.offset) {
-        return Err(format!("data at {offset} in place of {}", place.offset));
+    if offset != bounds.offset && !(bounds.later && offset > bounds.offset) {
+        return Err(format!("data at {offset} in place of {}", bounds.offset));
     }
-    match (offset.checked_add(length), place.end) {
-        (None, _) => Err(format!("a data length of {length} behind {offset}")),
+    match (offset.checked_add(length), bounds.end) {
+        (None, _) => Err(format!("a data length of {length} from {offset} on")),
         (Some(end), Some(expected)) if end != expected => {
             Err(format!("data that ends at {end} in place of {expected}"))
         }
@@ -79,7 +79,7 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         .windows(2)
         .find(|pair| pair[1] < pair[0] || (strictly && pair[1] == pair[0]))
     {
-        return Err(format!("offset {} behind {}", pair[1], pair[0]));
+        return Err(format!("offset {} after {}", pair[1], pair[0]));
     }
     let Some(partitions) = &region.partitions else {
         return match region.rotation < header.partition_count {
@@ -94,7 +94,7 @@ fn check_slots(region: &Region, header: &FileHeader) -> Verdict {
         return Err(format!("a rotation of {} in a sparse region", region.rotation));
     }
     if let Some(pair) = partitions.windows(2).find(|pair| pair[1] <= pair[0]) {
-        return Err(format!("partition {} behind {}", pair[1], pair[0]));
+        return Err(format!("partition {} after {}", pair[1], pair[0]));
     }
     let range = header.partitions();
     match partitions
@@ -182,7 +182,7 @@ fn check_runs(region: &Region, header: &FileHeader, runs: &[Run]) -> Verdict {
     }
     match rest.next() {
         None => Ok(()),
-        Some(_) => Err("runs behind the last extent".into()),
+        Some(_) => Err("runs after the last extent".into()),
     }
 }
 

@@ -56,7 +56,7 @@ fn indexed(region: Region) -> Result<RegionIndex, crate::Error> {
         region,
         &header(),
         1,
-        &DataPlace {
+        &DataBounds {
             offset: 64,
             later: false,
             end: None,
@@ -106,8 +106,8 @@ fn ranges_give_the_slots_of_their_partitions() {
     for region in [indexed(dense()).unwrap(), indexed(sparse()).unwrap()] {
         for from in 10..=15 {
             for to in from..=15 {
-                let runs = region.slot_runs(&(from..to));
-                let found: Vec<_> = runs.into_iter().flatten().collect();
+                let ranges = region.slot_ranges(&(from..to));
+                let found: Vec<_> = ranges.into_iter().flatten().collect();
                 let expected: Vec<_> = (0..region.slot_count())
                     .filter(|at| (from..to).contains(&region.slot(*at).partition))
                     .collect();
@@ -213,7 +213,7 @@ fn selective_files_have_first_blocks() {
             region,
             &selective,
             1,
-            &DataPlace {
+            &DataBounds {
                 later: false,
                 offset: 64,
                 end: Some(192),

@@ -1,7 +1,7 @@
 //! The canonical bytes of messages (spec, CAN-1 to CAN-3).
 //!
-//! Children are made in the order of the schema's declaration; the generated `create` functions add the fields of a
-//! table by size and then in reverse order, as the clauses ask.
+//! Children are made in the order of their declaration in the schema. The generated `create` functions add the fields
+//! of a table by size and then in reverse order, as the clauses require.
 
 use super::{
     DictionaryEntry, FOOTER_IDENTIFIER, Footer, REGION_IDENTIFIER, Region, SCHEMA_IDENTIFIER, Schema, Statistics,
@@ -10,10 +10,10 @@ use crate::error::{Code, Error, Result};
 use crate::generated;
 use flatbuffers::{FlatBufferBuilder, Push, Vector, WIPOffset};
 
-/// A builder cannot hold more than 2^31 bytes, and panics; beyond this it is not asked to.
+/// A builder panics above 2^31 bytes. Larger messages are refused before that.
 const LARGEST_MESSAGE: u64 = (1 << 31) - (1 << 16);
 
-/// Bytes that a table, its vtable and the padding of its vectors take at most.
+/// The most bytes that a table, its vtable and the padding of its vectors take.
 const TABLE_ROOM: u64 = 128;
 
 fn builder(bytes: u64) -> Result<FlatBufferBuilder<'static>> {
@@ -27,7 +27,7 @@ fn builder(bytes: u64) -> Result<FlatBufferBuilder<'static>> {
     Ok(FlatBufferBuilder::with_capacity(bytes as usize))
 }
 
-/// The bytes of a finished message, without a copy of them: they may be many.
+/// The bytes of a finished message, without a copy, since they may be many.
 fn finished(to: FlatBufferBuilder<'_>) -> Vec<u8> {
     let (mut bytes, start) = to.collapse();
     bytes.drain(..start);
@@ -67,7 +67,8 @@ impl Region {
         let words = self.offsets.len() as u64 + len(&self.partitions) + len(&self.first_block);
         let mut to = builder(2 * TABLE_ROOM + 4 * words + members + 16 * len(&self.runs))?;
         let offsets = to.create_vector(&self.offsets);
-        // Absent means dense, empty means sparse without slots; of members, everybody and nobody: no other vector may be empty.
+        // Absent partitions mean dense, empty ones sparse without slots. Absent members mean all partitions, empty ones
+        // none. No other vector may be empty.
         let partitions = self.partitions.as_ref().map(|partitions| to.create_vector(partitions));
         let mut shared = Vec::with_capacity(self.shared.len());
         for extent in &self.shared {

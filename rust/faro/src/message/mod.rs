@@ -1,8 +1,8 @@
-//! The messages of the index: owned values, read from and written as FlatBuffers (spec, MSG, CAN and the tables of REG,
-//! FTR and SCH).
+//! The messages of the index, read from and written as FlatBuffers (spec, MSG, CAN and the tables of REG, FTR and SCH).
 //!
-//! `parse` refuses what is not structurally valid before any accessor sees it; whether the values make sense is the
-//! business of the index. `build` gives the canonical bytes.
+//! `parse` refuses a message that is not structurally valid. It does not check the rules of REG and FTR; opening an
+//! output does. `build` returns the canonical bytes. Tables may gain fields in a minor version; the structs [`Run`],
+//! [`RegionEntry`] and [`DictionaryEntry`] do not change within a major version (VER-1).
 
 mod build;
 mod piecewise;
@@ -24,48 +24,52 @@ pub(crate) const REGION_IDENTIFIER: &str = "FRRG";
 const FOOTER_IDENTIFIER: &str = "FRFT";
 const SCHEMA_IDENTIFIER: &str = "FRSC";
 
-/// Blocks that are stored once and read by several partitions.
+/// A shared extent: blocks that are stored once and read by several partitions (REG-6).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedExtent {
     /// In units of 8 bytes.
     pub length: u32,
-    /// Bit set, one bit per partition; absent: every partition.
+    /// The partitions that read it, one bit for each partition of the file; absent for all (REG-7).
     pub members: Option<Vec<u8>>,
-    /// Sequence of the first block.
+    /// The sequence number of the first block (REG-11).
     pub first_block: u32,
 }
 
-/// The blocks of one producer inside a merged file.
+/// The blocks of one producer in an extent of a merged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The producer's number.
     pub producer: u64,
-    /// Partition of the run's extent; `u32::MAX` in a shared extent.
+    /// The partition of the run's extent; `u32::MAX` in a shared extent.
     pub partition: u32,
     /// In units of 8 bytes.
     pub length: u32,
 }
 
-/// What one region holds and where (REG-1).
+/// A region message: what the region holds, and where (REG-1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Region {
-    /// The region's number.
+    /// The number of the region, counted from 0.
     pub sequence: u32,
     /// Where the region's blocks begin, in bytes.
     pub data_offset: u64,
     /// Bytes of the region's blocks.
     pub data_length: u64,
-    /// One more than slots, in units of 8 bytes from `data_offset`.
+    /// Where the own extents begin, in units of 8 bytes from `data_offset`: one value for each slot, and the end of the
+    /// last.
     pub offsets: Vec<u32>,
-    /// Dense regions: the partition of slot 0, counted from the file's first.
+    /// In dense regions, the partition of slot 0, counted from the file's first partition.
     pub rotation: u32,
-    /// Absent: dense. Present: sparse, the partition of each slot.
+    /// Absent in dense regions. In sparse regions, the partition of each slot.
     pub partitions: Option<Vec<u32>>,
-    /// Extents behind the own extents.
+    /// The shared extents, which come after the own extents.
     pub shared: Vec<SharedExtent>,
-    /// Merged files: whose blocks these are; absent in others.
+    /// In merged files, the producer of each part of the blocks; absent in other files.
     pub runs: Option<Vec<Run>>,
-    /// With the reader feature `selective`: sequence of the first block of each slot.
+    /// With the reader feature `selective`, the sequence number of the first block of each slot (REG-9); otherwise
+    /// absent.
     pub first_block: Option<Vec<u32>>,
 }
 
@@ -95,9 +99,10 @@ pub struct DictionaryEntry {
     pub reserved: u32,
 }
 
-/// What a scheduler wants to know without touching the data (FTR-4). Partition p has `stored[p] + stored_to_all`, and
-/// so on, where p counts from the file's first partition; an absent vector is all zeros.
+/// The amount of data of each partition, for schedulers (FTR-4). Partition p has `stored[p] + stored_to_all` stored
+/// bytes, and so on; p counts from the file's first partition. An absent vector is all zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Bytes of the extents, block headers and padding included.
     pub stored: Option<Vec<u64>>,
@@ -114,7 +119,8 @@ pub struct Statistics {
 }
 
 /// A key and its value, both text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Property {
     /// The key.
     pub key: String,
@@ -122,25 +128,27 @@ pub struct Property {
     pub value: String,
 }
 
-/// What ends a finished index or single file (FTR-1).
+/// A footer message: the end of a finished index or single file (FTR-1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Footer {
     /// The directory: one entry per region, in order.
     pub regions: Vec<RegionEntry>,
     /// Bytes of the data file; in a single file, the footer block's offset.
     pub data_size: u64,
-    /// Absent when none were kept.
+    /// Absent when the writer kept none.
     pub statistics: Option<Statistics>,
     /// Sorted by key.
     pub properties: Vec<Property>,
     /// The writing program, as its caller named it.
     pub created_by: Option<String>,
-    /// Where the dictionaries stand, number 1 first; only with the reader feature `dictionaries`.
+    /// Where the dictionaries are, number 1 first; only with the reader feature `dictionaries`.
     pub dictionaries: Vec<DictionaryEntry>,
 }
 
 /// The schema of a file with Arrow framing (SCH-1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Schema {
     /// One encapsulated Arrow IPC schema message.
     pub arrow: Vec<u8>,
@@ -247,7 +255,7 @@ impl Schema {
     }
 }
 
-/// The root of a message that our own walk and the FlatBuffers library's verifier both found valid.
+/// The root of a message, after both our walk and the verifier of the FlatBuffers library found it valid.
 fn root<'a, T: Follow<'a> + Verifiable + 'a>(
     message: &'a [u8],
     identifier: &str,
@@ -264,15 +272,15 @@ fn root<'a, T: Follow<'a> + Verifiable + 'a>(
         )
     };
     verify::verify(message, identifier.as_bytes(), of, version_minor > VERSION_MINOR).map_err(fault)?;
-    // Our walk bounds the work already, and more closely than these limits could.
+    // Our walk bounds the work already, more tightly than these limits could.
     let options = VerifierOptions {
         max_tables: usize::MAX,
         max_apparent_size: usize::MAX,
         ..VerifierOptions::default()
     };
     flatbuffers::root_with_opts::<T>(&options, message).map_err(|error| {
-        // The walk is the stricter of the two; if it ever is not, the fuzzers say so.
-        debug_assert!(false, "the walk takes what FlatBuffers refuses: {error}");
+        // Our walk is the stricter one. The fuzzers find a message for which it is not.
+        debug_assert!(false, "the walk accepts a message that FlatBuffers refuses: {error}");
         fault(error.to_string())
     })
 }

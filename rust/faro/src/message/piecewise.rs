@@ -1,28 +1,29 @@
-//! A message of the index that is read by position, a few pieces at a time, and of which only what is followed is
-//! checked (spec, LKP-2): uoffsets, tables, fields and vectors by MSG-1 to MSG-6 and MSG-8, but whether parts overlap.
+//! A message of the index that is read by position, piece by piece. Only the parts that are followed are checked (spec,
+//! LKP-2): uoffsets, tables, fields and vectors by MSG-1 to MSG-6 and MSG-8, except whether parts overlap.
 //!
-//! Nothing here trusts a byte: every position is held against the message's size and its alignment before it is read.
+//! Every position is compared with the size of the message, and its alignment checked, before it is read.
 
 use super::verify::{LARGEST_VTABLE, TableType};
 use crate::error::{Code, Error};
 use crate::storage::InputFile;
 
-/// Bytes of a piece: values are aligned and have at most 8 bytes, so that none stands in two pieces.
+/// The size of a piece in bytes. Values are aligned and have at most 8 bytes, so none crosses from one piece to the
+/// next.
 const PIECE: usize = 256;
-/// Pieces that are kept: a table and its vtable, the vector that leads to it, and what it leads to, with some to spare.
+/// How many pieces are kept: for a table and its vtable, the vector before it and the part after it, and some more.
 const KEPT: usize = 6;
 
 /// Why a message cannot be followed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// What is wrong with it, for a human.
+    /// The fault of the message, as a text for people.
     Broken(String),
     /// The file could not be read.
     Unread(Error),
 }
 
 impl Fault {
-    /// As an error: a fault of the message is `inconsistent-index` at its first byte (LKP-2).
+    /// The error for the fault: a fault of the message is `inconsistent-index` at its first byte (LKP-2).
     pub(crate) fn at(self, source: &InputFile, offset: u64) -> Error {
         match self {
             Fault::Unread(error) => error,
@@ -34,7 +35,7 @@ impl Fault {
     }
 }
 
-/// What following a message gives.
+/// The result of following a message.
 pub(crate) type Followed<T> = std::result::Result<T, Fault>;
 
 /// A fault of a message.
@@ -45,19 +46,19 @@ pub(crate) fn broken<T>(found: impl Into<String>) -> Followed<T> {
 /// Bytes of a message that were read.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Which of the message's pieces this is; none before it is read first.
+    /// The number of the piece in the message; none before the first read.
     number: Option<u64>,
     /// When it was used last.
     used: u64,
     bytes: [u8; PIECE],
 }
 
-/// A message in a file, with the pieces of it that were used last.
+/// A message in a file, and the pieces of it that were used last.
 pub(crate) struct Piecewise<'a> {
     source: &'a InputFile,
     /// Where it begins in the file.
     start: u64,
-    /// Its bytes.
+    /// Its size in bytes.
     size: u64,
     /// Whether the file's minor version is above this library's (MSG-12).
     newer_minor: bool,
@@ -65,7 +66,7 @@ pub(crate) struct Piecewise<'a> {
     clock: u64,
 }
 
-/// A table whose vtable was found to lie inside the message.
+/// A table with a vtable inside the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     at: u64,
@@ -74,19 +75,19 @@ pub(crate) struct Table {
     vtable_size: u64,
 }
 
-/// A vector that was found to lie inside the message.
+/// A vector inside the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     /// Where the first element begins.
     first: u64,
-    /// How many there are.
+    /// The number of elements.
     pub count: u64,
-    /// Bytes of each.
+    /// The size of an element, in bytes.
     size: u64,
 }
 
 impl<'a> Piecewise<'a> {
-    /// The message of `size` bytes at `start` of a file, of which nothing is read yet.
+    /// The message of `size` bytes at `start` of a file. It reads nothing yet.
     pub(crate) fn new(source: &'a InputFile, start: u64, size: u32, newer_minor: bool) -> Self {
         let empty = Piece {
             number: None,
@@ -118,12 +119,12 @@ impl<'a> Piecewise<'a> {
     /// The table that the uoffset at `at` leads to (MSG-1, MSG-3 to MSG-5).
     fn table(&mut self, at: u64, of: &'static TableType) -> Followed<Table> {
         let at = self.follow(at)?;
-        // Two's complement: the vtable may stand before or behind its table.
+        // Two's complement: the vtable may be before or after its table.
         let back = i64::from(self.u32(at)? as i32);
         // Positions are below 2^32.
         let vtable = match u64::try_from(at as i64 - back) {
             Ok(vtable) if vtable >= 8 && vtable % 2 == 0 && vtable + 4 <= self.size => vtable,
-            _ => return broken(format!("the vtable of {} at {at} lies astray", of.name)),
+            _ => return broken(format!("the vtable of {} at {at} is outside the message", of.name)),
         };
         let vtable_size = u64::from(self.u16(vtable)?);
         let most = match self.newer_minor {
@@ -145,7 +146,7 @@ impl<'a> Piecewise<'a> {
         })
     }
 
-    /// Where a field of so many bytes is, aligned to its size; nothing when it is absent (MSG-6).
+    /// The position of a field of `size` bytes, aligned to its size; none when the field is absent (MSG-6).
     fn field(&mut self, table: &Table, id: u64, size: u64) -> Followed<Option<u64>> {
         let entry = 4 + 2 * id;
         if entry >= table.vtable_size {
@@ -178,14 +179,14 @@ impl<'a> Piecewise<'a> {
         }
     }
 
-    /// A field that is a vector of elements of so many bytes, at most 4, which are their alignment too (MSG-8).
+    /// A field that is a vector of elements of `size` bytes, which is their alignment too; at most 4 (MSG-8).
     pub(crate) fn vector_field(&mut self, table: &Table, id: u64, size: u64) -> Followed<Option<Elements>> {
         let Some(field) = self.field(table, id, 4)? else {
             return Ok(None);
         };
         let at = self.follow(field)?;
         let (count, first) = (u64::from(self.u32(at)?), at + 4);
-        // The count is at a multiple of 4 (MSG-1), and so are the elements behind it.
+        // The count is at a multiple of 4 (MSG-1), and so are the elements after it.
         if first + count * size > self.size {
             return broken(format!(
                 "{count} elements at {first}, more than the message has room for"
@@ -212,7 +213,7 @@ impl<'a> Piecewise<'a> {
         self.table(at, of)
     }
 
-    /// Where an element is that the vector may not have.
+    /// The position of an element, if the vector has it.
     fn element(vector: &Elements, number: u64) -> Followed<u64> {
         match number < vector.count {
             true => Ok(vector.first + number * vector.size),
@@ -238,21 +239,21 @@ impl<'a> Piecewise<'a> {
         self.bytes(at).map(u32::from_le_bytes)
     }
 
-    /// The bytes of a value at a position, which must be a multiple of their number inside the message.
+    /// The bytes of a value at a position inside the message. The position must be a multiple of N.
     fn bytes<const N: usize>(&mut self, at: u64) -> Followed<[u8; N]> {
         if !at.is_multiple_of(N as u64) || at + N as u64 > self.size {
             return broken(format!("no {N} bytes at {at} of {}", self.size));
         }
         let within = (at % PIECE as u64) as usize;
         let piece = self.piece(at / PIECE as u64)?;
-        // Never fails: a value does not reach beyond its piece.
+        // This does not fail: no value crosses the end of its piece.
         match piece[within..].first_chunk() {
             Some(bytes) => Ok(*bytes),
             None => broken(format!("no {N} bytes at {at}")),
         }
     }
 
-    /// A piece that has bytes of the message: one that is kept, or else in place of the one that was not used longest.
+    /// A piece of the message. If it is not kept, it replaces the piece that was used least recently.
     fn piece(&mut self, number: u64) -> Followed<&[u8; PIECE]> {
         self.clock += 1;
         let kept = self.pieces.iter().position(|piece| piece.number == Some(number));

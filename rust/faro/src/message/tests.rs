@@ -73,7 +73,7 @@ fn footer() -> Footer {
 }
 
 #[test]
-fn what_is_built_is_parsed() {
+fn built_messages_are_parsed() {
     let built = region().build().unwrap();
     assert_eq!(Region::parse(&built, 0, 0).unwrap(), region());
     let dense = Region {
@@ -116,14 +116,14 @@ fn the_identifier_and_the_place_are_told() {
     assert_eq!((error.code, error.offset), (Code::MalformedMessage, Some(88)));
 }
 
-// Some hundred times a whole walk: hours in Miri.
+// Hundreds of whole walks take hours in Miri.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn every_length_but_the_right_one_is_refused() {
     for built in [region().build().unwrap(), footer().build().unwrap()] {
         let is_valid = |bytes: &[u8]| Region::parse(bytes, 0, 0).is_ok() || Footer::parse(bytes, 0, 0).is_ok();
         for length in 0..built.len() {
-            // Zero bytes at the end belong to the last part or to the gap behind it; every shorter message is cut.
+            // Zero bytes at the end belong to the last part or to the gap after it. Every shorter message is cut off.
             if built[length..].iter().any(|byte| *byte != 0) {
                 assert!(!is_valid(&built[..length]), "{length} of {}", built.len());
             }
@@ -134,13 +134,13 @@ fn every_length_but_the_right_one_is_refused() {
     }
 }
 
-/// No mutation may crash, and what our walk lets pass in strict mode the library's verifier takes too (else `parse`
-/// would say so with the library's words).
+/// No mutation may crash the walk. A message that it accepts in strict mode, the verifier of the library accepts too;
+/// otherwise `parse` would fail with the library's text.
 #[test]
 fn mutations_are_parsed_or_refused() {
     for built in [region().build().unwrap(), footer().build().unwrap()] {
         for at in 0..built.len() {
-            // Miri takes a thousand times as long: fewer values there, those of every bit among them.
+            // Miri takes a thousand times as long, so it tries fewer values, among them each single bit.
             let values = (0..=255).filter(|value: &u8| !cfg!(miri) || at % 8 == 0 && value.count_ones() == 1);
             for value in values {
                 let mut bad = built.clone();

@@ -1,14 +1,15 @@
-//! When a message is structurally valid (spec, MSG-1 to MSG-14): one table-driven walk, before any accessor runs.
+//! Checks that a message is structurally valid (spec, MSG-1 to MSG-14), in one table-driven walk before any accessor
+//! runs.
 //!
-//! The walk lists the *parts* that it visits: tables, vtables, vectors, strings. It stops as soon as they are longer
-//! together than the message, since then two of them overlap; so its work is linear in the size of the message.
+//! The walk lists the *parts* that it visits: tables, vtables, vectors, strings. It stops as soon as their total size
+//! exceeds that of the message, since then two of them overlap. So its time is linear in the size of the message.
 
 use std::collections::HashSet;
 
 /// The type of a field.
 #[derive(Clone, Copy)]
 pub(crate) enum Type {
-    /// A scalar of so many bytes, aligned to its size.
+    /// A scalar of this many bytes, aligned to its size.
     Scalar(usize),
     /// A vector of elements without offsets: element size and alignment.
     Vector(usize, usize),
@@ -18,7 +19,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// Bytes in the table's inline part, which is their alignment too.
+    /// Bytes in the table's inline part, which are also its alignment.
     fn inline_size(self) -> usize {
         match self {
             Type::Scalar(size) => size,
@@ -32,19 +33,19 @@ pub(crate) struct Field {
     pub required: bool,
 }
 
-/// A table of the schema: its fields in order of their ids.
+/// A table of the schema: its fields in the order of their ids.
 pub(crate) struct TableType {
     pub name: &'static str,
     pub fields: &'static [Field],
 }
 
-/// Where the walk may go: the fields of a newer minor version are passed over (MSG-12).
+/// The largest vtable, in bytes. The walk skips fields of a newer minor version (MSG-12).
 pub(super) const LARGEST_VTABLE: usize = 132;
 
-/// What is wrong with a message, for a human; the specification has one code and offset for all of it (MSG-13).
+/// The fault of a message, as a text for people. All these faults have one code and offset (MSG-13).
 type Verdict<T = ()> = Result<T, String>;
 
-/// Checks that `message` is a structurally valid message with this identifier and root.
+/// Checks that `message` is structurally valid and has this identifier and root.
 pub(super) fn verify(message: &[u8], identifier: &[u8], root: &'static TableType, newer_minor: bool) -> Verdict {
     if message.len() < 8 {
         return Err(format!("{} bytes, too few for a message", message.len()));
@@ -77,15 +78,15 @@ struct Walk<'a> {
     message: &'a [u8],
     newer_minor: bool,
     parts: Vec<Part>,
-    /// Bytes of all parts but shared vtables.
+    /// Total size of all parts, with a shared vtable counted once.
     total: usize,
     vtables: HashSet<usize>,
-    /// The present fields of the table in hand, reused.
+    /// The present fields of the current table; reused for the next.
     slack: Vec<(usize, usize)>,
 }
 
 impl Walk<'_> {
-    /// Adds a part that was found to lie inside the message.
+    /// Adds a part that is inside the message.
     fn part(&mut self, start: usize, end: usize) -> Verdict {
         self.total += end - start;
         if self.total > self.message.len() {
@@ -99,7 +100,7 @@ impl Walk<'_> {
         usize::from(u16::from_le_bytes([self.message[at], self.message[at + 1]]))
     }
 
-    /// The u32 at a position, which need not lie inside the message.
+    /// The u32 at a position that may be outside the message.
     fn u32_at(&self, at: usize) -> Verdict<u32> {
         match self.message.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
             Some(bytes) => Ok(u32::from_le_bytes(*bytes)),
@@ -119,16 +120,16 @@ impl Walk<'_> {
         }
     }
 
-    /// MSG-3 to MSG-7, and everything below the table.
+    /// MSG-3 to MSG-7 for a table, and for everything below it.
     fn table(&mut self, at: usize, of: &'static TableType) -> Verdict {
         let size = self.message.len();
-        // Two's complement: the vtable may stand before or behind its table.
+        // Two's complement: the vtable may be before or after its table.
         let back = i64::from(self.u32_at(at)? as i32);
         let vtable = usize::try_from(at as i64 - back)
             .ok()
             .filter(|v| *v >= 8 && *v % 2 == 0 && *v + 4 <= size);
         let Some(vtable) = vtable else {
-            return Err(format!("the vtable of {} at {at} lies astray", of.name));
+            return Err(format!("the vtable of {} at {at} is outside the message", of.name));
         };
         let vtable_size = self.u16_at(vtable);
         let most = if self.newer_minor {
@@ -163,7 +164,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// MSG-6: places of the fields of one table, and MSG-11: what no field covers.
+    /// The positions of the fields of one table (MSG-6), and the bytes that no field covers (MSG-11).
     fn fields(&mut self, at: usize, inline: usize, of: &TableType, present: &dyn Fn(&Self, usize) -> usize) -> Verdict {
         let mut covered = std::mem::take(&mut self.slack);
         covered.clear();
@@ -199,7 +200,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What a present field leads to.
+    /// Checks what a present field leads to.
     fn value(&mut self, at: usize, of: Type) -> Verdict {
         match of {
             Type::Scalar(_) => Ok(()),
@@ -211,7 +212,7 @@ impl Walk<'_> {
                 let string = self.follow(at)?;
                 let end = self.vector(string, 1, 1, 1)?;
                 if self.message[end] != 0 {
-                    return Err(format!("the string at {string} without a zero byte behind it"));
+                    return Err(format!("the string at {string} without a zero byte after it"));
                 }
                 match std::str::from_utf8(&self.message[string + 4..end]) {
                     Ok(_) => Ok(()),
@@ -234,20 +235,20 @@ impl Walk<'_> {
         }
     }
 
-    /// MSG-8: a vector, with so many bytes behind it that belong to it. Returns where its elements end.
-    fn vector(&mut self, at: usize, size: usize, align: usize, behind: usize) -> Verdict<usize> {
+    /// MSG-8: a vector, and the `after` bytes that belong to it after its elements. Returns where its elements end.
+    fn vector(&mut self, at: usize, size: usize, align: usize, after: usize) -> Verdict<usize> {
         let count = self.u32_at(at)?;
         let first = at + 4;
         let end = u64::from(count) * size as u64 + first as u64;
-        if end + behind as u64 > self.message.len() as u64 {
+        if end + after as u64 > self.message.len() as u64 {
             return Err(format!("{count} elements at {at}, more than the message has room for"));
         }
         if !first.is_multiple_of(align) {
             return Err(format!("the elements at {first}, not at a multiple of {align}"));
         }
-        // Within the message, as was just checked.
+        // It is inside the message, as checked above.
         let end = end as usize;
-        self.part(at, end + behind)?;
+        self.part(at, end + after)?;
         Ok(end)
     }
 

@@ -1,4 +1,4 @@
-//! What planning promises, for all requests.
+//! The promises of planning, for all requests.
 
 use crate::index::Extent;
 use crate::plan::{Admitted, Sweep, SweepRead, reads};
@@ -40,7 +40,7 @@ proptest! {
         }
     }
 
-    /// Consumers with lists of requests, of which some are not admitted now and then.
+    /// Consumers with lists of requests, some of which are sometimes not admitted.
     #[test]
     fn a_sweep_serves_everybody_in_order_within_one_round(
         lists in prop::collection::vec(extents(), 1..8),
@@ -59,7 +59,7 @@ proptest! {
             waiting.insert(consumer as u64, list);
         }
         let (mut refusals, mut turns) = (refusals.into_iter().cycle(), 0);
-        // By consumer: how often the sweep began anew since it has been asking for the same.
+        // For each consumer, how often the sweep has started again since its current request.
         let mut rounds: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
         while left > 0 {
             turns += 1;
@@ -98,7 +98,7 @@ proptest! {
                     *entry = (first.offset, 0);
                 }
                 entry.1 += u32::from(begins_anew);
-                // Refused at most once in three turns: without that, one round is enough.
+                // Requests are refused at most once in three turns. Otherwise one round is enough.
                 prop_assert!(entry.1 <= 2 + turns / 3, "a request waited for {} rounds", entry.1);
             }
         }
@@ -106,9 +106,9 @@ proptest! {
     }
 }
 
-/// Whatever others ask ahead of the sweep, a request behind it is served when the sweep begins anew.
+/// A request that the sweep has passed is served when the sweep starts again, whatever others request ahead of it.
 #[test]
-fn a_request_behind_the_sweep_waits_for_the_rest_of_it_only() {
+fn a_request_that_the_sweep_has_passed_waits_for_its_rest_only() {
     let extent = |offset| Extent { offset, length: 10 };
     let everything = |_, extent: Extent| {
         Some(Admitted {
@@ -121,7 +121,7 @@ fn a_request_behind_the_sweep_waits_for_the_rest_of_it_only() {
     assert_eq!(sweep.next_read(0, 100, everything).unwrap().extent, extent(500));
     sweep.insert(1, extent(100));
     for at in (600..1000).step_by(100) {
-        // Somebody asks again and again, ahead.
+        // Another consumer requests again and again, ahead of the sweep.
         sweep.insert(2, extent(at));
         assert_eq!(sweep.next_read(0, 100, everything).unwrap().extent, extent(at));
     }

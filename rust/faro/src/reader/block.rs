@@ -1,4 +1,4 @@
-//! What readers deliver.
+//! The blocks that readers deliver.
 
 use super::open_extent::{Checked, OpenExtent};
 use super::open_output::Opened;
@@ -10,33 +10,34 @@ use crate::index::Members;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// A block that was read, checked and decoded.
+/// A block that was read, checked (BLK-7) and decoded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Block {
-    /// Where it begins in the data (or single) file.
+    /// The offset of the block in the data (or single) file.
     pub offset: u64,
-    /// Its header.
+    /// The header of the block.
     pub header: BlockHeader,
-    /// The partition whose own block it is; none of a shared block.
+    /// The partition of an own block; none for a shared block.
     pub partition: Option<u32>,
     /// The number of its region.
     pub region: u32,
-    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
+    /// The partitions that read a shared block; none with [`crate::Lookup::Direct`], which does not read them.
     pub members: Option<Members>,
-    /// The plain payload. An uncompressed one shares memory with what was read along with it, up to 4 MiB, which stay
-    /// taken as long as it is kept: copy a small one that is to live long.
+    /// The plain payload. An uncompressed payload shares the memory of the read that it came with, up to 4 MiB; that
+    /// memory is kept as long as the payload. Copy a small payload that you keep for long.
     pub payload: Bytes,
     pub(super) opened: Arc<Opened>,
 }
 
 impl Block {
-    /// Data or which event, as in [`crate::block`].
+    /// The kind of the block: [`crate::block::DATA`], or an event.
     pub fn kind(&self) -> u8 {
         self.header.kind
     }
 
-    /// Checks the payload of a data block against a framing (FRM-5) and counts its records: `None` for events and for
-    /// framings without records.
+    /// Checks the payload of a data block against a framing (FRM-5) and counts its records. Returns `None` for events,
+    /// and for framings other than records.
     ///
     /// # Errors
     /// `malformed-block` at the payload's offset.
@@ -44,19 +45,19 @@ impl Block {
         records(&self.opened, &self.header, self.offset, &self.payload, framing)
     }
 
-    /// The records of a data block of a file with framing records, without a copy or a count of references for each; no
-    /// records of an event.
+    /// The records of a data block in a file with framing records, borrowed from the block; none for an event.
     ///
     /// # Errors
-    /// `malformed-block` at the payload's offset, before any record, when the payload does not hold whole ones (FRM-5).
+    /// `malformed-block` at the payload's offset, before any record, when the payload is not a sequence of whole
+    /// records (FRM-5).
     pub fn record_slices(&self) -> Result<impl Iterator<Item = &[u8]>> {
         let whole = self.records(Framing::Records)?.is_some();
         Ok(RecordSlices(if whole { &self.payload } else { &[] }))
     }
 }
 
-/// A block that its reading lends until the next one is asked for: nothing is copied or counted for it, and the memory
-/// that payloads are decoded into is used again.
+/// A block that an iterator lends until its next call. It costs no copy and no reference count, and the memory of
+/// decoded payloads is reused.
 #[derive(Clone, Copy, Debug)]
 pub struct BorrowedBlock<'a> {
     pub(super) checked: &'a Checked,
@@ -66,22 +67,22 @@ pub struct BorrowedBlock<'a> {
 }
 
 impl<'a> BorrowedBlock<'a> {
-    /// Where it begins in the data (or single) file.
+    /// The offset of the block in the data (or single) file.
     pub fn offset(&self) -> u64 {
         self.checked.offset
     }
 
-    /// Its header.
+    /// The header of the block.
     pub fn header(&self) -> &'a BlockHeader {
         &self.checked.header
     }
 
-    /// Data or which event, as in [`crate::block`].
+    /// The kind of the block: [`crate::block::DATA`], or an event.
     pub fn kind(&self) -> u8 {
         self.header().kind
     }
 
-    /// The partition whose own block it is; none of a shared block.
+    /// The partition of an own block; none for a shared block.
     pub fn partition(&self) -> Option<u32> {
         self.extent.partition
     }
@@ -91,7 +92,7 @@ impl<'a> BorrowedBlock<'a> {
         self.extent.region
     }
 
-    /// Who reads a shared block; with [`crate::Lookup::Direct`] nobody asks, and there are none.
+    /// The partitions that read a shared block; none with [`crate::Lookup::Direct`], which does not read them.
     pub fn members(&self) -> Option<&'a Members> {
         self.extent.members.as_ref()
     }
@@ -119,7 +120,7 @@ impl<'a> BorrowedBlock<'a> {
     }
 }
 
-/// FRM-5 of a block in the data file.
+/// FRM-5 for a block in the data file.
 fn records(
     opened: &Opened,
     header: &BlockHeader,
@@ -134,7 +135,7 @@ fn records(
         .map_err(|error| opened.files.data_file().blame(error))
 }
 
-/// The records of a payload that was found to hold whole ones.
+/// The records of a payload that was checked (FRM-5).
 struct RecordSlices<'a>(&'a [u8]);
 
 impl<'a> Iterator for RecordSlices<'a> {

@@ -1,4 +1,4 @@
-//! BLK-7 for the blocks of extents, whatever order these come in and whoever supplies their bytes.
+//! BLK-7 for the blocks of extents, in any order of extents and from any source of bytes.
 
 use super::block::{Block, BorrowedBlock};
 use super::byte_source::ByteSource;
@@ -11,26 +11,26 @@ use crate::codec::{Decompressor, Stored};
 use crate::error::Result;
 use bytes::Bytes;
 
-/// What of each block is wanted beyond its header and checksum.
+/// What a reading needs of each block beyond its header and checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The stored payload as it is: for checks only.
+    /// Nothing: the stored payload is checked, and not decoded.
     Stored,
     /// The plain payload.
     Plain,
 }
 
-/// What came of checking the next block.
+/// The result of checking the next block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// There is one, which the extent is now behind.
+    /// A block passed its checks, and the extent continues after it.
     Block,
-    /// So many bytes of the extent have to be there first.
+    /// This many bytes of the extent must be available first.
     Needs(u64),
 }
 
-/// Checks and decodes block after block of one reading. What it found last stays in place: small blocks are many, and
-/// handing each from one function to the next costs as much as its checksum.
+/// Checks and decodes the blocks of one reading, one after another. The last block stays here: passing a small block
+/// from one function to the next costs as much as its checksum.
 pub(crate) struct BlockCheck {
     pub output: OpenOutput,
     pub sequences: Sequences,
@@ -39,12 +39,12 @@ pub(crate) struct BlockCheck {
     decoder: Decompressor,
     /// The block that was checked last.
     checked: Checked,
-    /// Where lent payloads are decoded to.
+    /// The decoded payload of a block that is lent.
     plain: Vec<u8>,
 }
 
 impl BlockCheck {
-    /// `from_start`: whether the reading begins at the first region.
+    /// `from_start` says whether the reading begins at the first region.
     pub(crate) fn new(output: OpenOutput, from_start: bool) -> Self {
         let sequences = Sequences::new(output.header().is_selective(), from_start);
         BlockCheck {
@@ -61,8 +61,8 @@ impl BlockCheck {
         }
     }
 
-    /// Checks 1 to 11 of the next block of an extent. The functions that make errors are called when there is one, and
-    /// otherwise only for what is out of the ordinary: calls and moves are what small blocks cost most.
+    /// Checks 1 to 11 of the next block of an extent. The checks that make errors are called only for unusual blocks,
+    /// since calls and moves are the main cost of small blocks.
     #[inline]
     pub(crate) fn check(&mut self, extent: &mut OpenExtent, supply: &mut impl ByteSource) -> Result<Step> {
         let opened = &*self.output.opened;
@@ -79,7 +79,7 @@ impl BlockCheck {
             return Ok(Step::Needs(BlockHeader::SIZE as u64));
         };
         let header = parse(bytes);
-        let place = Context {
+        let context = Context {
             limits,
             seal: opened.files.seal,
             metadata: false,
@@ -94,22 +94,22 @@ impl BlockCheck {
         let size = header.size_in_file();
         if size > space || u64::from(header.stored_size) > limits.max_block_size {
             block::check_fits(&header, offset, end).map_err(blame)?;
-            block::check_limit(&header, offset, &place).map_err(blame)?;
+            block::check_limit(&header, offset, &context).map_err(blame)?;
         }
-        // At most the limit and the extent, both just checked.
+        // It is at most the limit and the extent, as checked above.
         let Some(whole) = supply.get(source, offset, size as usize, extent.read_ahead)? else {
             return Ok(Step::Needs(size));
         };
         let (before, rest) = whole.split_at(BlockHeader::SIZE);
         let (stored, padding) = rest.split_at(header.stored_size as usize);
-        if let (true, Some(checked)) = (place.verify, before.first_chunk()) {
+        if let (true, Some(checked)) = (context.verify, before.first_chunk()) {
             let computed = self.sealing.checksum(checked, stored);
             if computed != header.checksum {
                 block::check_checksum(&header, offset, computed).map_err(blame)?;
             }
         }
-        if !block::is_usual(&header, &place) {
-            block::check_fields(&header, offset, &place).map_err(blame)?;
+        if !block::is_usual(&header, &context) {
+            block::check_fields(&header, offset, &context).map_err(blame)?;
         }
         if padding.iter().any(|byte| *byte != 0) {
             block::check_padding(&header, offset, padding).map_err(blame)?;
@@ -121,8 +121,8 @@ impl BlockCheck {
         Ok(Step::Block)
     }
 
-    /// The block that was checked last, with its payload: check 12, if its plain payload is wanted. Nothing may be asked
-    /// of the reading behind a fault.
+    /// The block that was checked last, with its payload. It does check 12 if the plain payload is wanted. After a
+    /// fault the reading must stop.
     pub(crate) fn own(&mut self, extent: &OpenExtent, supply: &impl ByteSource) -> Result<Block> {
         let Checked { offset, header } = self.checked;
         let payload = if self.is_decoded() {
@@ -143,14 +143,14 @@ impl BlockCheck {
         })
     }
 
-    /// The dictionary that the block that was checked last needs and that nobody has read yet.
+    /// The dictionary that the last checked block needs, if it was not read yet.
     pub(crate) fn missing_dictionary(&self) -> Option<u16> {
         let number = self.checked.header.dictionary;
         let is_missing = number != 0 && self.is_decoded() && !self.output.opened.dictionaries.has(number);
         is_missing.then_some(number)
     }
 
-    /// Check 12 of the block that was checked last and is to be lent.
+    /// Check 12 for the last checked block, which is to be lent.
     #[inline]
     pub(crate) fn decode_to_lend(&mut self, supply: &impl ByteSource) -> Result<()> {
         if !self.is_decoded() {
@@ -162,7 +162,7 @@ impl BlockCheck {
         decoded
     }
 
-    /// The block that passed its last check, for as long as the supply and this are not asked again.
+    /// The block that passed check 12, lent until the next call of this or of the byte source.
     #[inline]
     pub(crate) fn lend<'a>(&'a self, extent: &'a OpenExtent, supply: &'a impl ByteSource) -> BorrowedBlock<'a> {
         BorrowedBlock {

@@ -10,7 +10,7 @@ use super::window::Window;
 use crate::error::Result;
 use std::ops::Range;
 
-/// An iterator over blocks. It ends behind the first error.
+/// An iterator over blocks, in the order of PRT-1 or PRT-5. It ends after the first error.
 pub struct Blocks {
     checker: BlockCheck,
     window: Window,
@@ -18,16 +18,16 @@ pub struct Blocks {
     extent: OpenExtent,
 }
 
-/// Where the extents come from.
+/// How the extents are found.
 enum Plan {
-    /// Region messages that are read whole.
+    /// By reading region messages whole.
     Full(Extents),
-    /// Those of one partition, looked up by position.
+    /// By direct lookup of one partition.
     Direct(DirectExtents),
 }
 
 impl Plan {
-    /// Turns to the next extent; whether there is one.
+    /// Moves to the next extent; returns false when there is none.
     fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         match self {
             Plan::Full(extents) => extents.next(output, extent),
@@ -41,7 +41,7 @@ impl Blocks {
         Self::with(output, regions.start == 0, Plan::Full(Extents::new(wanted, regions)))
     }
 
-    /// Those of one partition that the file has, by direct lookup.
+    /// The blocks of one partition of the file, by direct lookup.
     pub(super) fn direct(output: OpenOutput, direct: DirectExtents) -> Self {
         Self::with(output, true, Plan::Direct(direct))
     }
@@ -55,7 +55,7 @@ impl Blocks {
         }
     }
 
-    /// Every block of the file, shared ones that nobody reads too, with the sequences of CHK-1.
+    /// Every block of the file, with the sequences of CHK-1; also shared blocks that no partition reads.
     pub(crate) fn of_whole_file(output: OpenOutput, depth: Depth) -> Self {
         let (wanted, regions) = (output.header().partitions(), 0..output.region_count());
         let extents = Extents::new(wanted, regions).of_whole_file();
@@ -65,7 +65,8 @@ impl Blocks {
         blocks
     }
 
-    /// The next block, lent until this is asked again: faster than the iterator for small and for compressed blocks.
+    /// The next block, lent until the next call. It is faster than the iterator for small blocks and for compressed
+    /// blocks.
     ///
     /// ```
     /// # fn main() -> faro::Result<()> {
@@ -83,7 +84,7 @@ impl Blocks {
     /// ```
     ///
     /// # Errors
-    /// As the iterator's; nothing follows an error.
+    /// As the iterator's. Nothing follows an error.
     #[inline]
     pub fn next_borrowed(&mut self) -> Option<Result<BorrowedBlock<'_>>> {
         match self.advance_and_decode() {
@@ -96,7 +97,7 @@ impl Blocks {
         }
     }
 
-    /// Nothing is delivered behind a fault (PRT-3).
+    /// Nothing is delivered after a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
         match &mut self.plan {
             Plan::Full(extents) => extents.stop(),
@@ -105,12 +106,12 @@ impl Blocks {
         self.extent = OpenExtent::NONE;
     }
 
-    /// Turns to the next block that passes checks 1 to 11; whether there is one.
+    /// Moves to the next block that passes checks 1 to 11; returns false at the end.
     #[inline]
     fn advance(&mut self) -> Result<bool> {
         loop {
             if self.extent.at < self.extent.end {
-                // A window has every byte that it is asked for.
+                // A window supplies every byte of the file.
                 if self.checker.check(&mut self.extent, &mut self.window)? == Step::Block {
                     return Ok(true);
                 }

@@ -1,4 +1,5 @@
-//! Partition after partition, each as if it was read alone, but with few and long reads (spec, PRT-7).
+//! Reads one partition after another with few, long reads (spec, PRT-7). The blocks of each are the same as when it is
+//! read alone.
 
 use super::block::{Block, BorrowedBlock};
 use super::block_check::{BlockCheck, Step};
@@ -11,24 +12,24 @@ use crate::index::{Extent, RegionIndex, Slot};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An iterator over the blocks of several partitions, one partition after the other, each block with the partition that
-/// it is read for. It ends behind the first error.
+/// An iterator over the blocks of several partitions, one partition after another. Each block comes with the partition
+/// that it is read for. It ends after the first error.
 pub struct ByPartition {
     few: usize,
     window: u64,
     checker: BlockCheck,
     windows: Windows,
     extent: OpenExtent,
-    /// Partitions that were not begun.
+    /// Partitions that are not begun yet.
     rest: Range<u32>,
-    /// The partition in hand.
+    /// The current partition.
     partition: u32,
     extents: Extents,
-    /// Its own extents that were not begun.
+    /// Its own extents that are not begun yet.
     own: Range<usize>,
-    /// Regions with shared extents that were not looked at for it.
+    /// Regions with shared extents that are not visited for it yet.
     shared: Range<usize>,
-    /// A region whose shared extents are looked at, and the next of them.
+    /// The region with the shared extents that are being visited, and the next of them.
     shared_of: Option<(Arc<RegionIndex>, usize)>,
 }
 
@@ -37,7 +38,7 @@ impl ByPartition {
         Self::with(output, partitions, FEW, WINDOW)
     }
 
-    /// With so many extents at a time in hand, about, and so many bytes in a window.
+    /// Holds about `few` extents in memory, and `window` bytes of blocks.
     pub(super) fn with(output: OpenOutput, partitions: Range<u32>, few: usize, window: u64) -> Self {
         ByPartition {
             few,
@@ -54,11 +55,11 @@ impl ByPartition {
         }
     }
 
-    /// The next block and the partition that it is read for, lent until this is asked again: faster than the iterator
-    /// for small and for compressed blocks.
+    /// The next block and the partition that it is read for, lent until the next call. It is faster than the iterator
+    /// for small blocks and for compressed blocks.
     ///
     /// # Errors
-    /// As the iterator's; nothing follows an error.
+    /// As the iterator's. Nothing follows an error.
     #[inline]
     pub fn next_borrowed(&mut self) -> Option<Result<(u32, BorrowedBlock<'_>)>> {
         match self.advance_and_decode() {
@@ -71,7 +72,7 @@ impl ByPartition {
         }
     }
 
-    /// Nothing is delivered behind a fault (PRT-3).
+    /// Nothing is delivered after a fault (PRT-3).
     fn stop(&mut self) {
         self.extent = OpenExtent::NONE;
         self.rest = 0..0;
@@ -79,12 +80,12 @@ impl ByPartition {
         (self.own, self.shared, self.shared_of) = (0..0, 0..0, None);
     }
 
-    /// Turns to the next block that passes checks 1 to 11; whether there is one.
+    /// Moves to the next block that passes checks 1 to 11; returns false at the end.
     #[inline]
     fn advance(&mut self) -> Result<bool> {
         loop {
             if self.extent.at < self.extent.end {
-                // A window has every byte that it is asked for.
+                // The windows supply every byte of the file.
                 if self.checker.check(&mut self.extent, &mut self.windows)? == Step::Block {
                     return Ok(true);
                 }
@@ -113,14 +114,14 @@ impl ByPartition {
         }
     }
 
-    /// Turns to the next extent of the partition in hand; whether there is one.
+    /// Moves to the next extent of the current partition; returns false when there is none.
     #[inline]
     fn next_extent(&mut self) -> Result<bool> {
         loop {
             if self.shared_of.is_some() && self.next_shared_extent() {
                 return Ok(true);
             }
-            // A region's own extent goes before its shared ones (PRT-1).
+            // A region's own extent comes before its shared ones (PRT-1).
             let own = self.extents.own.get(self.own.start).filter(|_| !self.own.is_empty());
             let shared = self.extents.shared.get(self.shared.start);
             match (own, shared) {
@@ -151,7 +152,7 @@ impl ByPartition {
             extent,
             first_block: output.header().is_selective().then_some(own.first_block),
         };
-        // No dictionary stands inside a region.
+        // There are no dictionaries inside a region.
         let dictionaries = output.dictionaries_before(data_offset);
         self.extent.open_own(&slot, own.region, dictionaries);
         self.windows.open(Some(number), extent.offset);
@@ -165,7 +166,7 @@ impl ByPartition {
         Ok(())
     }
 
-    /// Turns to the next shared extent of a region; whether there is one.
+    /// Moves to the next shared extent of a region; returns false when there is none.
     fn next_shared_extent(&mut self) -> bool {
         let Some((region, at)) = &mut self.shared_of else {
             return false;
@@ -183,16 +184,16 @@ impl ByPartition {
         false
     }
 
-    /// Turns to the next partition that may have blocks; whether there is one.
+    /// Moves to the next partition that may have blocks; returns false when there is none.
     fn next_partition(&mut self) -> Result<bool> {
-        // A region's fault is met with by the first partition, behind the blocks of the regions before it.
+        // The first partition reports a region's fault, after the blocks of the regions before it.
         if let Some(fault) = self.extents.fault.take() {
             return Err(fault);
         }
         let own = loop {
             let known = &self.extents;
             let next = known.own.get(self.own.end);
-            // Without shared extents and faults, partitions without extents have nothing at all.
+            // Without shared extents and faults, a partition without own extents reads nothing.
             if known.shared.is_empty() && known.fault.is_none() {
                 self.rest.start = next.map_or(known.partitions.end, |own| own.partition);
             }

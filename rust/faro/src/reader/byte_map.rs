@@ -1,4 +1,4 @@
-//! What each byte of an output is.
+//! The layout of an output: what each byte is.
 
 use super::open_output::OpenOutput;
 use crate::block::{self, BlockHeader, Dictionaries, Kinds};
@@ -8,16 +8,17 @@ use crate::error::{Error, Result, Role};
 use crate::index::{Extent, RegionIndex};
 use crate::storage::InputFile;
 
-/// A stretch of a file. The pieces of each file tile it.
+/// A piece of a file. The pieces of a file tile it: they cover each byte once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
-    /// Which file.
+    /// The file that it is in.
     pub file: Role,
     /// Where it begins.
     pub offset: u64,
-    /// Bytes.
+    /// Its length in bytes.
     pub length: u64,
-    /// What it is.
+    /// What the bytes are.
     pub what: PieceKind,
     /// The region of an extent or of a region message.
     pub region: Option<u32>,
@@ -25,17 +26,18 @@ pub struct Piece {
     pub partition: Option<u32>,
     /// How many partitions read a shared extent.
     pub members: Option<u32>,
-    /// Sequence of the extent's first block, where the index says it: of shared extents (REG-11), and with the
-    /// reader feature `selective` of own ones (REG-9).
+    /// The sequence number of an extent's first block, where the index has it: for shared extents (REG-11), and with
+    /// the reader feature `selective` for own extents (REG-9).
     pub first_block: Option<u32>,
     /// The number of a dictionary.
     pub dictionary: Option<u16>,
-    /// The blocks of an extent, or the one of a message.
+    /// The blocks of an extent, or the one block of a message.
     pub blocks: BlockSums,
 }
 
 /// What a [`Piece`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum PieceKind {
     /// The header of the file.
     FileHeader,
@@ -55,12 +57,12 @@ pub enum PieceKind {
     FooterMessage,
     /// The tail.
     Tail,
-    /// What an unfinished file has behind its last commit.
+    /// The bytes of an unfinished file after its last commit.
     Uncommitted,
 }
 
 impl PieceKind {
-    /// What people call it.
+    /// The name of the kind, for people: for example `own extent`.
     pub fn as_str(self) -> &'static str {
         match self {
             PieceKind::FileHeader => "file header",
@@ -77,16 +79,17 @@ impl PieceKind {
     }
 }
 
-/// How many blocks a [`Piece`] has, and the bytes that they consist of.
+/// How many blocks a [`Piece`] has, and how many bytes of each sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockSums {
-    /// Blocks.
+    /// The number of blocks.
     pub count: u64,
-    /// Bytes of their headers.
+    /// Bytes of the headers.
     pub headers: u64,
-    /// Bytes of their payloads as they are stored.
+    /// Bytes of the stored payloads.
     pub payload: u64,
-    /// Bytes of padding behind the payloads.
+    /// Bytes of padding after the payloads.
     pub padding: u64,
 }
 
@@ -100,12 +103,12 @@ impl BlockSums {
     }
 }
 
-/// What ends an index or single file.
+/// What an index or single file ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Nothing yet.
+    /// Neither footer nor tail.
     Open,
-    /// The footer, but no tail yet.
+    /// A footer without a tail.
     Footer,
     /// Footer and tail.
     Tail,
@@ -129,7 +132,7 @@ const FOOTER: Kinds = Kinds {
     skippable: false,
 };
 
-/// All pieces of an output, whose metadata blocks but for the footer end at `metadata_end`.
+/// All pieces of an output. `metadata_end` is the end of the last metadata block before the footer.
 pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let dictionaries = output.dictionaries_before(0);
@@ -159,7 +162,7 @@ pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -
         let is_region = entry.is_some_and(|entry| entry.message_offset == file.end);
         let piece = file.message(metadata_end, kinds)?;
         if is_region {
-            // At most 2^32 regions, as their messages number them.
+            // There are at most 2^32 regions: their messages number them with 32 bits.
             piece.region = Some(regions as u32);
             regions += 1;
         }
@@ -195,7 +198,7 @@ impl<'a> Pieces<'a> {
         pieces
     }
 
-    /// Adds a piece behind the last one, and gives it back to be told more about.
+    /// Adds a piece after the last one, and returns it for its other fields.
     fn add(&mut self, what: PieceKind, length: u64) -> &mut Piece {
         let piece = Piece {
             file: self.source.role(),
@@ -269,7 +272,7 @@ impl<'a> Pieces<'a> {
         Ok(header)
     }
 
-    /// What the file has behind its last piece.
+    /// The bytes of the file after its last piece.
     fn rest(&mut self) -> Result<()> {
         let size = self.source.size()?;
         if self.end < size {

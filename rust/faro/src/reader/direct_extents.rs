@@ -5,16 +5,16 @@ use super::open_output::OpenOutput;
 use crate::error::Result;
 use crate::index::{Extent, LookedUp, Slot, look_up, sum_of};
 
-/// The extents of a partition, which are all looked up when the first is asked for (LKP-3).
+/// The extents of a partition. All are looked up before the first is returned (LKP-3).
 pub(super) struct DirectExtents {
     partition: u32,
-    /// Where the footer's block begins.
+    /// Where the footer block begins.
     footer_offset: u64,
     found: Option<std::vec::IntoIter<LookedUp>>,
 }
 
 impl DirectExtents {
-    /// Those of a partition that the file has.
+    /// The extents of a partition of the file.
     pub(super) fn new(partition: u32, footer_offset: u64) -> Self {
         DirectExtents {
             partition,
@@ -23,11 +23,11 @@ impl DirectExtents {
         }
     }
 
-    /// Turns to the next extent; whether there is one.
+    /// Moves to the next extent; returns false when there is none.
     pub(super) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         let found = match &mut self.found {
             Some(found) => found,
-            // Nothing is delivered behind a fault (PRT-3), so nobody asks again.
+            // Nothing is delivered after a fault (PRT-3), so this is not called again.
             empty => empty.insert(look_up_all(output, self.partition, self.footer_offset)?.into_iter()),
         };
         let Some(found) = found.next() else {
@@ -38,7 +38,7 @@ impl DirectExtents {
             offset: data_offset + 8 * u64::from(found.start),
             length: 8 * u64::from(found.length),
         };
-        // No dictionary stands inside a region.
+        // There are no dictionaries inside a region.
         let dictionaries = output.dictionaries_before(data_offset);
         if found.is_shared {
             extent.open_shared_extent(place, found.first_block, found.region, dictionaries);
@@ -53,13 +53,13 @@ impl DirectExtents {
         Ok(true)
     }
 
-    /// Nothing follows.
+    /// Drops the rest of the extents.
     pub(super) fn stop(&mut self) {
         self.found = Some(Vec::new().into_iter());
     }
 }
 
-/// Bytes that a partition of the file reads, as the region messages say (PRT-6).
+/// The stored bytes that a partition of the file reads, by the region messages (PRT-6).
 pub(super) fn direct_stored_bytes(output: &OpenOutput, partition: u32, footer_offset: u64) -> Result<u64> {
     look_up_all(output, partition, footer_offset).map(|found| sum_of(&found))
 }

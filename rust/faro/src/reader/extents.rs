@@ -12,26 +12,26 @@ use std::sync::Arc;
 pub(crate) struct Extents {
     wanted: Range<u32>,
     regions: Range<usize>,
-    /// Also shared extents that nobody reads, with the sequences of the whole file (CHK-1, step 5).
+    /// Includes shared extents that no partition reads, with the sequences of the whole file (CHK-1, step 5).
     whole_file: bool,
     region: Option<Cursor>,
 }
 
-/// A place in a region.
+/// A position in a region.
 struct Cursor {
     region: Arc<RegionIndex>,
     slots: [Range<usize>; 2],
-    /// Where the blocks of each run of slots end.
+    /// Where the blocks of each range of slots end.
     ends: [u64; 2],
     next_shared: usize,
-    /// No dictionary stands inside a region.
+    /// There are no dictionaries inside a region, so this holds for all of its blocks.
     dictionaries: Dictionaries,
 }
 
 impl Cursor {
     fn new(output: &OpenOutput, number: usize, wanted: &Range<u32>) -> Result<Self> {
         let region = output.region(number)?;
-        let slots = region.slot_runs(wanted);
+        let slots = region.slot_ranges(wanted);
         let end = |run: &Range<usize>| match run.is_empty() {
             true => 0,
             false => region.slot(run.end - 1).extent.end(),
@@ -45,7 +45,7 @@ impl Cursor {
         })
     }
 
-    /// Turns to the next extent that is wanted and has blocks; whether there is one.
+    /// Moves to the next wanted extent that has blocks; returns false when there is none.
     fn next_extent(&mut self, wanted: &Range<u32>, whole_file: bool, extent: &mut OpenExtent) -> bool {
         for (run, run_end) in self.slots.iter_mut().zip(self.ends) {
             for at in run.by_ref() {
@@ -70,7 +70,7 @@ impl Cursor {
 }
 
 impl Extents {
-    /// Those of a range in some of the regions.
+    /// The extents of a range of partitions in some of the regions.
     pub(crate) fn new(wanted: Range<u32>, regions: Range<usize>) -> Self {
         Extents {
             wanted,
@@ -80,7 +80,7 @@ impl Extents {
         }
     }
 
-    /// Turns to the next extent; whether there is one.
+    /// Moves to the next extent; returns false when there is none.
     pub(crate) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         loop {
             if let Some(is_there) = self.turn(output, extent)? {
@@ -89,7 +89,7 @@ impl Extents {
         }
     }
 
-    /// As [`Extents::next`], but says nothing at the end of a region: at most one region message is read.
+    /// As [`Extents::next`], but it reads at most one region message: at the end of a region it returns none.
     #[inline]
     pub(crate) fn turn(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<Option<bool>> {
         let cursor = match &mut self.region {
@@ -106,13 +106,13 @@ impl Extents {
         Ok(None)
     }
 
-    /// From now on also shared extents that no partition reads.
+    /// Includes shared extents that no partition reads.
     pub(super) fn of_whole_file(mut self) -> Self {
         self.whole_file = true;
         self
     }
 
-    /// No extent follows.
+    /// Drops the rest of the extents.
     pub(super) fn stop(&mut self) {
         (self.regions, self.region) = (0..0, None);
     }

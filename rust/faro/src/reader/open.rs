@@ -13,7 +13,7 @@ use crate::message::{Footer, Schema};
 use crate::storage::Files;
 use crate::storage::InputFile;
 
-/// The files of an output whose headers were checked.
+/// The files of an output, with checked headers.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     /// The index file, or the single file.
@@ -22,11 +22,11 @@ pub(crate) struct OpenFiles {
     pub data: Option<InputFile>,
     /// The header of the index or single file.
     pub header: FileHeader,
-    /// Of the blocks of both files, whose headers have one file id (FIL-3).
+    /// The seal of the blocks of both files, which have the same file id (FIL-3).
     pub seal: Seal,
 }
 
-/// Where the footer of a finished file was found.
+/// The footer of a finished file, and where it is.
 #[derive(Debug)]
 pub(crate) struct FoundFooter {
     pub footer: Footer,
@@ -34,7 +34,7 @@ pub(crate) struct FoundFooter {
     pub sequence: u32,
 }
 
-/// The first byte of a schema message: behind the file header and a block header (SCH-1).
+/// The offset of a schema message: after the file header and a block header (SCH-1).
 pub(crate) const SCHEMA_OFFSET: u64 = (FileHeader::SIZE + BlockHeader::SIZE) as u64;
 
 /// Reads and checks the header of a file (HDR-1).
@@ -44,7 +44,7 @@ pub(crate) fn read_header(source: &InputFile) -> Result<FileHeader> {
     FileHeader::parse(&bytes[..filled]).map_err(|error| source.blame(error))
 }
 
-/// Checks that a file is of the kind that it was given as.
+/// Checks that the header of a file says the kind that the caller expects.
 pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind) -> Result<()> {
     if header.kind == kind {
         return Ok(());
@@ -96,17 +96,17 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
 }
 
 impl OpenFiles {
-    /// The file where the partition blocks are.
+    /// The file with the partition blocks.
     pub(crate) fn data_file(&self) -> &InputFile {
         self.data.as_ref().unwrap_or(&self.index)
     }
 
-    /// What a place of a metadata block that has no dictionary says of them.
+    /// The count of dictionaries in the context of a metadata block.
     fn no_dictionaries(&self) -> Dictionaries {
         self.header.has_dictionaries().then_some(0)
     }
 
-    /// Bytes of the data file of a pair now, or of the single file.
+    /// The current size of the data (or single) file, in bytes.
     pub(crate) fn data_size(&self) -> Result<u64> {
         self.data_file().size()
     }
@@ -120,7 +120,7 @@ impl OpenFiles {
         Ok(found)
     }
 
-    /// OPN-2.
+    /// Finds the tail and the footer (OPN-2).
     fn find_footer(&self, limits: &Limits) -> Result<FoundFooter> {
         let source = &self.index;
         let size = source.size()?;
@@ -153,8 +153,8 @@ impl OpenFiles {
             footer: true,
             ..Kinds::default()
         };
-        let place = Context::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
-        let (block, message) = read_metadata(source, offset, at, &place)?;
+        let context = Context::metadata(limits, self.seal, kinds, Sequence::Unknown, self.no_dictionaries());
+        let (block, message) = read_metadata(source, offset, at, &context)?;
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
             return Err(blame(
@@ -172,8 +172,8 @@ impl OpenFiles {
         })
     }
 
-    /// The place of the schema block (SCH-1).
-    pub(crate) fn schema_place<'a>(&self, limits: &'a Limits) -> Context<'a> {
+    /// The context of the schema block (SCH-1).
+    pub(crate) fn schema_context<'a>(&self, limits: &'a Limits) -> Context<'a> {
         let kinds = Kinds {
             schema: true,
             ..Kinds::default()
@@ -186,14 +186,14 @@ impl OpenFiles {
         if self.header.framing != Framing::Arrow {
             return Ok(None);
         }
-        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &self.schema_place(limits))?;
+        let (_, message) = read_metadata(&self.index, FileHeader::SIZE as u64, end, &self.schema_context(limits))?;
         parse_schema(&message, &self.header)
             .map(Some)
             .map_err(|error| self.index.blame(error))
     }
 }
 
-/// Checks 6 to 8 of OPN-2, on the message of a footer block at `offset`.
+/// Checks 6 to 8 of OPN-2, for the message at `offset`.
 pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, limits: &Limits) -> Result<Footer> {
     let message_offset = offset + BlockHeader::SIZE as u64;
     let footer = Footer::parse(message, header.version_minor, message_offset)?;
@@ -217,7 +217,7 @@ pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, lim
     Ok(footer)
 }
 
-/// The schema message, and the beginning of what it holds (SCH-1).
+/// Reads the schema message, and checks the beginning of the Arrow message in it (SCH-1).
 pub(crate) fn parse_schema(message: &[u8], header: &FileHeader) -> Result<Schema> {
     let schema = Schema::parse(message, header.version_minor, SCHEMA_OFFSET)?;
     match framing::encapsulated_fault(&schema.arrow) {
@@ -231,7 +231,7 @@ pub(crate) fn parse_schema(message: &[u8], header: &FileHeader) -> Result<Schema
     }
 }
 
-/// Checks 7 (if `least`) and 8 of OPN-1.
+/// Check 8 of OPN-1, and check 7 if `least`.
 pub(crate) fn check_data_size(data: &InputFile, footer: &Footer, least: bool) -> Result<()> {
     let (expected, size) = (footer.data_size, data.size()?);
     let text = || format!("{expected} bytes, as the footer says");

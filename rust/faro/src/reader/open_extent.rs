@@ -1,26 +1,26 @@
-//! Where a reading is in the extent that it reads.
+//! The position of a reading in its current extent.
 
 use crate::block::{BlockHeader, Dictionaries};
 use crate::index::{Extent, Members, SharedSlot, Slot};
 
-/// What is left of an extent.
+/// The rest of an extent.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenExtent {
     pub at: u64,
     pub end: u64,
-    /// How far it is worth to read ahead: the end of what is wanted and contiguous.
+    /// How far reading ahead is useful: the end of the contiguous bytes that are wanted.
     pub read_ahead: u64,
     pub partition: Option<u32>,
     pub members: Option<Members>,
     pub first_block: Option<u32>,
     pub is_first: bool,
     pub region: u32,
-    /// How many dictionaries stand before it.
+    /// How many dictionaries come before it.
     pub dictionaries: Dictionaries,
 }
 
 impl OpenExtent {
-    /// One of which nothing is left.
+    /// An extent with nothing left.
     pub(crate) const NONE: OpenExtent = OpenExtent {
         at: 0,
         end: 0,
@@ -33,7 +33,7 @@ impl OpenExtent {
         dictionaries: None,
     };
 
-    /// Turns to the own extent of a slot.
+    /// Moves to the own extent of a slot.
     #[inline]
     pub(crate) fn open_own(&mut self, slot: &Slot, region: u32, dictionaries: Dictionaries) {
         self.open(slot.extent, region, dictionaries);
@@ -42,13 +42,13 @@ impl OpenExtent {
         self.first_block = slot.first_block;
     }
 
-    /// Turns to a shared extent.
+    /// Moves to a shared extent.
     pub(crate) fn open_shared(&mut self, shared: &SharedSlot, region: u32, dictionaries: Dictionaries) {
         self.open_shared_extent(shared.extent, shared.first_block, region, dictionaries);
         self.members = Some(shared.members.clone());
     }
 
-    /// Turns to a shared extent of which nobody says who else reads it.
+    /// Moves to a shared extent with unknown members.
     pub(crate) fn open_shared_extent(
         &mut self,
         extent: Extent,

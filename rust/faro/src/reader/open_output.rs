@@ -7,14 +7,14 @@ use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
 use crate::error::{Code, Error, Result};
 use crate::index::dictionaries::{self, Digests};
-use crate::index::{DataPlace, RegionCache, RegionIndex, stored_in_statistics};
+use crate::index::{DataBounds, RegionCache, RegionIndex, stored_in_statistics};
 use crate::limits::Limits;
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::InputFile;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What does not change while an output is open.
+/// The part of an open output that does not change.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub files: OpenFiles,
@@ -24,7 +24,7 @@ pub(crate) struct Opened {
     pub dictionaries: Digests,
 }
 
-/// An open output and its regions: all of a finished file's, or those that a follower has seen.
+/// An open output and its regions: all regions of a finished file, or those that a follower has seen.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenOutput {
     pub opened: Arc<Opened>,
@@ -77,9 +77,9 @@ impl OpenOutput {
             let expected = format!("a region below {}", self.region_count());
             return Err(Error::argument(expected, number.to_string()));
         };
-        // Fewer regions than 2^32: their numbers are u32 in their messages, and those were counted.
+        // There are fewer than 2^32 regions: their messages number them with 32 bits, which was checked.
         let number = number as u32;
-        // What a panic elsewhere left in the cache is whole: it is only ever changed by its own methods.
+        // The cache is sound even after a panic elsewhere, since only its own methods change it.
         let cached = self
             .opened
             .cache
@@ -106,14 +106,14 @@ impl OpenOutput {
             region: true,
             ..Kinds::default()
         };
-        let place = Context::metadata(
+        let context = Context::metadata(
             self.limits(),
             self.opened.files.seal,
             kinds,
             Sequence::Unknown,
             self.dictionaries_before(offset),
         );
-        let (block, message) = read_metadata(source, offset, end, &place)?;
+        let (block, message) = read_metadata(source, offset, end, &context)?;
         if block.stored_size != entry.message_size {
             return Err(source.blame(Error::at(
                 Code::InconsistentIndex,
@@ -129,28 +129,28 @@ impl OpenOutput {
             .map_err(|error| source.blame(error))
     }
 
-    /// Structure and rules of a region message whose block was checked.
+    /// Checks the structure and the rules of a region message. Its block was checked before.
     pub(crate) fn index_region(&self, number: u32, entry: &RegionEntry, message: &[u8]) -> Result<RegionIndex> {
         let offset = entry.message_offset + BlockHeader::SIZE as u64;
         let region = Region::parse(message, self.header().version_minor, offset)?;
-        let place = DataPlace {
+        let bounds = DataBounds {
             offset: entry.data_offset,
             later: false,
             end: Some(entry.data_offset + entry.data_length),
         };
-        RegionIndex::new(region, self.header(), number, &place, offset)
+        RegionIndex::new(region, self.header(), number, &bounds, offset)
     }
 
-    /// How many dictionaries stand before an offset of the data (or single) file; nothing when the file cannot have any
+    /// How many dictionaries come before an offset of the data (or single) file; none when the file cannot have any
     /// (DIC-3).
     pub(crate) fn dictionaries_before(&self, offset: u64) -> Dictionaries {
         let entries = &self.footer.dictionaries;
-        // At most 65,535: the footer's were counted, and those of a walk bear their numbers.
+        // There are at most 65,535: those of a footer were counted, and those of a walk have 16-bit numbers.
         let before = || entries.partition_point(|entry| entry.offset < offset) as u32;
         self.header().has_dictionaries().then(before)
     }
 
-    /// A dictionary that the file has, by its number: read, checked and digested when it is needed first (DIC-6).
+    /// A dictionary of the file, by its number. It is read, checked and digested when it is needed first (DIC-6).
     pub(crate) fn dictionary(&self, number: u16) -> Result<Arc<Digest>> {
         self.opened.dictionaries.get_or(number, || {
             let source = self.data_file();
@@ -162,7 +162,7 @@ impl OpenOutput {
                 source.blame(Error::at(
                     Code::MalformedBlock,
                     entry.offset + BlockHeader::SIZE as u64,
-                    "a dictionary that the decoder takes",
+                    "a dictionary that the decoder accepts",
                     "one that it refuses",
                 ))
             })
@@ -193,7 +193,7 @@ impl OpenOutput {
         self.check_partitions(&(partition..partition + 1))
     }
 
-    /// Stored bytes of a partition of the file, if statistics were kept (FTR-4).
+    /// The stored bytes of a partition, if the footer has statistics (FTR-4).
     pub(super) fn statistics_of(&self, partition: u32) -> Option<u64> {
         stored_in_statistics(&self.footer, self.header(), partition)
     }

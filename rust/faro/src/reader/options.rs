@@ -1,20 +1,20 @@
-//! How outputs are read.
+//! The options of a reader.
 
 use crate::index::Lookup;
 use crate::limits::Limits;
 
-/// How a reader reads.
+/// How a [`crate::Reader`] or [`crate::Follower`] reads. The default suits files from any source.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReaderOptions {
-    /// What a file may ask for.
+    /// The most that the reader accepts from a file (LIM-1).
     pub limits: Limits,
-    /// Whether the checksums of partition blocks are verified (INT-7).
+    /// Whether the checksums of partition blocks are verified (INT-7); true by default.
     pub verify: bool,
-    /// Most bytes that regions of the index may take in memory, besides those in use.
+    /// The most memory, in bytes, for regions of the index that are not in use; 64 MiB by default.
     pub region_cache_bytes: u64,
-    /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], batches
-    /// of Arrow's, and [`crate::Reader::stored_bytes`]. All other reading takes region messages whole.
+    /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], Arrow
+    /// batches and [`crate::Reader::stored_bytes`]. All other calls read region messages whole.
     pub lookup: Lookup,
 }
 

@@ -16,7 +16,7 @@ use crate::storage::Files;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A finished output, open for reading. Cheap to clone, and any number of threads may read from one.
+/// A finished output, open for reading. Cloning it is cheap, and any number of threads may read from it.
 ///
 /// ```
 /// # fn main() -> faro::Result<()> {
@@ -39,7 +39,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a finished output; reads no region message and no partition block.
+    /// Opens a finished output. It reads headers, tail, footer and schema; no region messages and no partition blocks.
     ///
     /// # Errors
     /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
@@ -50,7 +50,7 @@ impl Reader {
             offset,
             sequence,
         } = open.read_footer(&options.limits)?;
-        // The tail begins where the footer's block ends; the schema must lie before it.
+        // The tail begins where the footer block ends; the schema must end before it.
         let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
         Ok(Reader {
             partitions: PartitionReader::new(OpenOutput::new(open, schema, options, footer), Some(offset)),
@@ -64,22 +64,22 @@ impl Reader {
         self.output().header()
     }
 
-    /// The footer: directory, statistics, properties.
+    /// The footer: directory, statistics and properties.
     pub fn footer(&self) -> &Footer {
         &self.output().footer
     }
 
-    /// Where the dictionaries stand, number 1 first; without the reader feature `dictionaries` there are none.
+    /// Where the dictionaries are, number 1 first; empty without the reader feature `dictionaries`.
     pub fn dictionaries(&self) -> &[DictionaryEntry] {
         &self.output().footer.dictionaries
     }
 
-    /// How many regions the file has.
+    /// The number of regions.
     pub fn region_count(&self) -> usize {
         self.output().region_count()
     }
 
-    /// A region by its number, checked when it is first used (REG-10).
+    /// A region by its number, from 0 on. It is read and checked when it is first used (REG-10).
     ///
     /// # Errors
     /// `invalid-argument` for a number that the file does not have; the faults of REG-10.
@@ -92,7 +92,7 @@ impl Reader {
         self.header().partitions()
     }
 
-    /// Bytes that a partition reads, block headers and padding included, without reading any block (PRT-6).
+    /// The bytes that a partition reads, with block headers and padding. This reads no block (PRT-6).
     ///
     /// # Errors
     /// `invalid-argument` for a partition that the file does not have; the faults of REG-10 (or LKP-2, by
@@ -101,10 +101,10 @@ impl Reader {
         self.partitions.stored_bytes(partition)
     }
 
-    /// The blocks of a partition (PRT-1).
+    /// The blocks of a partition, region by region (PRT-1).
     ///
-    /// With [`crate::Lookup::Direct`] all regions are looked up when the first block is asked for (LKP-3), and some 20 bytes are
-    /// kept for each extent that is found.
+    /// With [`crate::Lookup::Direct`], the first call of the iterator looks up all regions (LKP-3) and keeps some 20
+    /// bytes for each extent.
     ///
     /// ```
     /// # fn main() -> faro::Result<()> {
@@ -120,14 +120,14 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `invalid-argument` for a partition that the file does not have. The iterator gives the faults of PRT-3, with
-    /// direct lookup those of LKP-2 and LKP-3 before any block.
+    /// `invalid-argument` for a partition that the file does not have. The iterator returns the faults of PRT-3; with
+    /// direct lookup, those of LKP-2 and LKP-3 come before any block.
     pub fn partition(&self, partition: u32) -> Result<Blocks> {
         self.partitions.partition(partition)
     }
 
-    /// The blocks of a partition in some of the regions; sequences count from the first block that is found. Region
-    /// messages are read whole, whatever [`ReaderOptions::lookup`] says.
+    /// The blocks of a partition in some of the regions. Sequences are checked from the first block on. Region messages
+    /// are read whole, whatever [`ReaderOptions::lookup`] is.
     ///
     /// # Errors
     /// `invalid-argument` for a partition or regions that the file does not have.
@@ -143,9 +143,10 @@ impl Reader {
         self.partitions.range(partitions)
     }
 
-    /// The blocks of a range of partitions, partition by partition: what [`Reader::partition`] gives for each of them,
-    /// ascending, each block with the partition that it is read for, with few and long reads (PRT-7). Memory is at most a
-    /// window of some 4 MiB and as much of the index as [`ReaderOptions::region_cache_bytes`] again.
+    /// The blocks of a range of partitions, partition by partition in ascending order, with few, long reads (PRT-7).
+    /// Each partition has the blocks that [`Reader::partition`] delivers, and each block comes with the partition that
+    /// it is read for. It takes a window of some 4 MiB, and for the index as much memory as
+    /// [`ReaderOptions::region_cache_bytes`] once more.
     ///
     /// ```
     /// # fn main() -> faro::Result<()> {
@@ -166,8 +167,8 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `invalid-argument` for partitions that the file does not have. The iterator gives the fault that the first of
-    /// these readings to fail would give.
+    /// `invalid-argument` for partitions that the file does not have. The iterator returns the first fault that reading
+    /// one partition after another would return.
     pub fn by_partition(&self, partitions: Range<u32>) -> Result<ByPartition> {
         self.partitions.by_partition(partitions)
     }
@@ -175,12 +176,12 @@ impl Reader {
     /// The blocks of all partitions, region by region (PRT-5).
     ///
     /// # Errors
-    /// None; the iterator gives the faults of PRT-3.
+    /// None. The iterator returns the faults of PRT-3.
     pub fn all(&self) -> Result<Blocks> {
         self.partitions.range(self.partitions())
     }
 
-    /// The records of a partition of a file with framing records; events are passed over.
+    /// The records of a partition in a file with framing records. Events are skipped.
     ///
     /// # Errors
     /// `invalid-argument` for a partition that the file does not have, or for another framing.
@@ -188,17 +189,17 @@ impl Reader {
         self.partitions.records(partition)
     }
 
-    /// What each byte of the files is, in file order, the data file first.
+    /// What each byte of the files is, in file order; the data file comes first.
     ///
-    /// Only headers of blocks are read: whether payloads are sound, [`crate::check`] says.
+    /// It reads only the headers of blocks. [`crate::check`] verifies payloads.
     ///
     /// # Errors
-    /// The faults of REG-10; of blocks, checks 1 and 2 of BLK-7, and whether their kinds fit their places.
+    /// The faults of REG-10; for blocks, those of checks 1 and 2 of BLK-7, and kinds that their contexts do not allow.
     pub fn layout(&self) -> Result<Vec<Piece>> {
         byte_map(self.output(), self.footer_offset, Ending::Tail)
     }
 
-    /// The encapsulated Arrow IPC schema message of a file with Arrow framing.
+    /// The encapsulated Arrow IPC schema message; none unless the framing is Arrow.
     pub fn schema_message(&self) -> Option<&[u8]> {
         self.output().schema_message()
     }

@@ -1,5 +1,5 @@
-//! The own extents of partitions, by partition: what the region messages say by region, turned round for as many
-//! partitions at a time as memory is set aside for.
+//! The own extents of partitions, grouped by partition. Region messages have them by region; they are regrouped for as
+//! many partitions at a time as memory allows.
 
 use super::open_output::OpenOutput;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::index::RegionIndex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Extents at a time when the regions of the index stay in memory: few enough to be turned round in the cache.
+/// How many extents are regrouped at a time when the index stays in memory: few enough for the processor's cache.
 pub(super) const FEW: usize = 1 << 16;
 
 /// An own extent that has blocks.
@@ -15,28 +15,28 @@ pub(super) const FEW: usize = 1 << 16;
 pub(super) struct OwnExtent {
     pub partition: u32,
     pub region: u32,
-    /// From the beginning of the region's data, in units of 8 bytes.
+    /// Offset from the start of the region's data, in units of 8 bytes.
     pub start: u32,
-    /// In units of 8 bytes.
+    /// Length in units of 8 bytes.
     pub length: u32,
-    /// In selective files.
+    /// The sequence number of the first block, in files with the feature `selective`.
     pub first_block: u32,
 }
 
-/// What the next partitions of a reading read.
+/// The extents of the next partitions of a reading.
 pub(super) struct Extents {
-    /// The partitions that this tells of.
+    /// The partitions.
     pub partitions: Range<u32>,
-    /// By partition, then by region.
+    /// Their own extents, by partition, then by region.
     pub own: Vec<OwnExtent>,
-    /// The regions with shared extents, ascending; kept in hand when the whole index may be in memory anyway.
+    /// The regions with shared extents, ascending; held here when the whole index may be in memory.
     pub shared: Vec<(u32, Option<Arc<RegionIndex>>)>,
-    /// The first region whose message has a fault: those before it are here.
+    /// The fault of the first region message that has one. The extents before it are here.
     pub fault: Option<Error>,
 }
 
 impl Extents {
-    /// Those of no partition.
+    /// The extents of no partition.
     pub(super) fn none(at: u32) -> Self {
         Extents {
             partitions: at..at,
@@ -46,8 +46,8 @@ impl Extents {
         }
     }
 
-    /// Those of the first partitions of a range that is not empty: of one at least, and about `few` of them when the
-    /// index may be in memory.
+    /// The extents of the first partitions of a range that is not empty: of at least one partition, and about `few`
+    /// extents when the index may be in memory.
     pub(super) fn of_first(output: &OpenOutput, wanted: Range<u32>, few: usize) -> Self {
         let index: u64 = output
             .footer
@@ -57,13 +57,14 @@ impl Extents {
             .sum();
         let budget = output.opened.options.region_cache_bytes;
         let in_memory = index <= budget;
-        // Each time the regions are gone through again: seldom, when they have to be read for it.
+        // Each call visits all regions again. If they must be read for it, take more extents at a time, so that there
+        // are few calls.
         let most = if in_memory {
             few
         } else {
             few.max((budget / size_of::<OwnExtent>() as u64) as usize)
         };
-        // Four bytes of a message for each slot at least.
+        // A message has at least four bytes for each slot.
         let guess = u64::from(wanted.end - wanted.start).saturating_mul(most as u64) / (index / 4).max(1);
         let to = u64::from(wanted.start).saturating_add(guess.max(1));
         let mut collected = Collected {
@@ -101,7 +102,7 @@ impl Extents {
 struct Collected {
     from: u32,
     to: u32,
-    /// With more than these, `to` comes down.
+    /// The most extents; above that, `to` decreases.
     most: usize,
     own: Vec<OwnExtent>,
 }
@@ -109,14 +110,14 @@ struct Collected {
 impl Collected {
     fn add(&mut self, region: &RegionIndex) {
         let data = region.extent().offset;
-        for run in region.slot_runs(&(self.from..self.to)) {
-            for at in run {
+        for slots in region.slot_ranges(&(self.from..self.to)) {
+            for at in slots {
                 let slot = region.slot(at);
                 if slot.extent.length > 0 {
                     self.own.push(OwnExtent {
                         partition: slot.partition,
                         region: region.sequence(),
-                        // Regions are below 2^35 bytes, in units of 8 (REG-3).
+                        // Regions have fewer than 2^35 bytes (REG-3), in units of 8.
                         start: ((slot.extent.offset - data) / 8) as u32,
                         length: (slot.extent.length / 8) as u32,
                         first_block: slot.first_block.unwrap_or(0),
@@ -129,18 +130,18 @@ impl Collected {
         }
     }
 
-    /// Leaves the first half of the extents, or the first partition.
+    /// Keeps the first half of the extents, or the first partition.
     fn drop_last_partitions(&mut self) {
         let half = self.own.len() / 2;
         let (_, middle, _) = self.own.select_nth_unstable_by_key(half, |own| own.partition);
         self.to = middle.partition.max(self.from + 1);
         let to = self.to;
         self.own.retain(|own| own.partition < to);
-        // The selection mixed the regions.
+        // The selection changed the order of the regions.
         self.own.sort_unstable_by_key(|own| own.region);
     }
 
-    /// Sorted by partition, then by region.
+    /// The extents sorted by partition, then by region.
     fn by_partition(self) -> Vec<OwnExtent> {
         let partitions = (self.to - self.from) as usize;
         if partitions > 4 * self.own.len() {
@@ -148,7 +149,7 @@ impl Collected {
             own.sort_by_key(|own| own.partition);
             return own;
         }
-        // They are sorted by region already, so that counting sorts them, in one pass and without comparisons.
+        // They are sorted by region already, so a counting sort takes one pass.
         let mut ends = vec![0usize; partitions + 1];
         for own in &self.own {
             ends[(own.partition - self.from) as usize + 1] += 1;
@@ -166,7 +167,7 @@ impl Collected {
     }
 }
 
-/// Fails when a region's message cannot be had any more.
+/// A region with shared extents. It fails when the message cannot be read again.
 pub(super) fn shared_region(
     output: &OpenOutput,
     number: u32,

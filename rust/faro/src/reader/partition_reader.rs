@@ -1,4 +1,4 @@
-//! What a reader and a follower read: blocks of partitions, records, and how many bytes they take.
+//! The calls that readers and followers share: blocks of partitions, records, and their sizes.
 
 use super::blocks::Blocks;
 use super::by_partition::ByPartition;
@@ -10,16 +10,16 @@ use crate::error::{Error, Result};
 use crate::index::Lookup;
 use std::ops::Range;
 
-/// Reads partitions of an open output: what readers and followers have in common.
+/// Reads partitions of an open output.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionReader {
     pub output: OpenOutput,
-    /// Where the footer's block begins, when partitions are looked up directly (LKP).
+    /// Where the footer block begins, when partitions are found by direct lookup (LKP).
     direct: Option<u64>,
 }
 
 impl PartitionReader {
-    /// `footer_offset` is where the footer's block begins, once there is one.
+    /// `footer_offset` is the offset of the footer block, if there is one.
     pub(crate) fn new(output: OpenOutput, footer_offset: Option<u64>) -> Self {
         let is_direct = output.opened.options.lookup == Lookup::Direct;
         PartitionReader {
@@ -28,7 +28,7 @@ impl PartitionReader {
         }
     }
 
-    /// The range that holds one partition, which is not the number that no partition has.
+    /// The range of one partition; empty for `u32::MAX`, which no partition has.
     fn one(partition: u32) -> Range<u32> {
         partition..partition.saturating_add(1)
     }
@@ -42,7 +42,7 @@ impl PartitionReader {
                 format!("{} to {}", regions.start, regions.end),
             ));
         }
-        // No partition uses no region, and is told no fault of one (REG-10).
+        // An empty range reads no region, and so finds no fault of one (REG-10).
         let regions = if wanted.is_empty() { 0..0 } else { regions };
         Ok(Blocks::new(self.output.clone(), wanted, regions))
     }
@@ -80,7 +80,7 @@ impl PartitionReader {
         Ok(Records::new(self.partition(partition)?))
     }
 
-    /// PRT-6.
+    /// The stored bytes that a partition reads (PRT-6).
     pub(crate) fn stored_bytes(&self, partition: u32) -> Result<u64> {
         self.output.check_partition(partition)?;
         if let Some(bytes) = self.output.statistics_of(partition) {

@@ -7,10 +7,10 @@ use crate::bytes::Framing;
 use crate::error::Result;
 use bytes::Bytes;
 
-/// An iterator over the records of a partition; events are passed over. It ends behind the first error.
+/// An iterator over the records of a partition. It skips events, and ends after the first error.
 pub struct Records {
     blocks: Blocks,
-    /// What is left of a payload whose records were all found to be whole.
+    /// The rest of a payload that was checked (FRM-5).
     rest: Bytes,
 }
 

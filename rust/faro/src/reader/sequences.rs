@@ -1,18 +1,18 @@
-//! Which sequence the next block must bear (spec, PRT-4 and CHK-1 step 5).
+//! Which sequence number the next block must have (spec, PRT-4 and CHK-1 step 5).
 
 use crate::block::Sequence;
 use std::collections::HashMap;
 
-/// Partitions whose last sequences are kept side by side: a reading goes through them in order, so it seldom looks for
-/// a page.
+/// How many consecutive partitions share a page of last sequences. A reading visits them in order, so it seldom
+/// searches for a page.
 const PAGE: u32 = 16;
 
-/// What was seen of the streams so far. It grows with the partitions that have blocks, not with those there are.
+/// The last sequence of each stream so far. It grows with the partitions that have blocks, not with all partitions.
 pub(crate) struct Sequences {
     selective: bool,
     /// Whether the first block of a stream must be its first in the file.
     from_start: bool,
-    /// Whether every shared block of the file passes by.
+    /// Whether the reading sees every shared block of the file.
     all_shared: bool,
     /// The last sequence of each own stream, by partition.
     own: Vec<[Option<u32>; PAGE as usize]>,
@@ -36,7 +36,7 @@ impl Sequences {
         }
     }
 
-    /// Forgets what was seen: another reading begins at the first region.
+    /// Forgets all sequences, for a new reading from the first region.
     pub(crate) fn restart(&mut self) {
         self.own.clear();
         self.pages.clear();
@@ -44,13 +44,13 @@ impl Sequences {
         self.shared = None;
     }
 
-    /// From now on shared blocks are expected without gaps.
+    /// Expects shared blocks without gaps from now on.
     pub(crate) fn count_all_shared(&mut self) {
         self.all_shared = true;
     }
 
-    /// What the next block of an extent must bear. `partition` is that of an own extent; `first_block` what the index
-    /// says of its first block.
+    /// The sequence that the next block of an extent must have. `partition` is the partition of an own extent;
+    /// `first_block` is the sequence of the extent's first block in the index.
     pub(crate) fn expected(&mut self, partition: Option<u32>, is_first: bool, first_block: Option<u32>) -> Sequence {
         match partition {
             Some(partition) => {
@@ -67,7 +67,7 @@ impl Sequences {
         }
     }
 
-    /// The number behind the last one seen of a stream.
+    /// The number after the last one of a stream.
     fn after(&self, last: Option<u32>, counts_from_zero: bool) -> Sequence {
         match last {
             Some(last) if self.selective => Sequence::Above(last),
@@ -96,7 +96,7 @@ impl Sequences {
         at
     }
 
-    /// A block passed its checks.
+    /// Notes the sequence of a block that passed its checks.
     #[inline]
     pub(crate) fn seen(&mut self, partition: Option<u32>, sequence: u32) {
         match partition {
@@ -106,8 +106,8 @@ impl Sequences {
     }
 }
 
-/// The first block of an extent bears what the index says, and comes after the last of its stream that was seen:
-/// directly if every block of the stream passes by.
+/// The first block of an extent has the number from the index, above the last one of its stream: exactly the next one
+/// if the reading sees every block of the stream.
 fn first(number: u32, last: Option<u32>, counted: bool) -> Sequence {
     let least = last.map_or(0, |last| u64::from(last) + 1);
     Sequence::First {

@@ -1,25 +1,25 @@
-//! A window of a file in memory: few reads for many blocks, and payloads that share it.
+//! A window of a file in memory: few reads serve many blocks, and payloads share its memory.
 
 use super::byte_source::ByteSource;
 use crate::error::Result;
 use crate::storage::InputFile;
 use bytes::{Bytes, BytesMut};
 
-/// Bytes of an ordinary read: large enough that reads cost little, small enough to stay in the processor's cache.
+/// The usual size of a read in bytes: large enough that reads cost little, small enough for the processor's cache.
 const CHUNK: u64 = 256 << 10;
 
-/// Bytes of a line of the processor's cache. Copies from the page cache are a quarter faster when a byte's place in its
-/// line is the same in memory and in the file.
+/// The size of a cache line, in bytes. Copies from the page cache are a quarter faster when bytes have the same
+/// position in a line in memory as in the file.
 const LINE: u64 = 64;
 
-/// Where in `buffer` the byte at `offset` of a file goes at `at` or a little behind: to the same place in its line.
+/// The first position in `buffer`, from `at` on, with the same position in a cache line as `offset` has in the file.
 pub(super) fn aligned(buffer: &[u8], at: usize, offset: u64) -> usize {
     let address = buffer.as_ptr() as u64 + at as u64;
     at + (offset.wrapping_sub(address) % LINE) as usize
 }
 
-/// The memory of bytes that were handed out, with room for `length` of them at any place in a line: the same if nobody
-/// has a part of it any more.
+/// Takes back the memory of bytes that were handed out, with room for `length` bytes at any position in a line. It
+/// fails while another holder has a part of it.
 pub(super) fn reuse(bytes: Bytes, length: usize) -> std::result::Result<BytesMut, Bytes> {
     let room = length + LINE as usize;
     bytes.try_into_mut().map(|mut buffer| {
@@ -30,26 +30,25 @@ pub(super) fn reuse(bytes: Bytes, length: usize) -> std::result::Result<BytesMut
     })
 }
 
-/// New memory with room for `length` bytes at any place in a line.
+/// New memory with room for `length` bytes at any position in a line.
 pub(super) fn allocate(length: usize) -> BytesMut {
     BytesMut::zeroed(length + LINE as usize)
 }
 
-/// The bytes of a file from some offset on. What is shared keeps the window's memory; when everybody else has let go of
-/// it, the next read uses it again.
+/// Some bytes of a file. Shared payloads keep the window's memory; the next read reuses it once they are dropped.
 #[derive(Default)]
 pub(crate) struct Window {
     memory: Bytes,
     /// Where in the memory the bytes begin.
     skip: usize,
-    /// Where in the file, and how many there are.
+    /// Where they begin in the file.
     start: u64,
     length: usize,
 }
 
 impl Window {
-    /// The bytes `offset..offset + length` of the file, which has them all up to `limit` at least. More is read ahead,
-    /// not beyond `limit`. `length` was checked against the limits.
+    /// The bytes `offset..offset + length` of the file. It reads ahead, up to `limit`, which is not above the size of
+    /// the file. `length` was compared with the limits.
     #[inline]
     pub(crate) fn get(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<&[u8]> {
         if !self.has(offset, length) {
@@ -64,9 +63,9 @@ impl Window {
     }
 
     fn fill(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<()> {
-        // A chunk at most, unless more is asked for: both fit into memory's address space.
+        // It is at most a chunk, or `length`; both fit into the address space.
         let wanted = CHUNK.min(limit.saturating_sub(offset)).max(length as u64) as usize;
-        // What the window has already of the wanted bytes.
+        // The wanted bytes that the window has already.
         let kept = match offset.checked_sub(self.start) {
             Some(passed) if passed < self.length as u64 => self.skip + passed as usize..self.skip + self.length,
             _ => 0..0,

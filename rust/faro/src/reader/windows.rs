@@ -1,4 +1,4 @@
-//! Consecutive partitions' own extents in memory: one read for each region, in place of one for each extent.
+//! The own extents of consecutive partitions in memory, with one read for each region instead of one for each extent.
 
 use super::byte_source::ByteSource;
 use super::open_output::OpenOutput;
@@ -9,7 +9,7 @@ use crate::storage::InputFile;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Most bytes of a window: enough that each read is long, though a window has a part of every region.
+/// The most bytes of a window. Since it has a part of each region, a large window keeps each read long.
 pub(super) const WINDOW: u64 = 4 << 20;
 
 /// An extent that is not in the window.
@@ -22,22 +22,23 @@ pub(super) struct Piece {
     pub length: u64,
 }
 
-/// Which extents the next window has, and how they are read.
+/// The extents of the next window, and how they are read.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// The extents, of whole partitions; the next window begins behind them.
+    /// The extents, of whole partitions; the next window begins after them.
     pub extents: Range<usize>,
-    /// For each, its piece; none when a partition does not fit into a window: it is read bit by bit.
+    /// The piece of each extent. It is empty when a partition does not fit into a window; then its extents are read one
+    /// by one.
     pub pieces_of: Vec<usize>,
-    /// What is read, in the order of the first extent of each.
+    /// The pieces to read, in the order of their first extents.
     pub pieces: Vec<Piece>,
     /// The last piece of each region.
     last: Vec<usize>,
 }
 
 impl Plan {
-    /// Plans the window that begins with the extent `from`, of at most `most` bytes. `offset_of` says where an extent
-    /// is in the file.
+    /// Plans the window of at most `most` bytes that begins with the extent `from`. `offset_of` returns the offset of
+    /// an extent in the file.
     pub(super) fn next(&mut self, own: &[OwnExtent], from: usize, most: u64, offset_of: impl Fn(&OwnExtent) -> u64) {
         self.pieces.clear();
         self.pieces_of.clear();
@@ -80,31 +81,31 @@ impl Plan {
     }
 }
 
-/// Supplies the extents of a window, and others from the file as any reading does.
+/// Supplies the extents of a window from memory, and other extents from the file.
 #[derive(Default)]
 pub(super) struct Windows {
     plan: Plan,
     memory: Bytes,
-    /// Where each extent of the plan is in memory.
+    /// The position of each planned extent in memory.
     places: Vec<usize>,
-    /// Where the open extent is in the file and in memory, if it is there.
+    /// The offset of the open extent in the file and its position in memory, if it is there.
     open: (u64, usize),
     direct: Window,
 }
 
 impl Windows {
-    /// The extents that the window has.
+    /// The extents in the window.
     pub(super) fn extents(&self) -> Range<usize> {
         self.plan.extents.clone()
     }
 
-    /// Forgets the extents: they are others now.
+    /// Forgets the extents, because the list of extents has changed.
     pub(super) fn forget(&mut self) {
         self.plan.extents = 0..0;
     }
 
-    /// Reads the window of at most `most` bytes that begins with the extent `from`. What cannot be read is left out: it is met with when it is
-    /// asked for, in its turn.
+    /// Reads the window of at most `most` bytes that begins with the extent `from`. What cannot be read is left out;
+    /// the fault is reported when the reading comes to that extent.
     pub(super) fn load(&mut self, output: &OpenOutput, own: &[OwnExtent], from: usize, most: u64) {
         let regions = &output.footer.regions;
         let offset_of = |own: &OwnExtent| regions[own.region as usize].data_offset + 8 * u64::from(own.start);
@@ -113,7 +114,8 @@ impl Windows {
         if self.plan.pieces.is_empty() {
             return;
         }
-        // Each piece has room for any place in a line. All of them are at most a window, and a line for each extent.
+        // Each piece has room for any position in a line. Together they take at most a window, and a line for each
+        // extent.
         let length = self.plan.pieces.iter().map(|piece| piece.length as usize + 64).sum();
         let mut buffer = reuse(std::mem::take(&mut self.memory), length).unwrap_or_else(|_| allocate(length));
         let mut at = 0;
@@ -133,7 +135,7 @@ impl Windows {
         }
     }
 
-    /// Turns to an extent at an offset of the file: one of those that were planned, by its number, or another one.
+    /// Moves to an extent at an offset of the file: extent `number` of the plan, or another one.
     #[inline]
     pub(super) fn open(&mut self, number: Option<usize>, offset: u64) {
         let place = number.and_then(|number| self.places.get(number - self.plan.extents.start));

@@ -1,4 +1,4 @@
-//! Removal of what dead writers left in a folder (spec, PUB-9).
+//! Removes what dead writers left in a folder (spec, PUB-9).
 
 use super::remains::{digits, is_x};
 use crate::bytes::FileHeader;
@@ -9,14 +9,14 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// How [`clean`] goes about it.
+/// The options of [`clean`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CleanOptions {
-    /// How long ago a file must have been changed last; one hour by default. Where the system has no record locks this
-    /// alone guards the files of living writers.
+    /// How long a file must be unchanged before it is removed; one hour by default. On systems without record locks,
+    /// only this protects the files of living writers.
     pub older_than: Duration,
-    /// Only tell what would be removed.
+    /// Whether to report only, and remove nothing.
     pub dry_run: bool,
 }
 
@@ -45,17 +45,17 @@ impl CleanOptions {
     }
 }
 
-/// What [`clean`] did, or with `dry_run` would have done; both by name.
+/// What [`clean`] did, or with `dry_run` would have done. Both lists are sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CleanReport {
     /// The files that were removed.
     pub removed: Vec<Leftover>,
-    /// The files that look like a dead writer's, and were kept.
+    /// The files that look like a dead writer's and were kept, each with the reason.
     pub kept: Vec<(Leftover, KeptReason)>,
 }
 
-/// A file that a writer left.
+/// A file that a writer left in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
@@ -63,16 +63,17 @@ pub struct Leftover {
     pub name: String,
     /// Its size in bytes.
     pub size: u64,
-    /// How long ago it was changed last.
+    /// The time since its last change.
     pub age: Duration,
 }
 
 /// Why a file was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeptReason {
-    /// It was changed a short time ago.
+    /// It was changed less than [`CleanOptions::older_than`] ago.
     Young,
-    /// Its writer lives, or may live.
+    /// Its writer is alive, or may be.
     Living,
 }
 
@@ -86,8 +87,8 @@ impl KeptReason {
     }
 }
 
-/// Removes the temporary files and locks that dead writers left in one folder, not in those inside it (PUB-9). No final
-/// name is removed: [`crate::recover`] mends what has one.
+/// Removes the temporary files and locks that dead writers left in a folder, not in its subfolders (PUB-9). It never
+/// removes a file with a final name; [`crate::recover`] repairs those.
 ///
 /// # Errors
 /// `io` when the folder cannot be listed, or a file that a dead writer left cannot be removed.
@@ -129,10 +130,10 @@ pub fn clean(folder: impl AsRef<Path>, options: &CleanOptions) -> Result<CleanRe
     Ok(report)
 }
 
-/// What a name says that a file is (rule 1).
+/// What a file is, by its name (rule 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Of a writer whose file_id begins with these digits.
+    /// A temporary file of the writer with a file_id that begins with these digits.
     Temporary([u8; 4]),
     Rebuilt,
     Lock,
@@ -166,7 +167,7 @@ impl Kind {
         if size < FileHeader::SIZE as u64 {
             return true;
         }
-        // A file of this process that is being written is not opened: closing it would give up its lock.
+        // Do not open a file that this process is writing: closing it would release its lock.
         if is_living(metadata) {
             return true;
         }
@@ -176,7 +177,7 @@ impl Kind {
     }
 }
 
-/// Removes a file that is no living writer's, its lock held meanwhile (rule 4); whether it was one.
+/// Removes a file unless its writer is alive, and holds its lock meanwhile (rule 4). Returns whether it removed it.
 fn remove(path: &Path, kind: Kind, metadata: &Metadata, dry_run: bool) -> Result<bool> {
     let refused = |error| Error::io("remove the file", path, None, error);
     if kind == Kind::Lock {

@@ -1,6 +1,6 @@
-//! Recovery to the last commit (spec, REP-1 to REP-4).
+//! Repairs an output to its last commit (spec, REP-1 to REP-4).
 
-use super::mending::{footer, mend};
+use super::cut::{cut_and_append, footer};
 use super::report::{Action, RepairReport};
 use crate::block::{self, BlockHeader};
 use crate::bytes::{FileHeader, Framing};
@@ -13,14 +13,14 @@ use crate::reader::{OpenFiles, open_files};
 use crate::storage::Files;
 use crate::writer::append_metadata;
 
-/// Makes an unfinished output a finished one that holds exactly the committed regions. With `dry_run` it only tells what
-/// it would do.
+/// Finishes an unfinished output at its last commit: the result holds exactly the committed regions (REP-1 to REP-4).
+/// With `dry_run` it changes nothing and reports what it would do.
 ///
 /// No writer may be at work on the files.
 ///
 /// # Errors
-/// `unsupported-feature` for a writer feature that this library does not know (HDR-4); any fault but what an interrupted
-/// writer leaves, as a follower reports it; `io`. The files are left as they are then, but for `io` on writing.
+/// `unsupported-feature` for a writer feature that this library does not know (HDR-4); any fault that an interrupted
+/// writer cannot cause, as a follower reports it; `io`. The files are unchanged then, except after `io` on writing.
 pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport> {
     let open = open_files(files)?;
     open.header
@@ -32,7 +32,7 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     }
     if open.header.framing == Framing::Arrow {
         let at = FileHeader::SIZE as u64;
-        if next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_place(limits))?.is_none() {
+        if next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_context(limits))?.is_none() {
             let error = Error::at(
                 Code::Unfinished,
                 size,
@@ -48,12 +48,12 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     let plan = match (&walk.footer, step) {
         (Some((footer, tail)), Step::Footer) => {
             let end = tail.footer_offset + BlockHeader::SIZE as u64 + pad8(tail.footer_size);
-            // A tail that is right is not counted as cut, nor written again.
+            // A valid tail is not counted as cut, nor written again.
             let is_right = size - end == Tail::SIZE as u64
                 && open.index.read_vec(end, Tail::SIZE)?.as_slice() == tail.encode().as_slice();
             Plan {
                 index_end: if is_right { size } else { end },
-                behind: if is_right { Vec::new() } else { tail.encode().to_vec() },
+                after: if is_right { Vec::new() } else { tail.encode().to_vec() },
                 data_end: footer.data_size,
             }
         }
@@ -68,17 +68,17 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
     )?;
     if !dry_run {
         if let Some(data) = &open.data {
-            mend(data.path(), data.role(), plan.data_end, &[])?;
+            cut_and_append(data.path(), data.role(), plan.data_end, &[])?;
         }
-        mend(open.index.path(), open.index.role(), plan.index_end, &plan.behind)?;
+        cut_and_append(open.index.path(), open.index.role(), plan.index_end, &plan.after)?;
     }
     Ok(outcome)
 }
 
-/// Where the files are cut, and what is written behind the index or single file.
+/// Where the files are cut, and the bytes to append to the index or single file.
 struct Plan {
     index_end: u64,
-    behind: Vec<u8>,
+    after: Vec<u8>,
     data_end: u64,
 }
 
@@ -99,9 +99,9 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
     .build()?;
     let sequence = u32::try_from(walk.metadata_blocks())
         .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
-    let mut behind = Vec::new();
-    append_metadata(&mut behind, open.seal, block::FOOTER, sequence, &message);
-    behind.extend_from_slice(
+    let mut after = Vec::new();
+    append_metadata(&mut after, open.seal, block::FOOTER, sequence, &message);
+    after.extend_from_slice(
         &Tail {
             footer_offset: index_end,
             footer_size: message.len() as u32,
@@ -110,12 +110,12 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
     );
     Ok(Plan {
         index_end,
-        behind,
+        after,
         data_end: walk.data_end(),
     })
 }
 
-/// The regions of an output that opens as it is (REP-4).
+/// The number of regions of an output that opens as it is; none if it does not (REP-4).
 fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u64>> {
     let opened = open.read_footer(limits).and_then(|found| {
         open.read_schema(limits, size.saturating_sub(Tail::SIZE as u64))
@@ -124,7 +124,7 @@ fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u6
     match opened {
         Ok(regions) => Ok(Some(regions)),
         Err(error) if error.code == Code::Io => Err(error),
-        // Whatever else is wrong, the walk finds it, or finds that it can be mended.
+        // The walk finds any other fault, or that the output can be repaired.
         Err(_) => Ok(None),
     }
 }

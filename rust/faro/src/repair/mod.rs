@@ -1,8 +1,9 @@
-//! Recovery to the last commit, rebuilding a lost index (spec, REP), and what dead writers leave (spec, PUB-7 to PUB-9).
+//! Repair at the last commit and rebuilding of a lost index (spec, REP); recovery and cleaning after a crash (spec,
+//! PUB-7 to PUB-9).
 
 mod clean;
+mod cut;
 mod last_commit;
-mod mending;
 mod rebuild;
 mod recover;
 mod remains;

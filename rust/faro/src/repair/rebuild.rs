@@ -1,6 +1,6 @@
-//! A new index for a data file (spec, REP-5 to REP-7).
+//! Makes a new index for a data file (spec, REP-5 to REP-7).
 
-use super::mending::{footer, mend};
+use super::cut::{cut_and_append, footer};
 use super::report::{Action, RepairReport};
 use crate::block::dictionary;
 use crate::block::framing;
@@ -19,25 +19,26 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Who reads shared blocks, whose members stood in the lost index only (REP-6).
+/// Which partitions read shared blocks. Only the lost index had their members (REP-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SharedPolicy {
-    /// Nobody: they stay in the file, and no partition gets data that was not its own.
+    /// None: the blocks stay in the file, and no partition gets data that was not for it.
     #[default]
     None,
-    /// Every partition: right for broadcasts, wrong for multicasts.
+    /// Every partition. That is right for broadcasts and wrong for multicasts.
     All,
 }
 
-/// How an index is rebuilt.
+/// The options of [`rebuild`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RebuildOptions {
-    /// Who reads shared blocks.
+    /// Which partitions read shared blocks.
     pub shared: SharedPolicy,
-    /// Only tell what would be done.
+    /// Whether to report only, and change nothing.
     pub dry_run: bool,
-    /// With framing arrow: the encapsulated Arrow IPC schema message, which stood in the lost index only.
+    /// The encapsulated Arrow IPC schema message. Framing arrow requires it, since only the lost index had it.
     pub schema: Option<Vec<u8>>,
 }
 
@@ -72,15 +73,16 @@ const LOST: &[&str] = &[
     "whether the last blocks were ever committed",
 ];
 
-/// Makes a new index file for the data file of a pair, and cuts the data file behind its last good block.
+/// Makes a new index file for the data file of a pair, and cuts the data file after its last valid partition block
+/// (REP-5 to REP-7).
 ///
 /// No writer may be at work on the files.
 ///
 /// # Errors
 /// `invalid-argument` for a single file, and for framing arrow without a schema message; the faults of HDR-1;
 /// `mismatched-pair` for another kind of file; `unsupported-feature` for a writer feature that this library does not
-/// know; `limit-exceeded` and `unsupported-codec` when a block asks for more than the caller or this library can do,
-/// since that is no damage; `io`. Nothing is changed then, but for `io` on writing.
+/// know; `limit-exceeded` and `unsupported-codec` when a block exceeds the caller's limits or has a codec that this
+/// library does not know, since that is not damage; `io`. The files are unchanged then, except after `io` on writing.
 pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Result<RepairReport> {
     let temporary = match files {
         Files::Paired { index, .. } | Files::Single(index) => with_extension(index, "rebuild.tmp"),
@@ -88,7 +90,7 @@ pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Resul
     rebuild_as(files, &temporary, limits, options)
 }
 
-/// As [`rebuild`]; the index has the name `temporary` until it is whole (REP-10).
+/// As [`rebuild`]. The index has the name `temporary` until it is complete (REP-10).
 pub(super) fn rebuild_as(
     files: &Files,
     temporary: &Path,
@@ -133,20 +135,20 @@ pub(super) fn rebuild_as(
         return Ok(report);
     }
     let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
-    // What an interrupted rebuild left: nothing else writes under this name.
+    // Only an interrupted rebuild can have left a file with this name.
     let _ = std::fs::remove_file(temporary);
     let mut file = AppendFile::create(temporary.to_path_buf(), Role::Index, false)?;
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;
-    mend(data_path, Role::Data, data_end, &[])?;
+    cut_and_append(data_path, Role::Data, data_end, &[])?;
     file.rename(index_path)?;
     file.finish();
     sync_folder(index_path)?;
     Ok(report)
 }
 
-/// REP-7: with framing arrow the caller gives the schema.
+/// REP-7: with framing arrow, the caller passes the schema.
 fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Option<Vec<u8>>> {
     let Some(arrow) = options.schema.as_ref().filter(|_| header.framing == Framing::Arrow) else {
         return match header.framing {
@@ -163,7 +165,7 @@ fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Optio
     }
 }
 
-/// The whole index file.
+/// The bytes of the whole index file.
 fn index_bytes(header: &FileHeader, schema: Option<&[u8]>, scan: &Scan<'_>, data_size: u64) -> Result<Vec<u8>> {
     let mut index = FileHeader {
         kind: FileKind::Index,
@@ -199,16 +201,16 @@ fn index_bytes(header: &FileHeader, schema: Option<&[u8]>, scan: &Scan<'_>, data
     Ok(index)
 }
 
-/// The walk over the blocks of a data file, and the regions that it forms (REP-6).
+/// The walk over the blocks of a data file, which groups them into regions (REP-6).
 struct Scan<'a> {
     header: &'a FileHeader,
     seal: Seal,
     limits: &'a Limits,
     shape: Shape,
-    /// The members that every shared extent gets.
+    /// The members for every shared extent.
     members: Option<Arc<[u8]>>,
     region: OpenRegion,
-    /// Region messages, where the regions begin, and their bytes.
+    /// For each region: its message, the offset of its data, and the length of its data.
     messages: Vec<(Vec<u8>, u64, u64)>,
     regions: u64,
     blocks: u64,
@@ -217,7 +219,7 @@ struct Scan<'a> {
     shared_blocks: u64,
     /// The dictionaries so far.
     dictionaries: Vec<DictionaryEntry>,
-    /// Where the last partition block ends, and how many dictionaries stand before it.
+    /// Where the last partition block ends, and how many dictionaries come before it.
     end: (u64, usize),
 }
 
@@ -250,7 +252,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes blocks until one fails, and returns where the last good partition block ends (REP-5, REP-7).
+    /// Takes blocks until one fails its checks, and returns where the last valid partition block ends (REP-5, REP-7).
     fn run(&mut self, data: &InputFile, size: u64) -> Result<u64> {
         let mut window = Window::default();
         let mut offset = FileHeader::SIZE as u64;
@@ -274,7 +276,7 @@ impl<'a> Scan<'a> {
             }
         }
         self.end_region(offset).map_err(|error| data.blame(error))?;
-        // What no region follows is left out (DIC-3).
+        // Dictionaries without a region after them are left out (DIC-3).
         let (end, dictionaries) = self.end;
         self.dictionaries.truncate(dictionaries);
         Ok(end)
@@ -287,22 +289,22 @@ impl<'a> Scan<'a> {
         let mut fields = [0; BlockHeader::SIZE];
         fields.copy_from_slice(bytes);
         let header = BlockHeader::parse(&fields);
-        let place = self.place(&header);
-        block::check_count(&header, offset, &place).map_err(blame)?;
+        let context = self.context(&header);
+        block::check_count(&header, offset, &context).map_err(blame)?;
         block::check_fits(&header, offset, size).map_err(blame)?;
-        block::check_limit(&header, offset, &place).map_err(blame)?;
+        block::check_limit(&header, offset, &context).map_err(blame)?;
         let whole = window.get(data, offset, header.size_in_file() as usize, size)?;
-        let behind = &whole[BlockHeader::SIZE..];
-        block::check_whole(&header, behind, offset, &place).map_err(blame)?;
+        let after = &whole[BlockHeader::SIZE..];
+        block::check_whole(&header, after, offset, &context).map_err(blame)?;
         if header.kind == block::DICTIONARY {
-            dictionary::check(&behind[..header.stored_size as usize], offset).map_err(blame)?;
+            dictionary::check(&after[..header.stored_size as usize], offset).map_err(blame)?;
         }
         Ok(header)
     }
 
-    /// What the block behind those that were taken must be, by its header.
-    fn place(&self, header: &BlockHeader) -> Context<'a> {
-        // At most 65,535: each bore its number.
+    /// The context of the next block, by its header.
+    fn context(&self, header: &BlockHeader) -> Context<'a> {
+        // At most 65,535: each had its own 16-bit number.
         let count = self.dictionaries.len() as u32;
         let dictionaries = self.header.has_dictionaries().then_some(count);
         if header.kind == block::DICTIONARY && dictionaries.is_some() {
@@ -330,7 +332,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Adds a good dictionary: the region before it ends (REP-6).
+    /// Adds a valid dictionary, which ends the region before it (REP-6).
     fn take_dictionary(&mut self, block: &BlockHeader, offset: u64) -> Result<()> {
         self.end_region(offset)?;
         self.dictionaries.push(DictionaryEntry {
@@ -342,7 +344,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Adds a good block to its region.
+    /// Adds a valid block to its region.
     fn take(&mut self, block: &BlockHeader, offset: u64) -> Result<()> {
         let owner = match block.partition {
             ANY_PARTITION => Owner::Shared(self.members.clone()),
@@ -383,7 +385,7 @@ impl<'a> Scan<'a> {
             let expected = format!("at most {} regions (max_regions)", self.limits.max_regions);
             return Err(Error::at(Code::LimitExceeded, region.data_offset, expected, "one more"));
         }
-        // The limit may be the caller's: a region's number has 32 bits all the same.
+        // The caller's limit may be higher than the 32 bits of a region's number.
         let sequence = u32::try_from(self.regions)
             .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more"))?;
         let message = region.message(sequence, &self.shape, false).build()?;

@@ -1,4 +1,4 @@
-//! Recovery of what a dead writer left (spec, PUB-8).
+//! Recovers the output of a dead writer (spec, PUB-8).
 
 use super::last_commit::repair;
 use super::rebuild::{RebuildOptions, SharedPolicy, rebuild_as};
@@ -15,19 +15,20 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How [`recover`] goes about it.
+/// The options of [`recover`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecoverOptions {
-    /// The first 8 hexadecimal digits of the file_id of the output to recover, if several are there.
+    /// The first 8 hexadecimal digits of the file_id of the output to recover; needed only if several writers left
+    /// files.
     pub file_id: Option<String>,
-    /// Whether another output that has the final names may be replaced.
+    /// Whether another output with the final names may be replaced.
     pub overwrite: bool,
-    /// Only tell what would be done.
+    /// Whether to report only, and change nothing.
     pub dry_run: bool,
-    /// Who reads shared blocks, if the index has to be made anew.
+    /// Which partitions read shared blocks, if the index must be rebuilt.
     pub shared: SharedPolicy,
-    /// With framing arrow: the schema message, if the index has to be made anew.
+    /// The schema message, if the index must be rebuilt and the framing is arrow.
     pub schema: Option<Vec<u8>>,
 }
 
@@ -77,11 +78,11 @@ pub struct RecoverReport {
     /// The first 8 hexadecimal digits of the output's file_id; none with [`Action::Nothing`] and
     /// [`Action::NothingSaved`].
     pub file_id: Option<String>,
-    /// Regions of the output now.
+    /// The number of regions of the output now.
     pub regions: u64,
-    /// What the repair kept and cut; none if there was none.
+    /// The report of the repair; none if none was needed.
     pub repair: Option<RepairReport>,
-    /// The files that were found and gone by, under the names that they had.
+    /// The files that were found and used, with the names that they had.
     pub found: Vec<PathBuf>,
 }
 
@@ -97,13 +98,13 @@ impl RecoverReport {
     }
 }
 
-/// Makes a finished output of what a writer left that died, under the final names (PUB-8). `name` is the output's NAME
-/// (PUB-1); without one of the endings, files of both layouts are looked for.
+/// Finishes what a dead writer left, and gives it its final names (PUB-8). `name` is the output's NAME (PUB-1). If it
+/// has none of the endings, files of both layouts are searched.
 ///
 /// # Errors
-/// `io` when nothing is there, its writer lives, or another output has the final names; `invalid-argument` when several
-/// writers left something: the error names the file_id of each; what [`repair`] and [`crate::rebuild`] refuse. The files
-/// are left as they are then, but for `io` on writing.
+/// `io` when there are no files, when their writer is alive, or when another output has the final names;
+/// `invalid-argument` when several writers left files: the error names the file_id of each; and the errors of
+/// [`repair`] and [`crate::rebuild`]. The files are unchanged then, except after `io` on writing.
 ///
 /// ```no_run
 /// use faro::{Limits, RecoverOptions, recover};
@@ -135,7 +136,7 @@ pub fn recover(name: impl AsRef<Path>, limits: &Limits, options: &RecoverOptions
     }
 }
 
-/// How many regions the output of the final names has, if it opens (step 1).
+/// The number of regions of the output with the final names, if it opens (step 1).
 fn opens(stem: &Path, layout: Layout, limits: &Limits) -> Option<u64> {
     let files = match layout {
         Layout::Paired => Files::paired(stem),
@@ -158,7 +159,7 @@ fn opens(stem: &Path, layout: Layout, limits: &Limits) -> Option<u64> {
 /// Steps 6 to 8, of one group.
 struct Recovery {
     group: Group,
-    /// Data and index, or the single file; the index may have to be made anew.
+    /// The data and index file, or the single file. The index may be missing.
     files: Vec<Remain>,
     rebuilds: bool,
 }
@@ -207,7 +208,7 @@ impl Recovery {
         })
     }
 
-    /// Whether the final name of a file may be given to it though another has it (step 6).
+    /// Whether a file may get its final name although another file has it (step 6).
     fn may_replace(&self, file: &Remain, overwrite: bool) -> bool {
         overwrite || (file.role == Role::Index && self.files[0].is_last())
     }
@@ -222,7 +223,7 @@ impl Recovery {
         Ok(())
     }
 
-    /// Mends the files under the names that they have (step 7).
+    /// Repairs the files, with the names that they have (step 7).
     fn repair(&self, limits: &Limits, options: &RecoverOptions) -> Result<RepairReport> {
         let files = match &self.files[..] {
             [data, index] => Files::Paired {
@@ -248,7 +249,7 @@ impl Recovery {
         )
     }
 
-    /// Brings the files to the device and gives them their names (step 8).
+    /// Syncs the files to the device and gives them their names (step 8).
     fn publish(&self, unnamed: &[&Remain], overwrite: bool) -> Result<()> {
         for file in unnamed {
             let synced = File::open(&file.path).and_then(|open| open.sync_all());
@@ -273,7 +274,7 @@ impl Recovery {
             })?;
         }
         for second in self.files.iter().filter_map(|file| file.second.as_ref()) {
-            // A second name that cannot be removed is swept by `clean`.
+            // `clean` removes a second name that stays.
             let _ = std::fs::remove_file(second);
         }
         sync_folder(&self.files[0].last)

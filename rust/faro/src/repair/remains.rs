@@ -1,4 +1,4 @@
-//! What writers of a NAME left that did not finish, grouped by writer (spec, PUB-8, steps 2 to 5).
+//! Finds the files that unfinished writers of a NAME left, grouped by writer (spec, PUB-8, steps 2 to 5).
 
 use crate::bytes::FileHeader;
 use crate::error::{Code, Error, Result, Role};
@@ -16,25 +16,25 @@ pub(super) fn digits<'n>(name: &'n str, last: &str) -> Option<&'n str> {
     is_x(x).then_some(x)
 }
 
-/// Whether a text is the first 8 digits of a file_id, as names have them.
+/// Whether a text is the first 8 digits of a file_id, as in the names of files.
 pub(super) fn is_x(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The first 8 digits of a header's file_id.
+/// The first 8 digits of the file_id in a header.
 fn x_of(header: &FileHeader) -> String {
     header.file_id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// One file of what a writer left.
+/// A file that a writer left.
 #[derive(Clone, Debug)]
 pub(super) struct Remain {
     pub role: Role,
-    /// Where it is now.
+    /// Its current path.
     pub path: PathBuf,
-    /// The name that it should have.
+    /// The final name that it should get.
     pub last: PathBuf,
-    /// A temporary name that the file has beside its final one (PUB-7).
+    /// A temporary name that the file has in addition to its final name (PUB-7).
     pub second: Option<PathBuf>,
     /// Its header, if it begins with one.
     pub header: Option<FileHeader>,
@@ -59,13 +59,13 @@ impl Remain {
     }
 }
 
-/// What one writer left.
+/// The files that one writer left.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// The first 8 hexadecimal digits of the output's file_id; none if no file says.
+    /// The first 8 hexadecimal digits of the output's file_id; none if no file has it.
     pub x: Option<String>,
     pub layout: Layout,
-    /// One for each role at most.
+    /// At most one for each role.
     pub files: Vec<Remain>,
 }
 
@@ -74,7 +74,7 @@ impl Group {
         self.files.iter().find(|file| file.role == role)
     }
 
-    /// Step 3: without the header of its data or single file nothing can be saved.
+    /// Step 3: without the header of the data or single file, nothing can be saved.
     fn counts(&self) -> bool {
         let first = match self.layout {
             Layout::Paired => Role::Data,
@@ -112,7 +112,7 @@ pub(super) fn collect(stem: &Path, layouts: &[Layout]) -> Result<Vec<Group>> {
                 }
             }
         }
-        // A final file joins the temporary ones of its file_id.
+        // A file with a final name joins the temporary files with the same file_id.
         for (role, last) in files.paths() {
             if last.symlink_metadata().is_ok() {
                 let file = Remain::new(role, last.to_path_buf(), last);
@@ -138,7 +138,7 @@ fn add(groups: &mut Vec<Group>, x: Option<String>, layout: Layout, file: Remain)
     };
     match group.files.iter_mut().find(|other| other.role == file.role) {
         None => group.files.push(file),
-        // Two names of one file: the final one counts. Of two files the one that is not finished does.
+        // If one file has two names, the final name counts. Of two files, the unfinished one counts.
         Some(other) if key_of(&other.path).is_some() && key_of(&other.path) == key_of(&file.path) => {
             let second = std::mem::replace(other, file).path;
             other.second = Some(second);
@@ -147,7 +147,7 @@ fn add(groups: &mut Vec<Group>, x: Option<String>, layout: Layout, file: Remain)
     }
 }
 
-/// The group to mend; none if nothing can be saved (steps 3 to 5).
+/// The group to repair; none if nothing can be saved (steps 3 to 5).
 pub(super) fn choose(groups: Vec<Group>, x: Option<&str>, name: &Path) -> Result<Option<Group>> {
     let mut groups = groups;
     groups.retain(|group| x.is_none() || group.x.as_deref() == x);
@@ -188,7 +188,7 @@ pub(super) fn choose(groups: Vec<Group>, x: Option<&str>, name: &Path) -> Result
     }
 }
 
-/// Whether a file of the group is a living writer's (PUB-6).
+/// Whether a file of the group belongs to a living writer (PUB-6).
 fn is_written(group: &Group) -> bool {
     let names = group
         .files
@@ -199,7 +199,8 @@ fn is_written(group: &Group) -> bool {
     names.into_iter().any(|path| is_written_to(path))
 }
 
-/// Whether a file is a living writer's. A file that cannot be asked is taken for a dead writer's: mending it will fail.
+/// Whether a file belongs to a living writer. If that cannot be determined, the answer is no: repairing the file will
+/// fail.
 pub(super) fn is_written_to(path: &Path) -> bool {
     let Ok(metadata) = path.symlink_metadata() else {
         return false;

@@ -1,17 +1,18 @@
-//! What repairs did.
+//! The reports of repairs.
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Action {
-    /// Nothing: the output is finished and opens.
+    /// Nothing was done: the output is finished and opens.
     Nothing,
     /// The output was cut at its last commit and finished.
     LastCommit,
-    /// The index was made anew.
+    /// The index was made again.
     Rebuilt,
-    /// The output was whole, and was given its final names; by [`crate::recover`] only.
+    /// The output was complete and got its final names. Only [`crate::recover`] does this.
     Published,
-    /// There are files without the header that it would take to save something; by [`crate::recover`] only.
+    /// Nothing could be saved: the files lack a header. Only [`crate::recover`] reports this.
     NothingSaved,
 }
 
@@ -30,23 +31,24 @@ impl Action {
 
 /// What a repair did, or with `dry_run` would have done (REP-8).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RepairReport {
     /// What was done.
     pub action: Action,
-    /// Regions of the output now.
+    /// The number of regions of the output now.
     pub regions: u64,
-    /// Partition blocks that were found; counted by a rebuild only.
+    /// The number of partition blocks found; only a rebuild counts them.
     pub blocks: Option<u64>,
-    /// Bytes kept of the data file; 0 in a single output.
+    /// Bytes of the data file that were kept; 0 for a single file.
     pub data_kept: u64,
-    /// Bytes cut off the data file.
+    /// Bytes that were cut off the data file.
     pub data_cut: u64,
-    /// Bytes kept of the index or single file; 0 in a rebuild.
+    /// Bytes of the index or single file that were kept; 0 after a rebuild.
     pub index_kept: u64,
-    /// Bytes cut off the index or single file, before a footer and a tail were written.
+    /// Bytes that were cut off the index or single file, before a footer and a tail were appended.
     pub index_cut: u64,
-    /// Shared blocks that a rebuild left without members: nobody reads them.
+    /// The number of shared blocks that a rebuild left without members, so that no partition reads them.
     pub orphaned: u64,
-    /// What cannot be recovered, for a human.
+    /// What cannot be recovered, as texts for people.
     pub lost: &'static [&'static str],
 }

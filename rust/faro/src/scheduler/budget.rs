@@ -1,4 +1,4 @@
-//! Which consumer may have how much of the memory that is set aside for what was read.
+//! The budget: how much memory each consumer may have for bytes that were read.
 
 use super::figures::Figures;
 use super::waiting::Waiting;
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 pub(super) struct Budget<'a> {
     pub consumers: &'a mut BTreeMap<u64, Waiting>,
     pub figures: &'a mut Figures,
-    /// Consumers whose first request changed, since bytes were taken from them, and where it was.
+    /// Consumers with a new first request, since bytes were taken back from them, and the offset of the old one.
     pub reclaimed: Vec<(u64, Option<u64>)>,
-    /// Bytes of each consumer.
+    /// The share of each consumer, in bytes.
     pub share: u64,
-    /// Bytes of all of them.
+    /// The budget of all consumers, in bytes.
     pub total: u64,
 }
 
 impl Budget<'_> {
-    /// What of a consumer's first request may be read now.
+    /// How much of a consumer's first request may be read now.
     pub(super) fn admit(&mut self, id: u64, extent: Extent) -> Option<Admitted> {
         let consumer = self.consumers.get(&id)?;
-        // A consumer from which bytes were taken asks for these first.
+        // A consumer that lost bytes requests these first.
         if consumer
             .wanted
             .front()
@@ -35,7 +35,7 @@ impl Budget<'_> {
         }
         let room = self.share.saturating_sub(consumer.held);
         let length = extent.length.min(room);
-        // Whole, or a good part of the share: a trickle would be many reads.
+        // Read the whole request, or a good part of the share: small parts would be many reads.
         let is_full = length == 0 || (length < extent.length && length < self.share / 4);
         self.consumers.get_mut(&id)?.filling = !is_full;
         if is_full || !self.make_room(id, length) {
@@ -58,8 +58,9 @@ impl Budget<'_> {
         })
     }
 
-    /// Whether there is room for so many bytes, if need be that of consumers that hold more than their share, as it was
-    /// larger when there were fewer: they get the same bytes again, when they have taken what comes before.
+    /// Whether there is room for `length` bytes. If necessary, it takes bytes back from consumers that hold more than
+    /// their share, since the share was larger when there were fewer consumers. They get the same bytes again after
+    /// they have taken those before.
     fn make_room(&mut self, id: u64, length: u64) -> bool {
         if self.figures.held_bytes + length <= self.total {
             return true;

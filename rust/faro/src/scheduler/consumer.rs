@@ -1,4 +1,4 @@
-//! One reading among others: it asks for bytes, and checks and decodes them in its own thread.
+//! A consumer: it requests bytes from the scheduler, and checks and decodes them in the caller's thread.
 
 use super::guard::caught;
 use super::held::Held;
@@ -12,17 +12,17 @@ use std::ops::Range;
 use std::task::Poll;
 
 /// The blocks of a partition or range, in the order of PRT-1 or PRT-5, read by a scheduler. As an iterator it waits for
-/// blocks; [`Consumer::poll`] does not. Dropping it gives back what it asked for.
+/// blocks; [`Consumer::poll`] does not. Dropping it withdraws its requests.
 pub struct Consumer {
     shared: Arc<Shared>,
     id: u64,
     wake: Arc<Condvar>,
     checker: BlockCheck,
     extent: OpenExtent,
-    /// Whether the block that was checked last was not given yet: its dictionary is not there.
+    /// Whether the last checked block was not delivered yet, because its dictionary is not there.
     is_checked: bool,
     ahead: VecDeque<OpenExtent>,
-    /// Whether there are no extents after those ahead, but perhaps a fault.
+    /// Whether no extents follow those ahead. A fault may follow.
     is_last: bool,
     fault: Option<Error>,
     held: Held,
@@ -48,12 +48,13 @@ impl Consumer {
         }
     }
 
-    /// The next block if it is there: `Ready(None)` when there are no more, `Pending` when something has to be read
-    /// first. Nothing follows a fault. This waits for nothing and reads nothing; a block is checked and decoded here.
+    /// The next block if it is there; `Ready(None)` when there are no more, `Pending` when something has to be read
+    /// first. Nothing follows a fault. This does not wait and does not read; it checks and decodes the block.
     ///
-    /// After `Pending` the listener is called when it is worth to ask again. Without threads of the scheduler's own,
-    /// `Pending` also asks the caller for one call of [`Scheduler::serve`]. When the scheduler was dropped, this makes
-    /// the steps itself: then it does read, and the panic of any consumer's listener may come out of it.
+    /// After `Pending`, the scheduler calls the listener when another poll is worthwhile. If the scheduler has no
+    /// threads, the caller also has to call [`Scheduler::serve`] once for each `Pending`. After the scheduler was
+    /// dropped, this method makes the steps itself: then it reads, and it may pass on the panic of any consumer's
+    /// listener.
     ///
     /// [`Scheduler::serve`]: super::Scheduler::serve
     pub fn poll(&mut self) -> Poll<Option<Result<Block>>> {
@@ -78,14 +79,14 @@ impl Consumer {
         }
     }
 
-    /// Calls `listener` when it is worth to call [`Consumer::poll`] again, from now on, in the thread that made a step or
-    /// dropped the scheduler: each time that something was read for this consumer, and without threads of the
-    /// scheduler's own also when another step can be made. Something may be there already. Another call replaces the
-    /// listener.
+    /// Sets the listener, which is called from now on when another [`Consumer::poll`] is worthwhile: each time that
+    /// something was read for this consumer and, if the scheduler has no threads, when another step can be made. The
+    /// thread that made the step, or dropped the scheduler, calls it. A block may be there already. Another call
+    /// replaces the listener.
     ///
-    /// A listener must not wait for anything, and neither serves nor polls: it makes a task run that does. Its panic, when
-    /// others were told, comes out of [`Scheduler::serve`], or of a consumer that serves itself, but ends no thread of
-    /// the scheduler's own. It may drop consumers and the scheduler.
+    /// A listener must not wait, serve or poll; it makes a task run that does. It may drop consumers and the scheduler.
+    /// Its panic is passed on by [`Scheduler::serve`], or by a consumer that makes steps itself, after the other
+    /// listeners were called; it does not end a thread of the scheduler.
     ///
     /// [`Scheduler::serve`]: super::Scheduler::serve
     pub fn on_ready(&mut self, listener: impl Fn() + Send + Sync + 'static) {
@@ -106,10 +107,10 @@ impl Consumer {
                         let Some(piece) = taken else {
                             return Ok(Poll::Pending);
                         };
-                        // There is room again.
+                        // There is room in the budget again.
                         self.shared.notify();
                         let source = self.checker.output.data_file();
-                        // At most the extent, and the limit of a block: both were checked.
+                        // At most the extent, and the limit of a block, as checked before.
                         self.held.append(source, self.extent.at, piece?, needed as usize)?;
                     }
                 }
@@ -126,7 +127,7 @@ impl Consumer {
         }
     }
 
-    /// The block that was checked, when its dictionary is there.
+    /// Delivers the checked block when its dictionary is there.
     fn give(&mut self) -> Result<Poll<Option<Block>>> {
         if let Some(number) = self.checker.missing_dictionary() {
             let found = self.shared.lock().dictionary(self.id, number);
@@ -141,7 +142,7 @@ impl Consumer {
         Ok(Poll::Ready(Some(block)))
     }
 
-    /// Takes over the next extents, and asks for more. A fault of a region waits for its turn.
+    /// Takes over the next extents, and requests more. A fault of a region waits for its turn.
     fn look_ahead(&mut self) {
         let end = self.shared.lock().extents(self.id, &mut self.ahead);
         self.shared.notify();
@@ -150,7 +151,7 @@ impl Consumer {
         }
     }
 
-    /// Waits until there may be something to take, or makes a step itself when no thread of the scheduler's own does.
+    /// Waits until there may be something to take, or makes a step itself if the scheduler has no threads.
     fn wait(&self) {
         let state = self.shared.lock();
         let is_by_hand = self.shared.is_by_hand(&state);
@@ -158,7 +159,7 @@ impl Consumer {
         if is_by_hand && self.shared.serve() {
             return;
         }
-        // When no step can be made, one is under way in another thread, which tells.
+        // When no step can be made, another thread is making one, and will notify.
         let mut state = self.shared.lock();
         while state.consumers.get(&self.id).is_some_and(|me| me.asleep) {
             state = self.shared.wait(&self.wake, state);
@@ -171,7 +172,7 @@ impl Consumer {
         self.held = Held::default();
         let gone = self.shared.lock().close(self.id);
         self.shared.notify();
-        // The listener is the caller's, and what it owns may be the scheduler.
+        // The listener belongs to the caller and may own the scheduler.
         drop(gone);
     }
 }

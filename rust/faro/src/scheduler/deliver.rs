@@ -1,4 +1,4 @@
-//! Handing out what a step has done.
+//! Hands out the results of a step.
 
 use super::job::{Done, Found, Outcome, ReadJob};
 use super::state::State;
@@ -7,7 +7,7 @@ use crate::index::Extent;
 use std::collections::{BTreeSet, HashSet};
 
 impl State {
-    /// Hands out what a step has done; returns what is to be called, without the lock.
+    /// Hands out the results of a step. Returns the listeners, to be called without the lock.
     pub(super) fn deliver(&mut self, done: Done) -> Vec<Listener> {
         match done {
             Done::Read(job, outcome) => self.deliver_read(&job, outcome),
@@ -26,7 +26,7 @@ impl State {
             };
             served.insert(part.consumer);
             match bytes {
-                // After a fault nothing is wanted, though it was read at once with what failed.
+                // After a fault nothing is wanted, even if the same step read it.
                 Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(Piece {
                     offset: part.extent.offset,
                     bytes,
@@ -37,7 +37,7 @@ impl State {
                     if let Err(error) = other
                         && failed.insert(part.consumer)
                     {
-                        // In place of one that comes later.
+                        // It replaces a fault that comes later.
                         consumer.fault = Some(error);
                     }
                 }
@@ -79,7 +79,7 @@ impl State {
         consumer.found.extend(found.extents);
         self.ask(id, extents.into_iter());
         self.enqueue(id);
-        // What comes of extents is told when they are read.
+        // A consumer with extents is notified when they are read.
         let consumer = self.consumers.get_mut(&id)?;
         let is_worth = has_dictionary || (is_end && consumer.has_all());
         is_worth.then(|| consumer.tell()).flatten()

@@ -1,27 +1,27 @@
-//! What other people's code does in a step, a panic of it too, without an end of the step.
+//! Runs other code in a step, and catches its panics so that the step completes.
 
 use crate::error::{Code, Error, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a panic leaves.
+/// The payload of a panic.
 pub(super) type Payload = Box<dyn Any + Send>;
 
-/// Does what may panic. The panic hook was told; whoever waits for the result gets `io`.
+/// Runs code that may panic. The panic hook has reported the panic; a consumer that waits for the result gets `io`.
 pub(super) fn caught<T>(what: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|payload| Err(cause(payload)))
 }
 
-/// Does what may panic, and gives the panic as it is.
+/// Runs code that may panic, and returns the panic as it is.
 pub(super) fn caught_alone(what: impl FnOnce()) -> std::result::Result<(), Payload> {
     catch_unwind(AssertUnwindSafe(what))
 }
 
-/// Calls all of these, whatever one of them does, and drops them; the first panic.
+/// Calls and drops all of these, even if some panic. Returns the first panic.
 pub(super) fn call_all<F: FnOnce()>(calls: Vec<F>) -> Option<Payload> {
     let mut first = None;
     for call in calls {
-        // What a closure owns may panic, too, when it is dropped.
+        // A value that a closure owns may also panic when it is dropped.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
             match first {
                 None => first = Some(payload),
@@ -32,15 +32,15 @@ pub(super) fn call_all<F: FnOnce()>(calls: Vec<F>) -> Option<Payload> {
     first
 }
 
-/// Drops what a panic left, which may panic again.
+/// Drops the payload of a panic, which may panic again.
 pub(super) fn drop_payload(payload: Payload) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(move || drop(payload))) {
-        // It would go on for ever.
+        // This could continue for ever.
         std::mem::forget(again);
     }
 }
 
-/// The fault of those who waited for what panicked.
+/// The error for consumers that waited for code that panicked.
 fn cause(payload: Payload) -> Error {
     let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_string(),
@@ -51,7 +51,7 @@ fn cause(payload: Payload) -> Error {
     Error::bare(Code::Io, "reading and decoding without a panic", text)
 }
 
-/// The fault of all, when a panic left the scheduler's own books as they may not be.
+/// The error for all consumers after a panic left the scheduler's state inconsistent.
 pub(super) fn broken() -> Error {
     Error::bare(
         Code::Io,

@@ -1,4 +1,4 @@
-//! What an engine has of it: making it, opening consumers, steps by hand, and its end.
+//! The handle of an engine: creates the scheduler, opens consumers, makes steps, and ends it.
 
 use super::figures::Figures;
 use super::guard::{caught_alone, drop_payload};
@@ -10,18 +10,18 @@ use crate::reader::Reader;
 use std::io;
 use std::ops::Range;
 
-/// Reads for many consumers. Without threads of its own ([`Scheduler::new`]) it reads when [`Scheduler::serve`] is
-/// called, by an executor of the caller's, or in a consumer that is waited for.
+/// Reads for many consumers. Without threads ([`Scheduler::new`]) it reads when the caller calls [`Scheduler::serve`],
+/// or in a consumer that is used as an iterator.
 pub struct Scheduler {
     pub(super) shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What a thread of the scheduler's own does.
+/// The work of a thread of the scheduler.
 type Work = Box<dyn FnOnce() + Send>;
 
 impl Scheduler {
-    /// A scheduler without threads of its own.
+    /// A scheduler without threads.
     ///
     /// # Errors
     /// `invalid-argument` for sizes that [`SchedulerOptions`] does not allow.
@@ -33,18 +33,18 @@ impl Scheduler {
         })
     }
 
-    /// A scheduler that reads in `threads` threads of its own, at least one, until it is dropped: one file at a time
-    /// each.
+    /// A scheduler with `threads` threads, at least one, until it is dropped. Each reads one file at a time.
     ///
     /// # Errors
-    /// `invalid-argument` for sizes that [`SchedulerOptions`] does not allow; `io` when the system makes no thread.
+    /// `invalid-argument` for sizes that [`SchedulerOptions`] does not allow; `io` when the system cannot create a
+    /// thread.
     pub fn with_threads(options: SchedulerOptions, threads: usize) -> Result<Self> {
         Self::with_spawner(options, threads, |work| {
             Builder::new().name("faro-scheduler".into()).spawn(work)
         })
     }
 
-    /// As [`Scheduler::with_threads`], with threads from wherever the caller says.
+    /// As [`Scheduler::with_threads`], with threads that `spawn` creates.
     pub(super) fn with_spawner(
         options: SchedulerOptions,
         threads: usize,
@@ -57,7 +57,7 @@ impl Scheduler {
         };
         for _ in 0..threads.max(1) {
             let shared = scheduler.shared.clone();
-            // Those that were made before one that cannot be made end with the scheduler.
+            // If a thread cannot be created, the ones before it end with the scheduler.
             let thread = spawn(Box::new(move || work(&shared))).map_err(|error| Error {
                 source: Some(Arc::new(error)),
                 ..Error::bare(Code::Io, "to make a thread", "an error of the system")
@@ -67,16 +67,16 @@ impl Scheduler {
         Ok(scheduler)
     }
 
-    /// A consumer of a partition (PRT-1). Readers that were cloned from one share its handle. Nothing is read here.
+    /// Opens a consumer of a partition (PRT-1). It reads nothing yet. Clones of a reader share one queue of reads.
     ///
     /// # Errors
-    /// `invalid-argument` for a partition that the file does not have. The consumer gives the faults of PRT-3.
+    /// `invalid-argument` for a partition that the file does not have. The consumer returns the faults of PRT-3.
     pub fn partition(&self, reader: &Reader, partition: u32) -> Result<Consumer> {
         reader.output().check_partition(partition)?;
         self.range(reader, partition..partition + 1)
     }
 
-    /// A consumer of a range of partitions, region by region (PRT-5). Nothing is read here.
+    /// Opens a consumer of a range of partitions, region by region (PRT-5). It reads nothing yet.
     ///
     /// # Errors
     /// `invalid-argument` for partitions that the file does not have.
@@ -85,22 +85,23 @@ impl Scheduler {
         Ok(Consumer::new(self.shared.clone(), reader.output().clone(), partitions))
     }
 
-    /// Makes one step, if any can be made: looks up extents of one consumer, or reads once, and hands out. Whether it did.
-    /// Any number of threads may call this at once; listeners are called by the thread that made the step.
+    /// Makes one step, if one can be made: it finds extents for one consumer, or does one read, and hands out the
+    /// result. Returns whether it made a step. Any number of threads may call this at once. The thread that makes a
+    /// step calls its listeners.
     ///
-    /// Without threads of the scheduler's own, each `Pending` of [`Consumer::poll`] asks for one call of this. More do
-    /// no harm. When it returns false, another thread makes a step, or no consumer waits.
+    /// If the scheduler has no threads, call this once for each `Pending` of [`Consumer::poll`]. More calls do no harm.
+    /// When it returns false, another thread is making a step, or no consumer waits.
     pub fn serve(&self) -> bool {
         self.shared.serve()
     }
 
-    /// What was done so far.
+    /// What the scheduler has done so far.
     pub fn figures(&self) -> Figures {
         self.shared.lock().figures
     }
 }
 
-/// A thread of the scheduler's own ends with the scheduler, and with nothing else.
+/// A thread of the scheduler ends only with the scheduler.
 fn work(shared: &Shared) {
     while let Err(payload) = caught_alone(|| shared.work()) {
         drop_payload(payload);
@@ -108,8 +109,8 @@ fn work(shared: &Shared) {
 }
 
 impl Drop for Scheduler {
-    /// Ends the threads and waits for them, except in one of them (in a listener): then they end by themselves.
-    /// Consumers that are left make the steps themselves, in [`Consumer::poll`] and as iterators.
+    /// Ends the threads and waits for them. In one of the threads, that is in a listener, it does not wait. The
+    /// consumers that are left make the steps themselves, in [`Consumer::poll`] and as iterators.
     fn drop(&mut self) {
         self.shared.close();
         let me = current().id();
@@ -117,7 +118,7 @@ impl Drop for Scheduler {
             return;
         }
         for thread in self.threads.drain(..) {
-            // No panic comes out of it.
+            // The thread catches all panics.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The bytes of the open extent that a consumer took.
+//! The bytes of the open extent that a consumer has taken.
 
 use super::waiting::Piece;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::storage::InputFile;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// What was taken of the open extent.
+/// The bytes that were taken of the open extent.
 #[derive(Default)]
 pub(super) struct Held {
     start: u64,
@@ -15,15 +15,15 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Puts bytes behind those from `from` on, which go; `needed` are needed from there on. Memory is the file's to
-    /// refuse.
+    /// Appends bytes, and drops those before `from`; `needed` bytes are needed from there on. A lack of memory is an
+    /// error of the file.
     pub(super) fn append(&mut self, source: &InputFile, from: u64, piece: Piece, needed: usize) -> Result<()> {
         let end = self.start + self.bytes.len() as u64;
         if from >= end || piece.offset != end {
             (self.start, self.bytes) = (piece.offset, piece.bytes);
             return Ok(());
         }
-        // The beginning of a block whose end comes now, or part of it: a large one grows in place.
+        // The beginning of a block that is not complete yet. A large block grows in place.
         let (old, skip) = (std::mem::take(&mut self.bytes), (from - self.start) as usize);
         let length = old.len() - skip + piece.bytes.len();
         let mut joined = match old.try_into_mut() {

@@ -1,4 +1,4 @@
-//! What a step does while no lock is held: reads bytes, or looks up extents.
+//! The work of a step, without a lock: it reads bytes, or finds extents.
 
 use super::guard::caught;
 use super::sync::Arc;
@@ -8,62 +8,62 @@ use crate::plan::SweepRead;
 use crate::reader::{Extents, OpenExtent, OpenOutput, Opened};
 use bytes::Bytes;
 
-/// Regions of the index that a step goes through at most: others wait for it.
+/// The most regions that a step visits, since other consumers wait for it.
 const REGIONS: usize = 64;
 
-/// What a step is to do.
+/// The work of a step.
 pub(super) enum Job {
     Read(ReadJob),
     Find(FindJob),
 }
 
-/// A read to be done, and by which handle.
+/// A read of a file.
 pub(super) struct ReadJob {
     pub file: usize,
     pub opened: Arc<Opened>,
     pub read: SweepRead,
 }
 
-/// What a consumer wants to know of the index before it can go on.
+/// What a consumer needs from the index before it can continue.
 pub(super) struct FindJob {
     pub consumer: u64,
     pub finder: Box<Finder>,
-    /// Most extents.
+    /// The most extents to find.
     pub count: usize,
-    /// The dictionary of the block that is next.
+    /// The dictionary of the next block.
     pub dictionary: Option<u16>,
 }
 
-/// Where a consumer's extents come from.
+/// Finds the extents of a consumer.
 pub(super) struct Finder {
     pub output: OpenOutput,
     pub extents: Extents,
 }
 
-/// What came of the parts of a read, in its order.
+/// The results for the parts of a read, in their order.
 pub(super) type Outcome = Vec<Result<Bytes>>;
 
-/// What a step has done.
+/// The result of a step.
 pub(super) enum Done {
     Read(ReadJob, Outcome),
     Find(Box<Found>),
 }
 
-/// What was found for a consumer.
+/// The result of finding for a consumer.
 pub(super) struct Found {
     pub consumer: u64,
     pub finder: Box<Finder>,
     pub extents: Vec<OpenExtent>,
-    /// Extents that were asked for and not reached.
+    /// Requested extents that the step did not reach.
     pub left: usize,
-    /// That there are no more, or the fault that comes after them.
+    /// Present if there are no more extents; it may be a fault that comes after them.
     pub end: Option<Result<()>>,
-    /// That the dictionary is there.
+    /// Present if the dictionary is there; or the fault.
     pub dictionary: Option<Result<()>>,
 }
 
 impl Job {
-    /// Does it, whatever the files do.
+    /// Does the work. A panic becomes a fault.
     pub(super) fn run(self, buffer: &mut Vec<u8>) -> Done {
         match self {
             Job::Read(job) => {
@@ -76,8 +76,8 @@ impl Job {
 }
 
 impl ReadJob {
-    /// Reads by way of a buffer. A read that is refused, or meets the end of a file that shrank, is the fault of those
-    /// whose bytes cannot be had alone either.
+    /// Reads through a buffer. If the read fails, or the file has shrunk, each part is read alone, so that only the
+    /// parts that cannot be read fail.
     fn run(&self, buffer: &mut Vec<u8>) -> Outcome {
         let (read, parts) = (self.read.extent, &self.read.parts);
         let source = self.opened.files.data_file();
@@ -95,7 +95,7 @@ impl ReadJob {
             let from = (part.extent.offset - read.offset) as usize;
             let to = from + part.extent.length as usize;
             if to <= got {
-                // Copied, so that what one keeps does not keep what others gave back.
+                // Copy the part, so that a consumer that keeps it does not keep the memory of others.
                 return caught(|| {
                     let mut bytes = source.room(to - from)?;
                     bytes.extend_from_slice(&buffer[from..to]);
@@ -107,7 +107,7 @@ impl ReadJob {
         parts.iter().map(part).collect()
     }
 
-    /// Reads all at once; how many bytes it got.
+    /// Reads all bytes at once; returns how many it got.
     fn fill(&self, buffer: &mut Vec<u8>) -> Result<usize> {
         let source = self.opened.files.data_file();
         let length = self.read.extent.length as usize;
@@ -142,7 +142,7 @@ impl FindJob {
 }
 
 impl Finder {
-    /// Finds at most so many extents, in some regions; whether there are no more.
+    /// Finds at most `count` extents, in a limited number of regions; returns whether there are no more.
     fn find(&mut self, count: usize, found: &mut Vec<OpenExtent>) -> Result<bool> {
         let mut regions = 0;
         while found.len() < count && regions < REGIONS {

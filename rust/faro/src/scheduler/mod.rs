@@ -1,6 +1,6 @@
-//! Few, long reads in the order of the file for many consumers at once (docs/scheduler.md).
+//! A scheduler: few, long reads in the order of the file serve many consumers at once (docs/scheduler.md).
 //!
-//! Threads of the scheduler's own, and consumers that are waited for as iterators:
+//! With threads, and consumers used as iterators:
 //!
 //! ```
 //! use faro::scheduler::{Scheduler, SchedulerOptions};
@@ -19,8 +19,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! No thread, and consumers that are tasks of an engine's: a task polls its consumer, calls [`Scheduler::serve`] once for
-//! each `Pending`, and runs again when the listener says so.
+//! Without threads, and consumers used in the tasks of an engine: a task polls its consumer, calls [`Scheduler::serve`]
+//! once for each `Pending`, and runs again when the listener is called.
 //!
 //! ```
 //! use faro::scheduler::{Scheduler, SchedulerOptions};
@@ -45,7 +45,7 @@
 //! }
 //! let (mut bytes, mut ended) = (0, [false; 4]);
 //! while ended.contains(&false) {
-//!     // An engine would wait here for ever if nobody told a task to run again.
+//!     // An engine would wait here until a listener makes a task run.
 //!     let task = tasks.try_recv().unwrap();
 //!     match consumers[task].poll() {
 //!         Poll::Ready(Some(block)) => {

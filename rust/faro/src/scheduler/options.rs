@@ -1,11 +1,11 @@
-//! How a scheduler reads.
+//! The options of a scheduler.
 
 use crate::error::{Error, Result};
 
-/// Least bytes of a read, of the budget, and of a consumer's share: less would be more reads than bytes.
+/// The least size of a read, of the budget, and of a consumer's share, in bytes.
 pub(super) const LEAST: u64 = 4 << 10;
 
-/// How a scheduler reads. Sizes are in bytes.
+/// The options of a scheduler. Sizes are in bytes.
 ///
 /// ```
 /// use faro::scheduler::SchedulerOptions;
@@ -15,13 +15,13 @@ pub(super) const LEAST: u64 = 4 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchedulerOptions {
-    /// Most bytes between two requests that become one read: at most 2^30; 64 KiB when nothing is said.
+    /// The largest gap between two requests that become one read, at most 2^30; 64 KiB by default.
     pub gap_bytes: u64,
-    /// Most bytes of a read: 4,096 to 2^30; 4 MiB when nothing is said.
+    /// The largest read, 4,096 to 2^30; 4 MiB by default.
     pub read_bytes: u64,
-    /// Most bytes, of all consumers together, that are read and not taken: 4,096 to 2^40; 64 MiB when nothing is said.
-    /// Each consumer has a share of 4 KiB at least, whatever this says. Besides, each thread that reads has a buffer of
-    /// `read_bytes`, and each consumer what it took and works on: a block, and what came along with it.
+    /// The most bytes that are read and not taken, for all consumers together, 4,096 to 2^40; 64 MiB by default. Each
+    /// consumer has a share of at least 4 KiB, whatever the budget is. In addition, each thread that reads has a buffer
+    /// of `read_bytes`, and each consumer has the bytes that it has taken: its block, and what was read with it.
     pub budget_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ impl SchedulerOptions {
         self
     }
 
-    /// Refuses sizes with which a scheduler would never end, or would not be one.
+    /// Refuses sizes out of range.
     pub(super) fn check(&self) -> Result<()> {
         let rules = [
             ("gap_bytes", self.gap_bytes, 0, 1 << 30),

@@ -1,4 +1,4 @@
-//! What consumers and threads have in common: the books behind a lock, and the steps.
+//! What consumers and threads share: the state, under a lock, and the steps.
 
 use super::SchedulerOptions;
 use super::guard::{Payload, broken, call_all, drop_payload};
@@ -9,16 +9,16 @@ use super::waiting::Listener;
 use std::panic::resume_unwind;
 use std::sync::PoisonError;
 
-/// What consumers and threads have in common. No lock is held while a file is read, memory is taken for it, or anything
-/// of the caller's is called or dropped.
+/// What consumers and threads share. No lock is held while a file is read, memory is allocated for it, or a value of
+/// the caller is called or dropped.
 pub(super) struct Shared {
     options: SchedulerOptions,
     state: Mutex<State>,
-    /// There may be something to do for a thread of the scheduler's own.
+    /// Notified when there may be work for a thread of the scheduler.
     work: Condvar,
-    /// What reads are done into, of the threads that read and do not read now.
+    /// Buffers for reads that no thread is using.
     buffers: Mutex<Vec<Vec<u8>>>,
-    /// Whether there are threads of the scheduler's own, as long as it is not dropped.
+    /// Whether the scheduler has threads, while it is not dropped.
     has_threads: bool,
 }
 
@@ -37,7 +37,7 @@ impl Shared {
         match self.state.lock() {
             Ok(state) => state,
             Err(poisoned) => {
-                // Whatever panicked was in the middle of a change: none of the books can be relied on.
+                // A panic interrupted a change, so the state cannot be trusted.
                 let mut state = poisoned.into_inner();
                 self.state.clear_poison();
                 let listeners = state.break_off(broken());
@@ -48,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// Waits until somebody tells to look again.
+    /// Waits for a notification.
     pub(super) fn wait<'a>(&'a self, told: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         match told.wait(state) {
             Ok(state) => state,
@@ -64,12 +64,12 @@ impl Shared {
         !self.has_threads || state.closed
     }
 
-    /// There may be something to do.
+    /// Notifies a thread that there may be work.
     pub(super) fn notify(&self) {
         self.work.notify_one();
     }
 
-    /// One step, if any can be done. The panic of a listener comes out of it when all is done.
+    /// Makes one step, if one can be made. It passes on the panic of a listener after everything else is done.
     pub(super) fn serve(&self) -> bool {
         let Some(job) = self.lock().plan(&self.options) else {
             return false;
@@ -80,10 +80,10 @@ impl Shared {
         true
     }
 
-    /// Does what was planned, hands it out, and calls the listeners; the first panic of one.
+    /// Does the planned work, hands out the result, and calls the listeners. Returns the first panic of a listener.
     pub(super) fn step(&self, job: Job) -> Option<Payload> {
         let unfinished = Unfinished(self);
-        // A new one each time would be given back to the system and taken again.
+        // Keep the buffer: a new one each time would be freed and allocated again.
         let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = buffers().pop().unwrap_or_default();
         let done = job.run(&mut buffer);
@@ -92,7 +92,7 @@ impl Shared {
         let mut listeners = state.deliver(done);
         std::mem::forget(unfinished);
         if self.is_by_hand(&state) {
-            // Another step may be possible, and no thread is there to make it.
+            // Another step may be possible, and there are no threads to make it.
             listeners.append(&mut state.tell_sleepers());
         }
         drop(state);
@@ -100,10 +100,10 @@ impl Shared {
         call_all(calls(listeners))
     }
 
-    /// What a thread of the scheduler's own does, until the scheduler is dropped.
+    /// The loop of a thread of the scheduler, until the scheduler is dropped.
     pub(super) fn work(&self) {
         while let Some(job) = self.next_job() {
-            // The panic of a listener has been printed; those who wait for this thread have nothing to do with it.
+            // The panic hook has reported the panic of a listener. It must not stop this thread, which serves others.
             if let Some(payload) = self.step(job) {
                 drop_payload(payload);
             }
@@ -121,7 +121,7 @@ impl Shared {
         None
     }
 
-    /// Ends the threads; consumers that are left make the steps themselves from now on.
+    /// Ends the threads. The consumers that are left make the steps themselves from now on.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -132,8 +132,8 @@ impl Shared {
     }
 }
 
-/// A step that was planned and whose outcome was not handed out. Everything that can fail in it is caught; if something
-/// else ever does, its file would stay busy.
+/// A step without a handed out result. Everything in it that can fail is caught; if something else fails, its file must
+/// not stay busy.
 struct Unfinished<'a>(&'a Shared);
 
 impl Drop for Unfinished<'_> {
@@ -143,7 +143,7 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-/// Calls listeners where their panics have nowhere to go: the panic hook was told.
+/// Calls listeners where no caller can get their panics. The panic hook has reported them.
 fn tell(listeners: Vec<Listener>) {
     if let Some(payload) = call_all(calls(listeners)) {
         drop_payload(payload);

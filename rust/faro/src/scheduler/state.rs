@@ -1,4 +1,5 @@
-//! What each consumer wants and holds, and what is done next. No thread, and no file is read here.
+//! The state of the scheduler: what each consumer wants and holds, and the next step. It has no threads and reads no
+//! files.
 
 use super::SchedulerOptions;
 use super::budget::Budget;
@@ -14,37 +15,37 @@ use crate::reader::{OpenExtent, OpenOutput, Opened};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
-/// One handle, and the requests to it.
+/// An open output, and the requests to it.
 struct FileState {
     opened: Arc<Opened>,
     sweep: Sweep,
     consumers: usize,
-    /// Whether a read is under way: one at a time, or they would not be in order.
+    /// Whether a read is under way. There is one at a time, to keep the order.
     busy: bool,
 }
 
 #[derive(Default)]
 pub(super) struct State {
     files: HashMap<usize, FileState>,
-    /// The files in turn.
+    /// The files, in the order of their next turns.
     turn: VecDeque<usize>,
     pub consumers: BTreeMap<u64, Waiting>,
     next_consumer: u64,
-    /// Consumers for which something is to be found before the next read.
+    /// Consumers that need a step that finds, before the next read.
     finding: VecDeque<u64>,
-    /// Consumers for which something is to be found after it: no consumer is served twice between two reads.
+    /// Consumers that need one after the next read. No consumer is served twice between two reads.
     queue: VecDeque<u64>,
     /// Consumers that may be asleep.
     sleepers: Vec<u64>,
     pub figures: Figures,
-    /// Whether the scheduler was dropped, and its own threads are to end.
+    /// Whether the scheduler was dropped, so that its threads must end.
     pub closed: bool,
-    /// The fault of all consumers, when a panic left these books as they may not be.
+    /// The fault of all consumers, after a panic left this state inconsistent.
     pub broken: Option<Error>,
 }
 
 impl State {
-    /// A new consumer of a file.
+    /// Adds a consumer of a file.
     pub(super) fn open(&mut self, output: &OpenOutput, partitions: Range<u32>) -> (u64, Arc<Condvar>) {
         let opened = &output.opened;
         let file = Arc::as_ptr(opened) as usize;
@@ -67,11 +68,12 @@ impl State {
         (id, wake)
     }
 
-    /// A consumer leaves: its requests go with it, and what it held is free. A read that is under way for it is dropped
-    /// when it is done. What it leaves is dropped without the lock: the listener is the caller's.
+    /// Removes a consumer: its requests are withdrawn, and the bytes that it held are free. A read that is under way
+    /// for it is dropped when it is done. The caller drops the returned value without the lock, since the listener
+    /// belongs to the user.
     pub(super) fn close(&mut self, id: u64) -> Option<Waiting> {
         let gone = self.consumers.remove(&id)?;
-        // What is being read for it is given back by the read.
+        // The read that is under way gives back its bytes.
         let ready: u64 = gone.ready.iter().map(|piece| piece.bytes.len() as u64).sum();
         self.figures.held_bytes = self.figures.held_bytes.saturating_sub(ready);
         if let Some(file) = self.files.get_mut(&gone.file) {
@@ -93,12 +95,12 @@ impl State {
         }
     }
 
-    /// Another listener of a consumer; the one before is dropped without the lock.
+    /// Sets the listener of a consumer, and returns the previous one, to be dropped without the lock.
     pub(super) fn listen(&mut self, id: u64, listener: Listener) -> Option<Listener> {
         self.consumers.get_mut(&id)?.listener.replace(listener)
     }
 
-    /// A step finds what is missing, one consumer after the other.
+    /// Queues a consumer for a step that finds what it needs.
     pub(super) fn enqueue(&mut self, id: u64) {
         if let Some(consumer) = self.consumers.get_mut(&id)
             && (consumer.missing > 0 || consumer.missing_dictionary.is_some())
@@ -110,7 +112,7 @@ impl State {
         }
     }
 
-    /// More requests of a consumer, after those it has.
+    /// Adds requests of a consumer, after those that it has.
     pub(super) fn ask(&mut self, id: u64, extents: impl Iterator<Item = Extent>) {
         let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.fault.is_none()) else {
             // After a fault nothing is wanted.
@@ -123,8 +125,8 @@ impl State {
         }
     }
 
-    /// Hands over the extents that were found for a consumer, and asks for more when it has few. Whether it knows them
-    /// all, and the fault that comes after them. One that gets none sleeps.
+    /// Hands over the extents that were found for a consumer, and requests more when it has few. Returns a value when
+    /// the consumer knows all extents; it may be the fault that comes after them. A consumer that gets none sleeps.
     pub(super) fn extents(&mut self, id: u64, ahead: &mut VecDeque<OpenExtent>) -> Option<Result<()>> {
         if let Some(error) = &self.broken {
             return Some(Err(error.clone()));
@@ -144,7 +146,7 @@ impl State {
         end
     }
 
-    /// The next piece for a consumer, or its fault; when there is neither yet it sleeps.
+    /// The next piece for a consumer, or its fault. When there is neither yet, the consumer sleeps.
     pub(super) fn take(&mut self, id: u64) -> Option<Result<Piece>> {
         if let Some(error) = &self.broken {
             return Some(Err(error.clone()));
@@ -166,7 +168,7 @@ impl State {
         }
     }
 
-    /// Whether a dictionary that a consumer asks for is there; until then it sleeps.
+    /// Whether a dictionary that a consumer needs is there. Until then the consumer sleeps.
     pub(super) fn dictionary(&mut self, id: u64, number: u16) -> Option<Result<()>> {
         if let Some(error) = &self.broken {
             return Some(Err(error.clone()));
@@ -189,7 +191,7 @@ impl State {
         }
     }
 
-    /// Tells all that sleep to ask again.
+    /// Wakes all consumers that sleep.
     pub(super) fn tell_sleepers(&mut self) -> Vec<Listener> {
         let mut listeners = Vec::new();
         for id in std::mem::take(&mut self.sleepers) {
@@ -202,25 +204,25 @@ impl State {
         listeners
     }
 
-    /// Ends all consumers, those that come later too.
+    /// Ends all consumers, also those that come later.
     pub(super) fn break_off(&mut self, error: Error) -> Vec<Listener> {
         self.broken.get_or_insert(error);
         self.consumers.values_mut().filter_map(Waiting::tell).collect()
     }
 
-    /// The bytes of all consumers together, and of each.
+    /// The budget of all consumers, and the share of each, in bytes.
     fn budget(&self, options: &SchedulerOptions) -> (u64, u64) {
         let open = self.consumers.len().max(1) as u64;
         let total = options.budget_bytes.max(open * LEAST);
         (total, total / open)
     }
 
-    /// What is done next.
+    /// The next step.
     pub(super) fn plan(&mut self, options: &SchedulerOptions) -> Option<Job> {
         if self.broken.is_some() {
             return None;
         }
-        // What consumers will want is found before it is read, so that reads are few.
+        // Find what consumers will want before reading it, so that there are few reads.
         if let Some(job) = self.plan_finding() {
             return Some(Job::Find(job));
         }
@@ -247,7 +249,7 @@ impl State {
         None
     }
 
-    /// What is read next, its bytes reserved: of the files that are not busy, in turn.
+    /// The next read, with its bytes reserved. The files that are not busy take turns.
     pub(super) fn plan_read(&mut self, options: &SchedulerOptions) -> Option<ReadJob> {
         let (total, share) = self.budget(options);
         for _ in 0..self.turn.len() {
@@ -294,7 +296,7 @@ impl State {
         None
     }
 
-    /// Puts the first request of a consumer into the sweep, in place of the one that was there at an offset.
+    /// Puts the first request of a consumer into the sweep, and removes the one that was there at offset `before`.
     pub(super) fn ask_again(&mut self, id: u64, before: Option<u64>) {
         let Some(consumer) = self.consumers.get(&id) else {
             return;
@@ -309,7 +311,7 @@ impl State {
         }
     }
 
-    /// A file whose read was done; forgotten when no consumer reads it any more.
+    /// Notes that the read of a file is done. The file is forgotten when no consumer reads it.
     pub(super) fn set_free(&mut self, number: usize) {
         if let Some(file) = self.files.get_mut(&number) {
             file.busy = false;

@@ -1,4 +1,4 @@
-//! Locks and threads: the standard library's. The tests of interleavings have others of the same names.
+//! Locks and threads of the standard library. The tests of interleavings replace this module.
 
 pub(super) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(super) use std::thread::{Builder, JoinHandle, current};

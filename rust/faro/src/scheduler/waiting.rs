@@ -9,7 +9,7 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Extents that a consumer knows ahead: the scheduler sees what it will want in this sweep.
+/// How many extents a consumer knows ahead, so that the scheduler sees what it will want in this sweep.
 pub(super) const AHEAD: usize = 64;
 
 /// Bytes that were read for a consumer.
@@ -19,49 +19,49 @@ pub(super) struct Piece {
     pub bytes: Bytes,
 }
 
-/// Called when it is worth to ask a consumer again.
+/// Called when another poll of a consumer is worthwhile.
 pub(super) type Listener = Arc<dyn Fn() + Send + Sync>;
 
 /// A consumer as the steps see it.
 pub(super) struct Waiting {
     pub file: usize,
-    /// What finds its extents; none while a step has it.
+    /// Finds its extents; none while a step uses it.
     pub finder: Option<Box<Finder>>,
-    /// Extents that it asked for and that no step looks for yet.
+    /// Requested extents that no step is finding yet.
     pub missing: usize,
-    /// The dictionary that it asked for.
+    /// The dictionary that it needs.
     pub missing_dictionary: Option<u16>,
-    /// Whether it waits for a step that finds these.
+    /// Whether it is queued for a step that finds these.
     pub queued: bool,
-    /// Extents that were found and that it did not take over, in its order.
+    /// Found extents that it has not taken over yet, in its order.
     pub found: VecDeque<OpenExtent>,
-    /// That no extents come after those found, or the fault that does.
+    /// Present if no extents follow those found; it may be a fault that follows.
     pub end: Option<Result<()>>,
-    /// Whether the dictionary is there, or why it is not.
+    /// Present if the dictionary is there; or the fault.
     pub dictionary: Option<Result<()>>,
-    /// What is to be read and what is not being read for it yet, in its order. The first is in the sweep.
+    /// The extents that are still to be read for it, in its order. The first is in the sweep.
     pub wanted: VecDeque<Extent>,
-    /// What it may take, in its order.
+    /// The pieces that it may take, in its order.
     pub ready: VecDeque<Piece>,
     /// Bytes that are ready or being read.
     pub held: u64,
-    /// Whether it is served until its share is full: from when half of it is free. A consumer that is served whenever
-    /// there is room for one more request is served here and there, and the bytes between are read for nothing.
+    /// Whether it is being served until its share is full, which begins when half of it is free. Serving a consumer
+    /// whenever there is room for one more request would read at many places, and waste the bytes between them.
     pub filling: bool,
     /// Whether a read for it is under way.
     pub reading: bool,
-    /// What failed. All that is wanted comes before it, in the consumer's order: what was taken back for others.
+    /// Its fault. Bytes that were taken back for others may still be wanted before it.
     pub fault: Option<Error>,
-    /// Whether it was told to wait, and not to ask again since.
+    /// Whether it sleeps: it was told to wait and not notified since.
     pub asleep: bool,
     pub wake: Arc<Condvar>,
     pub listener: Option<Listener>,
 }
 
 impl Waiting {
-    /// A new one, for which nothing was done.
+    /// A new consumer, for which nothing was done yet.
     pub(super) fn new(output: &OpenOutput, partitions: Range<u32>, file: usize) -> Self {
-        // No partition uses no region, and is told no fault of one (REG-10).
+        // An empty range reads no region, and so finds no fault of one (REG-10).
         let regions = if partitions.is_empty() {
             0
         } else {
@@ -92,17 +92,17 @@ impl Waiting {
         }
     }
 
-    /// Whether nothing comes before its fault any more.
+    /// Whether nothing more comes before its fault.
     pub(super) fn is_fault_due(&self) -> bool {
         self.fault.is_some() && self.has_all()
     }
 
-    /// Whether no read has anything for it.
+    /// Whether no read is needed for it.
     pub(super) fn has_all(&self) -> bool {
         self.ready.is_empty() && self.wanted.is_empty() && !self.reading
     }
 
-    /// Says that it is worth to ask again; the listener is for the caller to call, without the lock.
+    /// Wakes the consumer. Returns the listener, to be called without the lock.
     pub(super) fn tell(&mut self) -> Option<Listener> {
         self.asleep = false;
         self.wake.notify_all();

@@ -1,9 +1,9 @@
-//! Whose record is where: one entry for each record, in the order of calls, and their order by partition.
+//! The entries of a sort buffer: one for each record, in the order of calls, and how they are sorted by partition.
 
-/// Entries of a piece. A vector that grows would take its memory twice while it does.
+/// The number of entries in a piece. One vector that grows would take its memory twice.
 const PIECE: usize = 1 << 16;
 
-/// Entries: a partition, counted from the file's first, above the record's place.
+/// Entries: in the upper bits a partition, counted from the file's first, and below them the record's place.
 #[derive(Default)]
 pub(super) struct Entries {
     full: Vec<Vec<u64>>,
@@ -47,12 +47,12 @@ impl Entries {
         self.full.iter().chain(std::iter::once(&self.last)).map(Vec::as_slice)
     }
 
-    /// All of them.
+    /// All entries.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
         self.pieces().flatten().copied()
     }
 
-    /// Forgets them, and keeps the memory.
+    /// Forgets the entries, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.last.clear();
         for mut piece in self.full.drain(..) {
@@ -62,8 +62,8 @@ impl Entries {
     }
 }
 
-/// How many places, of 4 bytes, are sorted at a time: what a writer takes beside the sort buffer is bounded, so places
-/// have what partitions leave. 7 MiB for both: 48 bytes for each partition, but at least half for the places.
+/// How many places, of 4 bytes, are sorted at a time. The memory of a writer beside its sort buffer is bounded: 7 MiB,
+/// of which partitions take 48 bytes each and places take the rest, at least half.
 pub(super) fn window(partition_count: u32) -> usize {
     const BOTH: usize = 7 << 20;
     (BOTH - (partition_count as usize).saturating_mul(48).min(BOTH / 2)) / size_of::<u32>()
@@ -74,36 +74,36 @@ pub(super) fn window(partition_count: u32) -> usize {
 pub(crate) struct Segment {
     /// The partition, counted from the file's first.
     pub at: u32,
-    /// Where its places begin and end in the window.
+    /// Where its places begin in the window.
     pub begin: u32,
     pub end: u32,
 }
 
-/// Sorts entries stably by partition, beginning with a partition that the caller names, window by window.
+/// Sorts entries by partition, stably and window by window, beginning with the partition `first`.
 #[derive(Default)]
 pub(super) struct Sorter {
-    /// Of each partition: where its next record goes.
+    /// The rank of the next record of each partition.
     next: Vec<u32>,
-    /// The places of the window in hand, and one for all that do not belong to it.
+    /// The places of the current window, and one more for all records outside it.
     places: Vec<u32>,
-    runs: Vec<Segment>,
-    /// The entries themselves when partitions are far more than they.
+    segments: Vec<Segment>,
+    /// The sorted entries, when there are far fewer than partitions.
     few: Vec<u64>,
 }
 
 impl Sorter {
-    /// The window in hand: places in order, and whose they are.
+    /// The current window: the places in order, and their partitions.
     pub(super) fn window(&self) -> (&[u32], &[Segment]) {
         (
-            &self.places[..self.runs.last().map_or(0, |run| run.end as usize)],
-            &self.runs,
+            &self.places[..self.segments.last().map_or(0, |segment| segment.end as usize)],
+            &self.segments,
         )
     }
 
-    /// Sorts the entries whose rank is from `begin` to `begin` + `length`. `counts` has how many each partition has.
+    /// Sorts the entries with ranks in `begin..begin + length`. `counts` has the number of records of each partition.
     pub(super) fn sort(&mut self, entries: &Entries, counts: &[u32], first: u32, begin: usize, length: usize) {
-        self.runs.clear();
-        self.runs.reserve_exact(counts.len().min(length));
+        self.segments.clear();
+        self.segments.reserve_exact(counts.len().min(length));
         self.next.clear();
         self.next.resize(counts.len(), 0);
         self.places.resize(length + 1, 0);
@@ -112,11 +112,11 @@ impl Sorter {
         let first = first as usize;
         for at in (first..counts.len()).chain(0..first) {
             let count = counts[at] as usize;
-            // Fewer than 2^33 / 12 records are in a buffer.
+            // A buffer has fewer than 2^33 / 12 records.
             self.next[at] = rank as u32;
             let (from, to) = (rank.max(begin), (rank + count).min(end));
             if from < to {
-                self.runs.push(Segment {
+                self.segments.push(Segment {
                     at: at as u32,
                     begin: (from - begin) as u32,
                     end: (to - begin) as u32,
@@ -128,7 +128,7 @@ impl Sorter {
         for piece in entries.pieces() {
             for entry in piece {
                 let next = &mut next[partition_of(*entry) as usize];
-                // Ranks outside become large, and go to the place behind the window.
+                // Ranks outside the window become large, and go to the place after it.
                 let rank = (next.wrapping_sub(begin) as usize).min(length);
                 places[rank] = place_of(*entry);
                 *next += 1;
@@ -136,7 +136,7 @@ impl Sorter {
         }
     }
 
-    /// Sorts entries that are far fewer than the partitions, all at once: counting would touch every partition.
+    /// Sorts all entries at once when there are far fewer than partitions: counting would touch every partition.
     pub(super) fn sort_few(&mut self, entries: &Entries, partition_count: u32, first: u32) {
         let turned = |entry: u64| {
             let at = partition_of(entry);
@@ -149,18 +149,18 @@ impl Sorter {
         };
         self.few.clear();
         self.few.extend(entries.iter().map(turned));
-        // Places ascend among those of one partition, so the order of plain numbers is stable.
+        // The places of one partition ascend, so sorting by number is stable.
         self.few.sort_unstable();
         self.places.clear();
         self.places.extend(self.few.iter().map(|entry| place_of(*entry)));
-        self.runs.clear();
+        self.segments.clear();
         let mut begin = 0;
         for same in self.few.chunk_by(|a, b| partition_of(*a) == partition_of(*b)) {
             let slot = partition_of(same[0]);
             let end = begin + same.len() as u32;
             let left = partition_count - first;
             let at = if slot < left { slot + first } else { slot - left };
-            self.runs.push(Segment { at, begin, end });
+            self.segments.push(Segment { at, begin, end });
             begin = end;
         }
     }

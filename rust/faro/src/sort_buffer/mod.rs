@@ -1,8 +1,8 @@
-//! Records in, in any order; records out, by partition and in the order of their calls (spec, SRT).
+//! Takes records in any order, and returns them by partition, in the order of their calls (spec, SRT).
 //!
-//! Memory is bounded by what the records are charged, whatever the count of partitions. Records are packed one behind
-//! another; an entry of 8 bytes for each holds partition and place. Counting how many each partition has, as they come,
-//! makes sorting them one pass over the entries.
+//! The charges of the records bound the memory, whatever the number of partitions. Records are packed one after
+//! another; each has an entry of 8 bytes with its partition and place. The records of each partition are counted as
+//! they come, so sorting is one pass over the entries.
 
 mod entries;
 mod packed;
@@ -16,41 +16,41 @@ use entries::{Entries, Sorter, partition_of, place_of, window};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What each record is charged beyond its bytes: its length and its entry (SRT-1).
+/// The charge of a record beyond its bytes, for its length and its entry (SRT-1).
 pub(crate) const RECORD_CHARGE: u64 = 12;
 
-/// A record, as it was pushed.
+/// A record or event in the buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pushed<'a> {
     /// The bytes of a record and how many records it counts as.
     Data(&'a [u8], u64),
     /// The kind and the bytes of an event.
     Event(u8, &'a [u8]),
-    /// A record that leaves no bytes, and how many records it counts as.
+    /// How many records a record without bytes counts as.
     Nothing(u64),
 }
 
 /// The records of one open region. `S` is a set of partitions.
 pub(crate) struct SortBuffer<S> {
     partition_count: u32,
-    /// How many records are sorted at a time.
+    /// How many records are sorted at a time, at most.
     window: usize,
-    /// Whether those are all of their partitions.
+    /// Whether whole partitions are sorted at a time.
     whole: bool,
     capacity: u64,
-    /// What of the capacity is not charged yet.
+    /// The capacity that is not charged yet.
     room: u64,
     packed: Packed,
     own: Entries,
-    /// How many own records each partition has; made with the first.
+    /// The number of own records of each partition; allocated with the first.
     counts: Vec<u32>,
     shared: Vec<Group<S>>,
-    /// The memory of a group that is gone, for the next one.
+    /// The memory of a dropped group, for the next one.
     spare: Entries,
     by_members: HashMap<S, usize>,
     /// The group that a shared record went to last, if there is one.
     last_group: Option<usize>,
-    /// Records without bytes in files where such leave none: by partition, how many.
+    /// The number of records without bytes, by partition, in files in which they leave none.
     empty: HashMap<u32, u64>,
     sorter: Sorter,
 }
@@ -62,18 +62,17 @@ pub(crate) struct Group<S> {
     pub empty_records: u64,
 }
 
-/// What it takes to get at records by their places.
+/// The packed records, to be read by their places.
 #[derive(Clone, Copy)]
-pub(crate) struct Gather<'a> {
+pub(crate) struct PackedRecords<'a> {
     pub packed: &'a Packed,
-    /// How many records ahead to ask for, so that they come while others are copied: about 8 KiB of them, as nearer
-    /// ones would still be waited for.
+    /// How many records ahead to prefetch: about 8 KiB. Nearer records would not arrive in time.
     pub ahead: usize,
-    /// Bytes of a record, as it is kept, on average.
+    /// The average size of a packed record, in bytes.
     pub length: usize,
 }
 
-/// Puts the places of a piece of entries in place of what is there.
+/// Replaces `places` with the places of a piece of entries.
 pub(crate) fn places_of(piece: &[u64], places: &mut Vec<u32>) {
     places.clear();
     places.extend(piece.iter().map(|entry| place_of(*entry)));
@@ -99,38 +98,38 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// Has whole partitions sorted at a time: one that has more records than are sorted at a time by itself, for 4
-    /// bytes each.
+    /// Sorts whole partitions at a time. A partition with more records than the window is sorted alone, with 4 bytes
+    /// for each record.
     pub(crate) fn sort_whole_partitions(&mut self) {
         self.whole = true;
     }
 
-    /// Whether a record with this charge has room beside those that are there.
+    /// Whether there is room for a record with this charge.
     #[inline(always)]
     pub(crate) fn has_room(&self, charge: u64) -> bool {
         charge <= self.room
     }
 
-    /// Whether no record was pushed, not even one without bytes.
+    /// Whether the buffer has no record, not even one without bytes.
     pub(crate) fn is_empty(&self) -> bool {
-        // Each is charged something.
+        // Each record has a charge.
         self.room == self.capacity
     }
 
-    /// Whether a record for several partitions was pushed.
+    /// Whether the buffer has a record for several partitions.
     #[inline(always)]
     pub(crate) fn holds_shared(&self) -> bool {
         !self.shared.is_empty()
     }
 
-    /// The group that the last record for several partitions went to. Another one with the same members goes there too,
-    /// whether order is kept or not (SRT-4).
+    /// The group of the last record for several partitions. The next record with the same members goes there too,
+    /// whether the order is kept or not (SRT-4).
     #[inline(always)]
     pub(crate) fn last_group(&self) -> Option<usize> {
         self.last_group
     }
 
-    /// The group that a record for these members belongs to (SRT-4), if it is there.
+    /// The group for these members (SRT-4), if there is one.
     pub(crate) fn group(&self, members: &S, ordered: bool) -> Option<usize> {
         if ordered {
             self.shared
@@ -142,7 +141,8 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// A record for one partition, counted from the file's first, that counts as one and has fewer than 2^32 - 1 bytes.
+    /// Adds a record for one partition, counted from the file's first. It counts as one and has fewer than 2^32 - 1
+    /// bytes.
     #[inline(always)]
     pub(crate) fn push_plain(&mut self, at: u32, bytes: &[u8], charge: u64) {
         self.count(charge);
@@ -150,7 +150,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.enter(at, place);
     }
 
-    /// A record for one partition, counted from the file's first.
+    /// Adds a record for one partition, counted from the file's first.
     pub(crate) fn push_own(&mut self, at: u32, record: &Pushed<'_>, charge: u64) {
         self.count(charge);
         if let Pushed::Nothing(records) = record {
@@ -171,7 +171,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.own.push(at, place);
     }
 
-    /// A record for several partitions, in its group or in the next one.
+    /// Adds a record for several partitions, to its group or to a new one.
     pub(crate) fn push_shared(&mut self, members: &S, ordered: bool, record: &Pushed<'_>, charge: u64) {
         self.count(charge);
         let group = self.group_or_new(members, ordered);
@@ -185,7 +185,7 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// A record for the members of a group that is there, that counts as one and has fewer than 2^32 - 1 bytes.
+    /// Adds a record to an existing group. It counts as one and has fewer than 2^32 - 1 bytes.
     #[inline(always)]
     pub(crate) fn push_plain_shared(&mut self, group: usize, bytes: &[u8], charge: u64) {
         self.count(charge);
@@ -211,7 +211,8 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.room -= charge;
     }
 
-    /// At most how many partitions have own records that leave bytes: exactly, unless they are fewer than a quarter.
+    /// The number of partitions with own records that leave bytes. It is exact unless it is below a quarter of the
+    /// partitions; then it may be too large.
     pub(crate) fn own_partitions(&self) -> usize {
         match self.are_few() {
             true => self.own.len(),
@@ -219,13 +220,13 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// Whether there are far fewer own records than partitions: what touches every partition is not worth it then.
+    /// Whether there are far fewer own records than partitions, so that a pass over all partitions is not worth it.
     fn are_few(&self) -> bool {
         self.own.len() < self.partition_count as usize / 4
     }
 
-    /// Sorts own records from the `begin`th on by partition, beginning with partition `first`, as many as are sorted at
-    /// a time, and returns how many: none behind the last. Then [`SortBuffer::window`] gives them.
+    /// Sorts own records by partition, from number `begin` on, beginning with partition `first`. Returns how many it
+    /// sorted, 0 after the last. [`SortBuffer::window`] returns them.
     pub(crate) fn sort_from(&mut self, begin: usize, first: u32) -> usize {
         let left = self.own.len() - begin;
         if self.are_few() {
@@ -244,13 +245,12 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         length
     }
 
-    /// How many records the partitions have that begin at the `begin`th record: as many of them as are sorted at a time,
-    /// or one.
+    /// The number of records of the partitions from record `begin` on: as many partitions as fit into a window, or one.
     fn whole_partitions(&self, begin: usize, first: u32) -> usize {
-        let (before, behind) = self.counts.split_at(first as usize);
+        let (before, after) = self.counts.split_at(first as usize);
         let mut length = 0;
         let mut rank = 0;
-        for count in behind.iter().chain(before) {
+        for count in after.iter().chain(before) {
             let count = *count as usize;
             if rank >= begin {
                 if length > 0 && length + count > self.window {
@@ -263,33 +263,33 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         length
     }
 
-    /// The places of the records that were sorted last, and the partition of each run of them.
+    /// The places of the records that were sorted last, and their segments by partition.
     pub(crate) fn window(&self) -> (&[u32], &[Segment]) {
         self.sorter.window()
     }
 
-    /// How records are got by their places.
-    pub(crate) fn gather(&self) -> Gather<'_> {
+    /// The packed records, to be read by their places.
+    pub(crate) fn packed_records(&self) -> PackedRecords<'_> {
         let records = self.own.len().max(1);
         let mean = (self.packed.len() / records).max(1);
-        Gather {
+        PackedRecords {
             packed: &self.packed,
             ahead: ((8 << 10) / mean).clamp(8, 128),
             length: mean - 1,
         }
     }
 
-    /// The groups in the order in which they began, and the entries of their records in pieces, for [`places_of`].
+    /// The groups in the order in which they began, each with the entries of its records, in pieces for [`places_of`].
     pub(crate) fn shared(&self) -> impl Iterator<Item = (&Group<S>, impl Iterator<Item = &[u64]>)> {
         self.shared.iter().map(|group| (group, group.entries.pieces()))
     }
 
-    /// How many records without bytes partitions got, which leave nothing but a count.
+    /// The partitions with records without bytes, and how many each has. They leave only a count.
     pub(crate) fn empty_own(&self) -> impl Iterator<Item = (u32, u64)> {
         self.empty.iter().map(|(at, records)| (*at, *records))
     }
 
-    /// Gives back what is kept for the order of records, when no more come.
+    /// Releases the entries and counts, when no more records come.
     pub(crate) fn forget_order(&mut self) {
         self.sorter = Sorter::default();
         self.own = Entries::default();

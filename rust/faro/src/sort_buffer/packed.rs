@@ -1,33 +1,34 @@
-//! Records one behind another in one piece of memory.
+//! Records one after another in one piece of memory.
 
 use super::Pushed;
 use crate::block::DATA;
 use crate::bytes::{self, CACHE_LINE};
 
-/// A length that says that what follows is no plain record: a byte for the kind, then the length in 8 bytes.
+/// A length that marks something other than a plain record: a byte for the kind and 8 bytes for the length follow.
 const ESCAPE: u32 = u32::MAX;
-/// What is there before large pages are asked for: writers that get little do not touch more.
+/// The initial size, before large pages are requested. Small outputs need no more.
 const SMALL: usize = 1 << 20;
 
-/// The bytes of records. Where each begins is kept elsewhere, in units of [`Packed::place`].
+/// The bytes of records. Their places, in units of `1 << shift` bytes, are kept elsewhere.
 pub(crate) struct Packed {
     bytes: Vec<u8>,
-    /// What it may hold without growing, beyond [`SMALL`].
+    /// The capacity to reserve when it grows beyond [`SMALL`].
     capacity: usize,
-    /// Logarithm of the unit of places, which have 32 bits.
+    /// The logarithm of the unit of places. Places have 32 bits.
     shift: u32,
-    /// Whether records count as other numbers than 1, which are kept with them.
+    /// Whether each record has a count, which is kept with it. Otherwise each counts as 1.
     counted: bool,
 }
 
 impl Packed {
-    /// For records whose charges sum up to `capacity`.
+    /// A buffer for records with charges of up to `capacity` in all.
     pub(super) fn new(capacity: u64, counted: bool) -> Self {
         Packed {
             bytes: Vec::new(),
             capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
-            // An event without bytes takes 13 for a charge of 12, a counted record 21 more than its own 16 or more for one
-            // of 12 more, and each up to 3 before it: less than twice the capacity.
+            // An event without bytes takes 13 bytes for a charge of 12. A record with a count takes 21 bytes beyond its
+            // own 16 or more, for a charge of 12 beyond them. Each may have up to 3 bytes before it. In all that is
+            // less than twice the capacity.
             shift: if capacity < 1 << 31 { 0 } else { 2 },
             counted,
         }
@@ -41,8 +42,8 @@ impl Packed {
         self.bytes.len()
     }
 
-    /// Makes room, for all that will ever come if it can be had: memory that nothing is put into is not taken, and a
-    /// vector that grows step by step would take it twice.
+    /// Reserves memory, if possible for the whole capacity. Untouched memory takes no pages, and a vector that grows
+    /// step by step would take its memory twice.
     #[cold]
     fn grow(&mut self, count: usize) {
         if self.bytes.capacity() == 0 {
@@ -69,7 +70,7 @@ impl Packed {
         (self.bytes.len() >> self.shift) as u32
     }
 
-    /// A record that counts as one, of fewer than 2^32 - 1 bytes: its length and its bytes.
+    /// Adds a record that counts as one and has fewer than 2^32 - 1 bytes: its length and its bytes.
     #[inline(always)]
     pub(super) fn push_plain(&mut self, bytes: &[u8]) -> u32 {
         let place = self.next_place(4 + bytes.len());
@@ -77,7 +78,7 @@ impl Packed {
         place
     }
 
-    /// Any record that leaves bytes.
+    /// Adds any record or event that leaves bytes.
     pub(super) fn push(&mut self, record: &Pushed<'_>) -> u32 {
         let (kind, bytes, records) = match record {
             Pushed::Data(bytes, 1) if !self.counted && bytes.len() < ESCAPE as usize => {
@@ -98,8 +99,8 @@ impl Packed {
         place
     }
 
-    /// Asks for the lines of a record of about `length` bytes at a place: its first ones and its last. What lies between
-    /// in a long record the processor finds by itself.
+    /// Prefetches the first and last cache lines of a record of about `length` bytes. The processor finds the lines
+    /// between by itself.
     #[inline(always)]
     pub(crate) fn prefetch(&self, place: u32, length: usize) {
         let at = (place as usize) << self.shift;
@@ -108,8 +109,7 @@ impl Packed {
         bytes::prefetch(&self.bytes, at + length);
     }
 
-    /// The record at a place with its length before it (FRM-2); nothing when it is none that [`Packed::push_plain`] put
-    /// there.
+    /// The record at a place with its length before it (FRM-2); none unless [`Packed::push_plain`] added it.
     #[inline(always)]
     pub(crate) fn framed(&self, place: u32) -> Option<&[u8]> {
         let rest = &self.bytes[(place as usize) << self.shift..];

@@ -18,14 +18,14 @@ fn own(buffer: &mut Buffer, first: u32) -> Vec<(u32, Vec<String>)> {
         if length == 0 {
             return found;
         }
-        let (places, runs) = buffer.window();
+        let (places, segments) = buffer.window();
         assert_eq!(places.len(), length);
-        for run in runs {
-            let places = &places[run.begin as usize..run.end as usize];
+        for segment in segments {
+            let places = &places[segment.begin as usize..segment.end as usize];
             let texts = places.iter().map(|place| text(buffer.packed.record(*place)));
             match found.last_mut() {
-                Some((at, all)) if *at == run.at => all.extend(texts),
-                _ => found.push((run.at, texts.collect())),
+                Some((at, all)) if *at == segment.at => all.extend(texts),
+                _ => found.push((segment.at, texts.collect())),
             }
         }
         begin += length;
@@ -65,7 +65,7 @@ fn windows_have_what_partitions_leave() {
     }
 }
 
-/// More records than are sorted at a time, some partitions on both sides of a window's end.
+/// More records than one window; some partitions continue in the next window.
 #[test]
 fn windows_join_where_one_ended() {
     let mut buffer = Buffer::new(3, 1 << 40, false);
@@ -80,11 +80,14 @@ fn windows_join_where_one_ended() {
         let length = buffer.sort_from(begin, 1);
         assert_eq!(length, expected);
         if length > 0 {
-            let (places, runs) = buffer.window();
-            for run in runs {
-                for place in &places[run.begin as usize..run.end as usize] {
+            let (places, segments) = buffer.window();
+            for segment in segments {
+                for place in &places[segment.begin as usize..segment.end as usize] {
                     let framed = buffer.packed.framed(*place).unwrap();
-                    found.push(((run.at + 2) % 3, u32::from_le_bytes(framed[4..].try_into().unwrap())));
+                    found.push((
+                        (segment.at + 2) % 3,
+                        u32::from_le_bytes(framed[4..].try_into().unwrap()),
+                    ));
                 }
             }
         }
@@ -95,7 +98,7 @@ fn windows_join_where_one_ended() {
     assert!(found.iter().all(|(slot, number)| (slot + 1) % 3 == (number % 5).min(2)));
 }
 
-/// Threads get whole partitions: as many as are sorted at a time, and one that has more by itself.
+/// Threads get whole partitions: as many as fit into a window, or one larger partition alone.
 #[test]
 fn windows_of_whole_partitions_end_where_one_ends() {
     let mut buffer = Buffer::new(4, 1 << 40, false);
@@ -110,13 +113,16 @@ fn windows_of_whole_partitions_end_where_one_ends() {
     let mut begin = 0;
     for partitions in [&[3, 0][..], &[1], &[2]] {
         let length = buffer.sort_from(begin, 3);
-        let (places, runs) = buffer.window();
+        let (places, segments) = buffer.window();
         assert_eq!(places.len(), length);
-        assert_eq!(runs.iter().map(|run| run.at).collect::<Vec<_>>(), partitions);
-        for run in runs {
-            assert_eq!((run.end - run.begin) as usize, counts[run.at as usize]);
-            let last = buffer.packed.framed(places[run.end as usize - 1]).unwrap();
-            assert_eq!(last[4..], (counts[run.at as usize] as u32 - 1).to_le_bytes());
+        assert_eq!(
+            segments.iter().map(|segment| segment.at).collect::<Vec<_>>(),
+            partitions
+        );
+        for segment in segments {
+            assert_eq!((segment.end - segment.begin) as usize, counts[segment.at as usize]);
+            let last = buffer.packed.framed(places[segment.end as usize - 1]).unwrap();
+            assert_eq!(last[4..], (counts[segment.at as usize] as u32 - 1).to_le_bytes());
         }
         begin += length;
     }
@@ -147,7 +153,7 @@ fn charges_and_counts() {
     assert_eq!(buffer.packed.record(buffer.window().0[0]), Pushed::Data(b"abc", 77));
 }
 
-/// Places have 32 bits also in the largest buffers: records begin at multiples of 4 there.
+/// In the largest buffers records begin at multiples of 4, so that places fit into 32 bits.
 #[test]
 fn places_of_large_buffers_count_in_fours() {
     let mut buffer = Buffer::new(1, 1 << 33, false);

@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result, Role};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Whether an output is two files or one.
+/// Whether an output is two files or one. FIL-1 and FIL-2 define these two; version 1 of the format has no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// `NAME.data` and `NAME.index`.
@@ -13,7 +13,7 @@ pub enum Layout {
     Single,
 }
 
-/// The file or files of one output.
+/// The file or files of one output (FIL-1, FIL-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Files {
     /// Data and index in one file.
@@ -41,7 +41,7 @@ impl Files {
         Files::Single(with_extension(name.as_ref(), "faro"))
     }
 
-    /// The files with their roles, in the order in which a writer commits to them.
+    /// The files with their roles, in the order in which a writer commits them: data first.
     pub fn paths(&self) -> Vec<(Role, &Path)> {
         match self {
             Files::Single(path) => vec![(Role::Single, path)],
@@ -49,10 +49,10 @@ impl Files {
         }
     }
 
-    /// The files of an output that is to be written (PUB-1): without a layout the name says which.
+    /// The files of an output to be written (PUB-1). Without a layout, the ending of the name decides.
     ///
     /// # Errors
-    /// `invalid-argument` for a name that ends otherwise than the layout says, and for one that is no file's.
+    /// `invalid-argument` when the ending of the name contradicts the layout, and for a path without a file name.
     pub fn to_write(name: impl AsRef<Path>, layout: Option<Layout>) -> Result<Files> {
         let name = name.as_ref();
         let (stem, said) = Files::split(name)?;
@@ -68,7 +68,7 @@ impl Files {
         }
     }
 
-    /// A NAME without its ending, and the layout that the ending says (PUB-1).
+    /// A NAME without its ending, and the layout that the ending stands for (PUB-1).
     pub(crate) fn split(name: &Path) -> Result<(PathBuf, Option<Layout>)> {
         let (stem, layout) = match name.extension().and_then(|extension| extension.to_str()) {
             Some("faro") => (name.with_extension(""), Some(Layout::Single)),
@@ -89,11 +89,11 @@ impl Files {
         }
     }
 
-    /// Finds the files that a path means: `NAME.faro`, `NAME.data` and `NAME.index` (each means both), the name of an
-    /// existing file, or `NAME` of either. What the files are, their headers say (FIL-4).
+    /// Finds the files of an output that exists. The path is `NAME.faro`, `NAME.data` or `NAME.index` (either means
+    /// both), the name of any other file, or `NAME` alone. The headers say what the files are (FIL-4).
     ///
     /// # Errors
-    /// `io` when `NAME` is the name of nothing, `invalid-argument` when it is that of two outputs.
+    /// `io` when there is no output `NAME`, `invalid-argument` when there are two: a single file and a pair.
     pub fn locate(path: impl AsRef<Path>) -> Result<Files> {
         let path = path.as_ref();
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -123,7 +123,7 @@ impl Files {
     }
 }
 
-/// `NAME` and a dot and the extension: a dot inside NAME stays, unlike with `Path::with_extension`.
+/// `NAME`, a dot, and the extension. Unlike `Path::with_extension`, it keeps a dot in NAME.
 pub(crate) fn with_extension(name: &Path, extension: &str) -> PathBuf {
     let mut text = OsString::from(name);
     text.push(".");

@@ -1,4 +1,4 @@
-//! A file that is read at positions, and that knows its role, so that errors can name it.
+//! A file that is read by position. It knows its role, so errors can name it.
 
 #[cfg(test)]
 pub(crate) mod seam;
@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An open file of an output. Reads are positioned, so any number of threads may share one.
+/// An open file of an output. Reads are positioned, so any number of threads may share it.
 #[derive(Debug)]
 pub(crate) struct InputFile {
     file: ReadFile,
     path: PathBuf,
     role: Role,
-    /// Bytes that were read, for tests of how many there are.
+    /// Counts the bytes that were read, for tests.
     #[cfg(test)]
     pub(crate) read: std::sync::atomic::AtomicU64,
     #[cfg(test)]
@@ -23,7 +23,7 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    /// Opens a file for reading: `io` when that fails, and for what is not a regular file (OPN-4).
+    /// Opens a file for reading. A failure, and anything but a regular file, is `io` (OPN-4).
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let open = || {
             let file = open_without_waiting(path)?;
@@ -64,7 +64,7 @@ impl InputFile {
         Ok(metadata.len())
     }
 
-    /// Says that a fault is in this file.
+    /// Adds this file to an error.
     pub(crate) fn blame(&self, error: Error) -> Error {
         error.in_file(self.role, &self.path)
     }
@@ -73,7 +73,7 @@ impl InputFile {
         Error::io(what, &self.path, Some(self.role), error)
     }
 
-    /// Reads from `offset` on until `buffer` is full or the file ends; returns how many bytes it got.
+    /// Reads from `offset` on until `buffer` is full or the file ends, and returns how many bytes it read.
     pub(crate) fn read_up_to(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -102,7 +102,7 @@ impl InputFile {
         read_at(&self.file, buffer, offset)
     }
 
-    /// Fills `buffer` from `offset` on. A file that ends before that shrank since it was opened: `truncated` at its
+    /// Fills `buffer` from `offset` on. A file that ends too early has shrunk since it was opened: `truncated` at its
     /// size (BLK-8).
     pub(crate) fn read_exact(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let filled = self.read_up_to(offset, buffer)?;
@@ -118,7 +118,7 @@ impl InputFile {
         Ok(())
     }
 
-    /// An empty vector with room for bytes of this file: `io` when the system has none.
+    /// An empty vector with room for `length` bytes; `io` when the system has no memory.
     pub(crate) fn room(&self, length: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let refused = |error| self.io(&format!("take {length} bytes of memory"), error);
@@ -132,7 +132,8 @@ impl InputFile {
         Ok(bytes)
     }
 
-    /// The bytes from `offset` on. The caller has checked `length` against a limit and the size of the file.
+    /// Reads `length` bytes from `offset` on. The caller has compared `length` with a limit and with the size of the
+    /// file.
     pub(crate) fn read_vec(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
         let mut bytes = self.room(length)?;
         bytes.resize(length, 0);
@@ -141,7 +142,7 @@ impl InputFile {
     }
 }
 
-/// A pipe is opened at once, though nobody may ever write to it; to regular files the flag means nothing.
+/// With this flag, opening a pipe that has no writer does not block. It has no effect on regular files.
 #[cfg(unix)]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

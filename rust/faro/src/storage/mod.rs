@@ -1,4 +1,4 @@
-//! Where bytes come from and go to: the files of an output, their names, and how names are given (spec, FIL and PUB).
+//! The files of an output, their names, and how they are published (spec, FIL and PUB).
 
 mod files;
 mod input_file;

@@ -1,4 +1,4 @@
-//! A file that is appended to, in large pieces.
+//! A file that is appended to in large pieces.
 
 use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
@@ -8,36 +8,36 @@ use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a write, and what writes are aligned to as far as commits allow.
+/// The size of a write in bytes. Writes are aligned to it as far as commits allow.
 const PIECE: u64 = 1 << 20;
-/// Bytes that are asked for ahead of a long file: a file system that finds out with each write that it has to grow is
-/// half as fast.
+/// How many bytes are reserved ahead of a long file. Growing the file with each write would halve the speed of the file
+/// system.
 const AHEAD: u64 = 16 << 20;
 
-/// A new file with a buffer before it. Unless it was told to keep the file, dropping it removes the file.
+/// A new file with a buffer before it. Dropping it removes the file, unless [`AppendFile::keep`] was called.
 #[derive(Debug)]
 pub(crate) struct AppendFile {
-    /// While it is written (PUB-6). Before the file, which is closed after it.
+    /// Present while the file is written (PUB-6). It is declared, and so dropped, before the file.
     living: Option<Living>,
     born: Birth,
     file: File,
     path: PathBuf,
     role: Role,
     buffer: Vec<u8>,
-    /// Where the buffer's first byte goes.
+    /// The offset of the buffer's first byte.
     written: u64,
-    /// Nothing is written while a region is open that may be given up and that others would see (WRT-8).
+    /// Whether writes are held back: others could see a region that may still be given up (WRT-8).
     held: bool,
     keep: bool,
     discarded: bool,
-    /// Whether room is asked for ahead.
+    /// Whether space is reserved ahead.
     asks: bool,
-    /// Up to where room was asked for.
+    /// The end of the reserved space.
     room: u64,
 }
 
 impl AppendFile {
-    /// Creates a file that did not exist before, or with `replacing` removes what has its name.
+    /// Creates a file that did not exist. With `replacing`, it first removes the file that has the name.
     pub(crate) fn create(path: PathBuf, role: Role, replacing: bool) -> Result<Self> {
         let NewFile { living, file } =
             new_file(&path, replacing).map_err(|(step, error)| Error::io(step, &path, Some(role), error))?;
@@ -57,20 +57,20 @@ impl AppendFile {
         })
     }
 
-    /// The file is whole, or given up: it is no living writer's any more.
+    /// Ends the writing of the file, finished or given up: it is no longer a living writer's file.
     fn release(&mut self) {
         if self.living.take().is_some() {
             unlock_file(&self.file);
         }
     }
 
-    /// From now on room on the device is asked for ahead of what is written. That is a hint: where it is refused,
-    /// writing goes on without, and nobody sees it in the file's size.
+    /// Reserves space on the device ahead of writes from now on. It is a hint: if it fails, writing goes on, and it
+    /// does not change the file's size.
     pub(crate) fn ask_for_room(&mut self) {
         self.asks = true;
     }
 
-    /// Asks for room if `length` bytes more need it. Whoever writes less than a piece writes a small file.
+    /// Reserves space if `length` more bytes need it. A file smaller than a piece gets none.
     fn make_room(&mut self, length: u64) {
         let end = self.written + length;
         if self.asks && end > self.room && length >= PIECE {
@@ -78,14 +78,14 @@ impl AppendFile {
             let until = end + AHEAD;
             let refused = reserve_room(&self.file, from, until - from).err();
             self.asks = refused.is_none();
-            // Another refusal may leave a part of it, which is to be given back.
+            // Another failure may leave a part reserved, to be given back.
             if refused.is_none_or(|error| error.kind() != ErrorKind::Unsupported) {
                 self.room = until;
             }
         }
     }
 
-    /// Gives back the room that was not needed. When that fails, the file only takes more of the device than it should.
+    /// Gives back the space that was not needed. If that fails, the file only takes more of the device than it should.
     pub(crate) fn give_room_back(&mut self) {
         if self.room > self.written {
             let _ = self.file.set_len(self.written);
@@ -97,22 +97,22 @@ impl AppendFile {
         Error::io(what, &self.path, Some(self.role), error)
     }
 
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     pub(crate) fn offset(&self) -> u64 {
         self.written + self.buffer.len() as u64
     }
 
-    /// What is not written yet; bytes appended here are written by the next call that writes.
+    /// The buffered bytes. A caller may append to it; the next write takes them.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Whether so much waits that it should be written.
+    /// Whether the buffer has enough for a write.
     pub(crate) fn is_full(&self) -> bool {
         self.buffer.len() as u64 >= PIECE
     }
 
-    /// Writes whole pieces, and keeps the rest.
+    /// Writes whole pieces, and keeps the rest in the buffer.
     pub(crate) fn write_pieces(&mut self) -> Result<()> {
         let end = self.offset() / PIECE * PIECE;
         match end.checked_sub(self.written) {
@@ -121,7 +121,7 @@ impl AppendFile {
         }
     }
 
-    /// Writes all that waits.
+    /// Writes the whole buffer.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.write(self.buffer.len())
     }
@@ -136,17 +136,17 @@ impl AppendFile {
         Ok(())
     }
 
-    /// Keeps everything in memory until told otherwise.
+    /// Keeps everything in memory while `held`.
     pub(crate) fn hold(&mut self, held: bool) {
         self.held = held;
     }
 
-    /// Syncs to the device what was written.
+    /// Syncs the written bytes to the device.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.file.sync_data().map_err(|error| self.io("sync the file", error))
     }
 
-    /// Forgets everything from `offset` on.
+    /// Drops everything from `offset` on.
     pub(crate) fn cut(&mut self, offset: u64) -> Result<()> {
         match offset.checked_sub(self.written) {
             Some(kept) => self.buffer.truncate(kept as usize),
@@ -165,40 +165,40 @@ impl AppendFile {
         Ok(())
     }
 
-    /// Whether the file outlives this.
+    /// Sets whether the file stays when this is dropped.
     pub(crate) fn keep(&mut self, keep: bool) {
         self.keep = keep;
     }
 
-    /// Whether the file outlives this.
+    /// Whether the file stays when this is dropped.
     pub(crate) fn is_kept(&self) -> bool {
         self.keep
     }
 
-    /// The file is finished: it stays, and is no living writer's any more.
+    /// Finishes the file: it stays, and is no longer a living writer's file.
     pub(crate) fn finish(&mut self) {
         self.keep = true;
         self.buffer = Vec::new();
         self.release();
     }
 
-    /// The name that the file has now.
+    /// The current name of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file was given another name.
+    /// Notes that the file has another name now.
     pub(crate) fn is_now(&mut self, path: &Path) {
         self.path = path.to_path_buf();
     }
 
-    /// Removes the file, if that is possible; nothing more is written.
+    /// Removes the file if possible. Nothing more is written.
     pub(crate) fn discard(&mut self) {
         self.buffer = Vec::new();
         if !self.discarded && self.born.is_here() {
-            // Not when somebody gave the name to another file, or this file another name.
+            // Not if the name belongs to another file by now, or this file was renamed.
             if self.has_its_name() {
-                // Where that is refused, it stays as it is (WRT-6).
+                // If that fails, it stays as it is (WRT-6).
                 let _ = std::fs::remove_file(&self.path);
             }
             self.discarded = true;
@@ -206,7 +206,7 @@ impl AppendFile {
         }
     }
 
-    /// Whether what has the file's name is the file.
+    /// Whether the file still has its name.
     #[cfg(unix)]
     fn has_its_name(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -216,14 +216,13 @@ impl AppendFile {
         }
     }
 
-    /// An open file keeps its name here.
+    /// Windows keeps the names of open files.
     #[cfg(windows)]
     fn has_its_name(&self) -> bool {
         true
     }
 
-    /// Takes back what a file that others follow has from `offset` on; removes it when that is refused (WRT-6). Nothing
-    /// more is written.
+    /// Cuts a followed file at `offset`, and removes the file if that fails (WRT-6). Nothing more is written.
     pub(crate) fn take_back(&mut self, offset: u64) {
         self.buffer = Vec::new();
         let cut = self.file.metadata().and_then(|now| match now.len() > offset {
@@ -235,7 +234,7 @@ impl AppendFile {
         }
     }
 
-    /// Gives the file its final name, and goes on with it under that name.
+    /// Renames the file.
     pub(crate) fn rename(&mut self, path: &Path) -> Result<()> {
         if self.path != path {
             std::fs::rename(&self.path, path).map_err(|error| self.io("rename the file", error))?;

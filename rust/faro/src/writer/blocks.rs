@@ -1,4 +1,4 @@
-//! Records to sealed blocks (spec, SRT-6), in memory.
+//! Builds sealed blocks from records, in memory (spec, SRT-6).
 
 use super::options::WriterOptions;
 use super::region::Stream;
@@ -9,14 +9,14 @@ use crate::bytes::append;
 use crate::bytes::pad8;
 use crate::codec::{Compressor, Trained};
 use crate::error::Result;
-use crate::sort_buffer::{Gather, Pushed};
+use crate::sort_buffer::{PackedRecords, Pushed};
 
 /// Where blocks go.
 pub(crate) trait Sink {
-    /// What blocks are appended to.
+    /// The bytes that blocks are appended to.
     fn buffer(&mut self) -> &mut Vec<u8>;
 
-    /// A block is complete; what is in the buffer may be taken.
+    /// Called when a block is complete: the sink may take the bytes from the buffer.
     fn block_ended(&mut self) -> Result<()>;
 }
 
@@ -31,13 +31,13 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Makes one block after another. Blocks are made where they are written from.
+/// Builds blocks one after another, directly in the buffer that is written.
 pub(crate) struct BlockBuilder {
     seal: Seal,
     framing: Framing,
     target: usize,
     compressor: Compressor,
-    /// Where the header of the data block in hand will stand in the buffer.
+    /// Where the header of the open data block will be in the buffer.
     open: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ impl BlockBuilder {
         })
     }
 
-    /// From now on compresses small blocks with a dictionary, whose number in the file is given.
+    /// Compresses small blocks with a dictionary from now on; `number` is its number in the file.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
         self.compressor.use_dictionary(number, trained)
     }
@@ -69,12 +69,13 @@ impl BlockBuilder {
         self.seal
     }
 
-    /// Records and events of an extent, by their places. `all` begins with them, and goes on with those that follow.
-    pub(crate) fn gather<S: Sink>(
+    /// Adds the records and events of an extent, by their places. `all` begins with `places` and continues with the
+    /// places after them.
+    pub(crate) fn push_all<S: Sink>(
         &mut self,
         to: &mut S,
         stream: &mut Stream,
-        from: Gather<'_>,
+        from: PackedRecords<'_>,
         places: &[u32],
         all: &[u32],
     ) -> Result<()> {
@@ -92,7 +93,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// A record or an event.
+    /// Adds a record or an event.
     pub(crate) fn pushed<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, record: &Pushed<'_>) -> Result<()> {
         match record {
             Pushed::Data(bytes, records) => self.record(to, stream, bytes, *records),
@@ -104,7 +105,7 @@ impl BlockBuilder {
         }
     }
 
-    /// A record with its length before it.
+    /// Adds a record with its length before it.
     #[inline(always)]
     fn framed<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, framed: &[u8]) -> Result<()> {
         stream.tally.records += 1;
@@ -122,7 +123,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// A data record, cut into blocks or joined with others.
+    /// Adds a data record: cut into blocks, or together with others in one.
     fn record<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, record: &[u8], records: u64) -> Result<()> {
         stream.tally.records += records;
         match self.framing {
@@ -131,7 +132,7 @@ impl BlockBuilder {
                 if self.length(to).is_some_and(|length| length + needed > self.target) {
                     self.end_data_block(to, stream)?;
                 }
-                // Longer records were refused: a block's plain size is 32 bits wide.
+                // Longer records were refused, since the plain size of a block has 32 bits.
                 let length = (record.len() as u32).to_le_bytes();
                 let buffer = self.data_block(to.buffer());
                 buffer.extend_from_slice(&length);
@@ -157,25 +158,20 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// An event: a block of its own.
+    /// Adds an event, as a block.
     pub(crate) fn event<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, kind: u8, bytes: &[u8]) -> Result<()> {
         self.end_data_block(to, stream)?;
-        let event = StoredBlock {
-            kind,
-            plain_size: bytes.len() as u32,
-            stored: bytes,
-            ..StoredBlock::default()
-        };
+        let event = StoredBlock::new(bytes, bytes.len() as u32).kind(kind);
         self.stored_block(to, stream, &event)
     }
 
-    /// A data block, compressed as the options say.
+    /// Adds a data block, compressed as the options say.
     pub(crate) fn plain_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream, plain: &[u8]) -> Result<()> {
         self.data_block(to.buffer()).extend_from_slice(plain);
         self.end_data_block(to, stream)
     }
 
-    /// A block as it is.
+    /// Adds a stored block as it is.
     pub(crate) fn stored_block<S: Sink>(
         &mut self,
         to: &mut S,
@@ -197,12 +193,12 @@ impl BlockBuilder {
         to.block_ended()
     }
 
-    /// No block is in hand any more, and what there was of it is none of this one's business.
+    /// Forgets the open block. The caller drops its bytes.
     pub(crate) fn forget(&mut self) {
         self.open = None;
     }
 
-    /// Plain bytes of the data block in hand.
+    /// The plain bytes of the open data block.
     fn length<S: Sink>(&self, to: &mut S) -> Option<usize> {
         let start = self.open?;
         Some(to.buffer().len() - start - BlockHeader::SIZE)
@@ -213,7 +209,7 @@ impl BlockBuilder {
         buffer.extend_from_slice(&[0; BlockHeader::SIZE]);
     }
 
-    /// The buffer, where the payload of the data block in hand may be appended.
+    /// The buffer, with a data block open to append to its payload.
     fn data_block<'a>(&mut self, buffer: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
         if self.open.is_none() {
             self.begin_data_block(buffer);
@@ -221,7 +217,7 @@ impl BlockBuilder {
         buffer
     }
 
-    /// Seals the data block in hand, if there is one.
+    /// Seals the open data block, if there is one.
     pub(crate) fn end_data_block<S: Sink>(&mut self, to: &mut S, stream: &mut Stream) -> Result<()> {
         let Some(start) = self.open.take() else {
             return Ok(());
@@ -255,14 +251,14 @@ impl BlockBuilder {
     }
 }
 
-/// Appends a block to bytes that end at a multiple of 8.
+/// Appends a block to a buffer that ends at a multiple of 8.
 pub(super) fn append_block(to: &mut Vec<u8>, seal: Seal, header: &BlockHeader, stored: &[u8]) {
     to.extend_from_slice(&header.encode(seal, stored));
     to.extend_from_slice(stored);
     pad(to, header.stored_size);
 }
 
-/// The zeros behind a stored payload.
+/// The zeros after a stored payload.
 #[inline(always)]
 fn pad(to: &mut Vec<u8>, stored_size: u32) {
     append(to, &[0; 8][..(pad8(stored_size) - u64::from(stored_size)) as usize]);

@@ -1,4 +1,4 @@
-//! The dictionaries of a file that is written: those that stand in it, and those that wait for a region (spec, DIC-8).
+//! The dictionaries of a file that is being written: those in the file, and those that wait for a region (spec, DIC-8).
 
 use crate::block::dictionary::{self, MOST};
 use crate::error::{Error, Result};
@@ -6,27 +6,27 @@ use crate::message::DictionaryEntry;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most bytes of a dictionary that a writer takes (DIC-8), as many as readers take by default.
+/// The most bytes in a dictionary that a writer accepts (DIC-8): the default limit of readers.
 const LARGEST: usize = 1 << 20;
 
-/// The dictionaries that were given or trained, numbered from 1.
+/// The dictionaries that the caller gave or that were trained, numbered from 1.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionaries {
     numbers: HashMap<Arc<[u8]>, u16>,
-    /// Those that no region stands behind yet. They come after all that were written.
+    /// The dictionaries without a region after them yet. Their numbers follow those of the written ones.
     waiting: Vec<Arc<[u8]>>,
     written: Vec<DictionaryEntry>,
-    /// Where the blocks of those that wait begin, when they were written before the region in hand, and their entries.
+    /// If the waiting dictionaries were written before the current region: where their blocks begin, and their entries.
     in_hand: Option<(u64, Vec<DictionaryEntry>)>,
 }
 
 impl Dictionaries {
-    /// How many there are, those that wait too.
+    /// The number of dictionaries, with those that wait.
     pub(crate) fn count(&self) -> usize {
         self.written.len() + self.waiting.len()
     }
 
-    /// Refuses what cannot be one more (DIC-8).
+    /// Refuses bytes that cannot become another dictionary (DIC-8).
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<()> {
         if let Some(found) = dictionary::fault_of(bytes) {
             let expected = "a Zstandard dictionary of 8 bytes or more that begins with 37 A4 30 EC";
@@ -42,12 +42,12 @@ impl Dictionaries {
         Ok(())
     }
 
-    /// The number of a dictionary that passed its check, which waits from now on unless it is here already.
+    /// Adds a dictionary that passed the check, unless the file has it already, and returns its number.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> u16 {
         if let Some(number) = self.numbers.get(bytes) {
             return *number;
         }
-        // At most 65,535, as the check saw to.
+        // At most 65,535, by the check.
         let number = (self.count() + 1) as u16;
         let bytes: Arc<[u8]> = Arc::from(bytes);
         self.waiting.push(bytes.clone());
@@ -55,8 +55,8 @@ impl Dictionaries {
         number
     }
 
-    /// Writes those that wait before a region whose blocks would begin at `offset`; `append` writes one by its number, and
-    /// says where its block begins.
+    /// Writes the waiting dictionaries before a region that would begin at `offset`. `append` writes the block of one
+    /// and returns its offset.
     pub(crate) fn begin_region(
         &mut self,
         offset: u64,
@@ -75,7 +75,7 @@ impl Dictionaries {
         Ok(())
     }
 
-    /// The region in hand is committed with blocks, and the dictionaries before it.
+    /// Commits the dictionaries together with the current region, which has blocks.
     pub(crate) fn commit(&mut self) {
         if let Some((_, entries)) = self.in_hand.take() {
             self.written.extend(entries);
@@ -83,13 +83,13 @@ impl Dictionaries {
         }
     }
 
-    /// The region in hand leaves nothing: those before it wait for the next one. Where the first of their blocks began,
-    /// and how many they are.
+    /// Makes the dictionaries before the current region, which leaves nothing, wait for the next. Returns where their
+    /// blocks began, and how many there are.
     pub(crate) fn give_up(&mut self) -> Option<(u64, usize)> {
         self.in_hand.take().map(|(offset, entries)| (offset, entries.len()))
     }
 
-    /// The entries of those that were written.
+    /// The entries of the written dictionaries.
     pub(crate) fn entries(&self) -> Vec<DictionaryEntry> {
         self.written.clone()
     }

@@ -1,6 +1,6 @@
-//! The records of a sort buffer to the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
+//! Writes the records of a sort buffer as the extents of a region (spec, SRT-2 and SRT-6 to SRT-8).
 
-use super::crew::write_own;
+use super::compress_threads::write_own;
 use super::owner::{MemberBits, Owner};
 use super::region_builder::RegionBuilder;
 use super::training::Preview;
@@ -8,18 +8,18 @@ use crate::error::Result;
 use crate::sort_buffer::{Pushed, SortBuffer, places_of};
 
 /// Writes the region that a sort buffer holds (SRT-6 to SRT-8).
-pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
-    let shape = core.shape;
-    if core.may_train() {
-        let preview = preview(core, buffer);
-        core.train(&preview)?;
+pub(super) fn write_region(builder: &mut RegionBuilder, buffer: &mut SortBuffer<MemberBits>) -> Result<()> {
+    let shape = builder.shape;
+    if builder.may_train() {
+        let preview = preview(builder, buffer);
+        builder.train(&preview)?;
     }
-    core.begin_region(false)?;
-    core.expect_extents(buffer.own_partitions());
-    // A dense region begins at the rotation; a sparse one ascends.
+    builder.begin_region(false)?;
+    builder.expect_extents(buffer.own_partitions());
+    // A dense region begins at the rotation; a sparse region is in ascending order.
     let is_sparse = shape.is_sparse(buffer.own_partitions());
     let first = if is_sparse { 0 } else { shape.rotation };
-    let mut makers = core.take_makers();
+    let mut block_builders = builder.take_block_builders();
     let mut begin = 0;
     let mut last = None;
     loop {
@@ -28,49 +28,53 @@ pub(super) fn write_region(core: &mut RegionBuilder, buffer: &mut SortBuffer<Mem
             break;
         }
         begin += sorted;
-        let (places, runs) = buffer.window();
-        // Threads are given whole partitions: what one begins where another ends are blocks.
-        if !makers.is_empty() {
-            write_own(core, &mut makers, buffer.gather(), places, runs)?;
+        let (places, segments) = buffer.window();
+        // Threads get units of whole blocks, so all places of a partition must be sorted at once.
+        if !block_builders.is_empty() {
+            write_own(builder, &mut block_builders, buffer.packed_records(), places, segments)?;
             continue;
         }
-        for run in runs {
-            // A partition may go on from one window into the next.
-            if last.replace(run.at) != Some(run.at) {
-                core.end_extent()?;
-                core.begin_extent(Owner::Own(run.at));
+        for segment in segments {
+            // A partition may continue in the next window.
+            if last.replace(segment.at) != Some(segment.at) {
+                builder.end_extent()?;
+                builder.begin_extent(Owner::Own(segment.at));
             }
-            let all = &places[run.begin as usize..];
-            core.gather(buffer.gather(), &all[..(run.end - run.begin) as usize], all)?;
+            let all = &places[segment.begin as usize..];
+            builder.push_all(
+                buffer.packed_records(),
+                &all[..(segment.end - segment.begin) as usize],
+                all,
+            )?;
         }
     }
-    core.end_extent()?;
-    core.keep_makers(makers);
+    builder.end_extent()?;
+    builder.keep_block_builders(block_builders);
     let mut places = Vec::new();
     for (group, pieces) in buffer.shared() {
-        core.begin_extent(Owner::Shared(group.members.clone()));
-        core.add_records(group.empty_records);
+        builder.begin_extent(Owner::Shared(group.members.clone()));
+        builder.add_records(group.empty_records);
         for piece in pieces {
             places_of(piece, &mut places);
-            core.gather(buffer.gather(), &places, &places)?;
+            builder.push_all(buffer.packed_records(), &places, &places)?;
         }
-        core.end_extent()?;
+        builder.end_extent()?;
     }
     for (at, records) in buffer.empty_own() {
-        core.begin_extent(Owner::Own(at));
-        core.add_records(records);
+        builder.begin_extent(Owner::Own(at));
+        builder.add_records(records);
     }
-    core.commit_region(false)
+    builder.commit_region(false)
 }
 
-/// What a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
-fn preview<'a>(core: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
-    let mut preview = core.preview();
+/// The records that a dictionary may be trained on: the region's own data records, as many as are sorted at a time.
+fn preview<'a>(builder: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
+    let mut preview = builder.preview();
     if buffer.sort_from(0, 0) > 0 {
-        let (places, runs) = buffer.window();
-        let packed = buffer.gather().packed;
-        for run in runs {
-            for place in &places[run.begin as usize..run.end as usize] {
+        let (places, segments) = buffer.window();
+        let packed = buffer.packed_records().packed;
+        for segment in segments {
+            for place in &places[segment.begin as usize..segment.end as usize] {
                 if let Pushed::Data(bytes, _) = packed.record(*place) {
                     preview.push(bytes);
                 }
@@ -81,11 +85,11 @@ fn preview<'a>(core: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> 
     preview
 }
 
-/// A record that is larger than the sort buffer: a region of its own (SRT-2).
-pub(super) fn oversized(core: &mut RegionBuilder, owner: Owner, record: &Pushed<'_>) -> Result<()> {
-    core.begin_region(false)?;
-    core.begin_extent(owner);
-    core.pushed(record)?;
-    core.end_extent()?;
-    core.commit_region(false)
+/// Writes a record that is larger than the sort buffer as a separate region (SRT-2).
+pub(super) fn oversized(builder: &mut RegionBuilder, owner: Owner, record: &Pushed<'_>) -> Result<()> {
+    builder.begin_region(false)?;
+    builder.begin_extent(owner);
+    builder.pushed(record)?;
+    builder.end_extent()?;
+    builder.commit_region(false)
 }

@@ -1,8 +1,8 @@
-//! Writing: calls, and where regions end (spec, WRT and SRT).
+//! Writing outputs (spec, WRT and SRT).
 
 mod append;
 mod blocks;
-mod crew;
+mod compress_threads;
 mod dictionaries;
 mod extents;
 mod options;

@@ -10,17 +10,18 @@ use crate::storage::Layout;
 use std::ops::Range;
 use uuid::Uuid;
 
-/// What a writer does to survive a crash of the machine (WRT-5).
+/// What a writer syncs, to survive a crash of the machine (WRT-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Durability {
-    /// Nothing is synced.
+    /// Nothing: a crash of the machine may lose committed regions, and published files.
     #[default]
     None,
-    /// Each committed region, and the published files, are synced to the device.
+    /// Each committed region, and the published files.
     Commit,
 }
 
-/// How a [`crate::Writer`] writes. [`WriterOptions::new`] gives the defaults of the specification.
+/// How a [`crate::Writer`] writes. [`WriterOptions::new`] returns the defaults of the specification.
 ///
 /// ```
 /// use faro::{Codec, Layout, WriterOptions};
@@ -30,54 +31,56 @@ pub enum Durability {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriterOptions {
-    /// Paired or single files. When absent, the NAME says it: single if it ends with `.faro`, else paired (PUB-1).
+    /// A pair or a single file. When absent, the NAME decides: single if it ends with `.faro`, else a pair (PUB-1).
     pub layout: Option<Layout>,
-    /// P, the count of partitions, 1 to 2^28.
+    /// The number of partitions, 1 to 2^28; P in the specification.
     pub partition_count: u32,
-    /// Number of the first partition.
+    /// The number of the first partition; 0 by default.
     pub first_partition: u32,
-    /// What the plain payloads are.
+    /// What the plain payloads are; records by default.
     pub framing: Framing,
-    /// The producer's number.
+    /// The producer's number; 0 by default.
     pub producer: u64,
-    /// Attempt of the producer.
+    /// The producer's attempt; 0 by default.
     pub attempt: u32,
-    /// 16 random bytes, a UUID's, when absent.
+    /// The identity of the output; a random UUID when absent.
     pub file_id: Option<[u8; 16]>,
-    /// Target of a data block's plain bytes, 1 to 2^26. Blocks never become larger than `max_plain_size`.
+    /// The target for the plain bytes of a data block, 1 to 2^26; 64 KiB by default. Blocks never become larger than
+    /// `max_plain_size`.
     pub block_size: u32,
-    /// Bytes that the sort buffer holds before it closes a region, 1 to 2^33.
+    /// How many bytes the sort buffer holds before it closes a region, 1 to 2^33; 64 MiB by default (SRT-1).
     pub buffer_size: u64,
-    /// How data blocks are compressed.
+    /// How data blocks are compressed; not at all by default.
     pub codec: Codec,
-    /// Level of Zstandard, 1 to 19.
+    /// The compression level of Zstandard, 1 to 19; 1 by default.
     pub level: i32,
-    /// Threads that compress, 1 to 64. With 1 it is the caller's own. With more, the blocks of each region are made by
-    /// as many threads while the caller's writes: the files are the same, byte by byte. Each thread takes about 1 MiB,
-    /// and sorting 4 bytes for each record, beside the sort buffer. Worth it with a codec only.
+    /// How many threads compress, 1 to 64. With 1, the caller's thread compresses. With more, that many threads build
+    /// the blocks of each region while the caller's thread writes; the files are the same byte for byte. Each thread
+    /// takes about 1 MiB, and sorting takes 4 bytes for each record, in addition to the sort buffer. More than 1 is
+    /// useful only with a codec.
     pub compress_threads: usize,
-    /// Whether blocks may be compressed with dictionaries: with codec Zstandard the writer trains one when blocks are
-    /// small, with any codec it takes those of [`crate::Writer::dictionary`] (DIC-7).
+    /// Whether blocks may be compressed with dictionaries (DIC-7). With the codec Zstandard, the writer trains one when
+    /// blocks are small. With any codec, it accepts those of [`crate::Writer::dictionary`].
     pub dictionaries: bool,
-    /// Whether the order of calls is kept within each partition.
+    /// Whether each partition keeps the order of the calls (SRT-4); true by default.
     pub ordered: bool,
-    /// The partition, counted from the first, whose extent comes first in dense regions.
+    /// The partition with the first extent in dense regions, counted from the first partition; 0 by default.
     pub rotation: u32,
-    /// Whether the footer gets statistics.
+    /// Whether the footer has statistics (FTR-4); true by default.
     pub statistics: bool,
-    /// The writing program.
+    /// The name of the writing program, for the footer.
     pub created_by: Option<String>,
-    /// What is synced.
+    /// What is synced; nothing by default.
     pub durability: Durability,
-    /// Whether others may follow the files while they are written: they bear their final names from the start.
+    /// Whether readers may follow the files while they are written. The files then have their final names from the
+    /// start.
     pub follow: bool,
-    /// Whether existing files of the final names may be replaced.
+    /// Whether existing files with the final names may be replaced; false by default.
     pub overwrite: bool,
-    /// Largest plain size in bytes of a block that the writer makes, 1 to 2^32 − 1. A reader refuses larger blocks than
-    /// its own limit `max_plain_size` ([`crate::Limits`]), which is 64 MiB like this option: whoever raises one has to
-    /// raise the other.
+    /// The largest plain size of a block, in bytes, 1 to 2^32 − 1; 64 MiB by default. A reader refuses blocks above its
+    /// own limit `max_plain_size` ([`crate::Limits`]), which is also 64 MiB by default: raise both together.
     pub max_plain_size: u32,
-    /// With framing arrow: the encapsulated Arrow IPC schema message.
+    /// The encapsulated Arrow IPC schema message; required with framing arrow.
     pub schema: Option<Vec<u8>>,
 }
 
@@ -88,7 +91,7 @@ macro_rules! setters {
 }
 
 impl WriterOptions {
-    /// The defaults, for so many partitions.
+    /// The default options, for this many partitions.
     pub fn new(partition_count: u32) -> Self {
         WriterOptions {
             layout: None,
@@ -166,7 +169,7 @@ impl WriterOptions {
         schema: Option<Vec<u8>>;
     }
 
-    /// WRT-1: an option out of range is the caller's mistake.
+    /// WRT-1: an option out of range is `invalid-argument`.
     pub(crate) fn check(&self) -> Result<()> {
         let check = |holds: bool, expected: &str, found: u64| match holds {
             true => Ok(()),
@@ -241,9 +244,9 @@ impl WriterOptions {
         self.file_id.unwrap_or_else(|| *Uuid::new_v4().as_bytes())
     }
 
-    /// Lengths of data records that WRT-2 and WRT-3 have nothing to say about.
+    /// The lengths of data records that need no check by WRT-2 and WRT-3.
     pub(crate) fn plain_lengths(&self) -> Range<usize> {
-        // Lengths of 32 bits are kept before the bytes; the largest number is none of them.
+        // The sort buffer keeps lengths in 32 bits, and the largest number has another meaning.
         let most = u32::MAX as usize - 1;
         match self.framing {
             Framing::Records => 0..(self.max_plain_size as usize + 1).saturating_sub(4).min(most),
@@ -252,13 +255,13 @@ impl WriterOptions {
         }
     }
 
-    /// Where data blocks end.
+    /// The size in bytes at which data blocks end.
     pub(crate) fn block_target(&self) -> usize {
         self.block_size.min(self.max_plain_size) as usize
     }
 }
 
-/// Refuses kinds that are neither data nor an event's.
+/// Refuses kinds other than data and events.
 pub(crate) fn check_kind(kind: u8) -> Result<()> {
     match block::is_partition_kind(kind) {
         true => Ok(()),
@@ -285,7 +288,7 @@ mod tests {
         for id in &ids {
             assert_eq!((id[6] >> 4, id[8] >> 6), (4, 0b10), "{id:?}");
         }
-        // Every other bit is drawn, so it is now 0 and now 1.
+        // Every other bit is random, so it is sometimes 0 and sometimes 1.
         let same = |at: usize| {
             ids.iter()
                 .fold((!0, !0), |(ones, zeros), id| (ones & id[at], zeros & !id[at]))

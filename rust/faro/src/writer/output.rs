@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One file, or a data and an index file, that are appended to.
+/// The files of an output: one, or a data and an index file.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// The index file or the single file.
@@ -19,22 +19,22 @@ pub(crate) struct Output {
     files: Files,
     durability: Durability,
     overwrite: bool,
-    /// Others may read what was written.
+    /// Whether readers may follow the files.
     follow: bool,
-    /// Up to where blocks were written together with their regions' messages, for `recover`.
+    /// The end of the blocks that were written with their region messages, which `recover` can find.
     shown: u64,
-    /// The files were given their final names by `finish`.
+    /// Whether `finish` has given the files their final names.
     named: bool,
 }
 
 impl Output {
-    /// Creates the files, their headers waiting in the buffers.
+    /// Creates the files, with their headers in the buffers.
     pub(crate) fn create(base: &Path, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
         let files = Files::to_write(base, options.layout)?;
         let replaces = options.follow && options.overwrite;
         let last = files.first();
         let lock = || PublishingLock::take(&lock_path(last.1)).map_err(|error| refused(last.1, last.0, error));
-        // PUB-4: two that replace the same pair would mix their files.
+        // PUB-4: without the lock, two writers that replace the same pair could mix their files.
         let _lock = if replaces { Some(lock()?) } else { None };
         let create = |path: &Path, role, kind| -> Result<AppendFile> {
             check_free(path, role, options.overwrite)?;
@@ -52,7 +52,7 @@ impl Output {
         let (index, data) = match &files {
             Files::Single(path) => (create(path, Role::Single, FileKind::Single)?, None),
             Files::Paired { data, index } => {
-                // ERR-2: of two names that exist, the error has the data file's.
+                // ERR-2: if both names exist, the error has that of the data file.
                 check_free(data, Role::Data, options.overwrite)?;
                 check_free(index, Role::Index, options.overwrite)?;
                 let mut data = create(data, Role::Data, FileKind::Data)?;
@@ -79,8 +79,8 @@ impl Output {
         })
     }
 
-    /// Shows the files to those who follow them, once all is there that they begin with. From now on the files are not
-    /// taken away when the writer is dropped, only when it is aborted.
+    /// Shows the files to followers, once their headers and the schema are written. From now on, dropping the writer
+    /// does not remove the files; aborting it does.
     pub(crate) fn show(&mut self) -> Result<()> {
         if self.follow {
             self.flush()?;
@@ -89,12 +89,12 @@ impl Output {
         Ok(())
     }
 
-    /// The file that partition blocks go to.
+    /// The file for partition blocks.
     pub(crate) fn blocks(&mut self) -> &mut AppendFile {
         self.data.as_mut().unwrap_or(&mut self.index)
     }
 
-    /// The file that metadata blocks go to.
+    /// The file for metadata blocks.
     pub(crate) fn metadata(&mut self) -> &mut AppendFile {
         &mut self.index
     }
@@ -107,19 +107,20 @@ impl Output {
         self.data.is_none()
     }
 
-    /// Bytes of the data file (0 in a single output) and of the index or single file.
+    /// The sizes of the data file (0 in a single output) and of the index or single file.
     pub(crate) fn sizes(&self) -> (u64, u64) {
         (self.data.as_ref().map_or(0, AppendFile::offset), self.index.offset())
     }
 
-    /// Keeps a region's bytes back until it is committed, where others would see them go again.
+    /// Holds back the bytes of a region until it is committed, if followers could see them vanish.
     pub(crate) fn hold_region(&mut self, held: bool) {
         if self.follow && self.is_single() {
             self.index.hold(held);
         }
     }
 
-    /// A region's blocks are complete: with durability, and before others are told, they are written first (WRT-5).
+    /// Called when the blocks of a region are complete. With durability, or with followers, they are written before the
+    /// message (WRT-5).
     pub(crate) fn blocks_are_complete(&mut self) -> Result<()> {
         if self.durability == Durability::Commit {
             self.blocks().flush()?;
@@ -128,13 +129,13 @@ impl Output {
         Ok(())
     }
 
-    /// A region's message is complete.
+    /// Called when the message of a region is complete.
     pub(crate) fn message_is_complete(&mut self) -> Result<()> {
         let end = self.blocks().offset();
         if self.follow || self.durability == Durability::Commit || self.index.is_full() {
             self.flush()?;
         } else if end - self.shown >= SHOWN_EVERY {
-            // WRT-12.
+            // WRT-12: regions reach the files soon, so that `recover` finds them.
             if let Some(data) = &mut self.data {
                 data.flush()?;
             }
@@ -147,17 +148,17 @@ impl Output {
         Ok(())
     }
 
-    /// Writes all that waits: blocks first.
+    /// Writes all buffers, blocks first.
     fn flush(&mut self) -> Result<()> {
         if let Some(data) = &mut self.data {
             data.flush()?;
-            // The index must not want for what its data has too much.
+            // The index must not lack space that the data file has reserved and does not need.
             data.give_room_back();
         }
         self.index.flush()
     }
 
-    /// Publishes the files, whose bytes are complete. `tail` is where the tail begins.
+    /// Publishes the files, which are complete. `tail` is where the tail begins.
     pub(crate) fn publish(&mut self, tail: u64) -> Result<()> {
         self.try_to_publish().inspect_err(|_| {
             if self.follow {
@@ -218,8 +219,8 @@ impl Output {
         Ok(())
     }
 
-    /// PUB-4: what removes a file of its final name waits until others have given theirs. Where that takes too long, the
-    /// files are removed all the same: each is looked at before.
+    /// PUB-4: removing a file with a final name waits for writers that are publishing. After a time limit the files are
+    /// removed without the lock, since each is checked before.
     fn lock_to_remove(&self) -> Option<PublishingLock> {
         let lock = || PublishingLock::take(&lock_path(self.final_path())).ok();
         if self.follow || self.named { lock() } else { None }
@@ -232,7 +233,7 @@ impl Output {
         }
     }
 
-    /// Removes the files, under whatever names they have. Those that cannot be removed stay.
+    /// Removes the files, whatever names they have. Files that cannot be removed stay.
     pub(crate) fn discard(&mut self) {
         let _lock = self.lock_to_remove();
         self.index.discard();
@@ -241,7 +242,7 @@ impl Output {
         }
     }
 
-    /// Whether the files outlive this.
+    /// Sets whether the files stay when this is dropped.
     pub(crate) fn keep(&mut self, keep: bool) {
         self.index.keep(keep);
         if let Some(data) = &mut self.data {
@@ -252,14 +253,14 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // Of a followed output with the lock, before its files do the same without.
+        // Remove a followed output with the lock, before dropping its files does so without it.
         if !self.index.is_kept() {
             self.discard();
         }
     }
 }
 
-/// PUB-2: the final name, a dot, the first 8 hexadecimal digits of the file id, `.tmp`.
+/// The temporary name (PUB-2): the final name, a dot, the first 8 hexadecimal digits of the file id, `.tmp`.
 fn temporary(path: &Path, file_id: &[u8; 16]) -> PathBuf {
     let [a, b, c, d, ..] = file_id;
     with_extension(path, &format!("{a:02x}{b:02x}{c:02x}{d:02x}.tmp"))
@@ -272,7 +273,7 @@ fn check_free(path: &Path, role: Role, overwrite: bool) -> Result<()> {
     Err(exists(path, role))
 }
 
-/// Why a file did not get its final name.
+/// The error for a file that did not get its final name.
 fn refused(path: &Path, role: Role, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path, role),
@@ -283,15 +284,15 @@ fn refused(path: &Path, role: Role, error: io::Error) -> Error {
 fn exists(path: &Path, role: Role) -> Error {
     let error = io::Error::new(
         io::ErrorKind::AlreadyExists,
-        "it exists already, and overwrite was not asked for",
+        "a file that exists, without the option overwrite",
     );
     Error::io("create the file", path, Some(role), error)
 }
 
-/// Region messages are written, and the blocks before them, after so many bytes of blocks (WRT-12).
+/// After this many bytes of blocks, the blocks and their region messages are written (WRT-12).
 const SHOWN_EVERY: u64 = 1 << 20;
 
-/// Makes the names of new files durable.
+/// Syncs the folder of a file, to make the names of new files durable.
 pub(crate) fn sync_folder(file: &Path) -> Result<()> {
     let folder = match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -299,7 +300,7 @@ pub(crate) fn sync_folder(file: &Path) -> Result<()> {
     };
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     match synced {
-        // Windows does not open folders, and has no need to.
+        // Windows cannot open folders, and need not.
         Err(error) if cfg!(unix) => Err(Error::io("sync the folder", folder, None, error)),
         _ => Ok(()),
     }

@@ -20,26 +20,27 @@ use std::path::Path;
 
 /// Writes one output.
 ///
-/// Records may come in any order of partitions. They are gathered in a sort buffer of bounded size, and each time that
-/// it is full they go to the file as one region. Nothing is visible under the final names before
-/// [`Writer::finish`] (unless the option `follow` says so). An error other than `invalid-argument` and a refused record
-/// (WRT-3) is final: every later call but [`Writer::abort`] gives it again.
+/// Records may come in any order of partitions. A sort buffer of bounded size collects them; whenever it is full, its
+/// records become one region of the file. The files get their final names in [`Writer::finish`], or at once with the
+/// option `follow`. Dropping a writer before that removes the files, except those that may be followed. Errors other
+/// than `invalid-argument` and a refused record (WRT-3) are final: every later call except [`Writer::abort`] returns
+/// the same error.
 pub struct Writer {
     pub(super) options: WriterOptions,
-    pub(super) core: RegionBuilder,
+    pub(super) builder: RegionBuilder,
     buffer: SortBuffer<MemberBits>,
     state: State,
-    /// A region writer was made and neither ended nor dropped (WRT-10).
+    /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
     pub(super) region_open: bool,
-    /// The process that made it (WRT-11).
+    /// The process that created the writer (WRT-11).
     born: Birth,
-    /// Lengths of data records for one partition of which [`Writer::put`] checks no more than their room: none unless
-    /// the writer is open, and none while such a record would close the region for order's sake.
+    /// The lengths of data records for one partition that need no check except for room. It is empty unless the writer
+    /// is open, and while such a record would close the region to keep the order.
     plain: Range<usize>,
-    /// The same for data records for several partitions: none unless the writer is open.
+    /// The same for data records for several partitions; empty unless the writer is open.
     plain_shared: Range<usize>,
     properties: BTreeMap<String, String>,
-    /// The set of the last multicast, and its bits: sets repeat.
+    /// The set of the last multicast, and its bits, since sets often repeat.
     last_set: Option<(Vec<u32>, MemberBits)>,
     /// Whether the last record for several partitions was for all of them.
     last_is_for_all: bool,
@@ -53,15 +54,15 @@ enum State {
 }
 
 impl Writer {
-    /// Creates the files of an output called `base`: `base.data` and `base.index`, or `base.faro`.
+    /// Creates the files of an output: `base.data` and `base.index`, or `base.faro`.
     ///
     /// # Errors
-    /// `invalid-argument` for an option out of range; `io` when a file cannot be created, or exists and `overwrite` was
-    /// not asked for.
+    /// `invalid-argument` for an option out of range; `io` when a file cannot be created, or exists and the option
+    /// `overwrite` is not set.
     pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-        let core = RegionBuilder::create(base.as_ref(), &options)?;
+        let builder = RegionBuilder::create(base.as_ref(), &options)?;
         Ok(Writer {
-            core,
+            builder,
             buffer: new_buffer(&options),
             region_open: false,
             born: Birth::here(),
@@ -75,7 +76,7 @@ impl Writer {
         })
     }
 
-    /// A record for one partition.
+    /// Writes a record for one partition.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -84,7 +85,7 @@ impl Writer {
         let charge = record.len() as u64 + RECORD_CHARGE;
         if self.plain.contains(&record.len())
             && self.born.is_here()
-            && let Some(at) = self.core.shape.place(partition)
+            && let Some(at) = self.builder.shape.place(partition)
             && self.buffer.has_room(charge)
         {
             self.buffer.push_plain(at, record, charge);
@@ -93,7 +94,7 @@ impl Writer {
         self.put(To::One(partition), DATA, record, 1)
     }
 
-    /// An event of kind 1, or 64 to 127, for one partition.
+    /// Writes an event for one partition; `kind` is 1, or 64 to 127.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -101,7 +102,7 @@ impl Writer {
         self.event(To::One(partition), kind, bytes)
     }
 
-    /// A record for every partition, stored once.
+    /// Writes a record for every partition, stored once.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -120,7 +121,7 @@ impl Writer {
         self.put(To::All, DATA, record, 1)
     }
 
-    /// An event for every partition, stored once.
+    /// Writes an event for every partition, stored once.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -128,7 +129,7 @@ impl Writer {
         self.event(To::All, kind, bytes)
     }
 
-    /// A record for the partitions of a set, stored once.
+    /// Writes a record for a set of partitions, stored once.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -136,7 +137,7 @@ impl Writer {
         self.put(To::These(partitions), DATA, record, 1)
     }
 
-    /// An event for the partitions of a set, stored once.
+    /// Writes an event for a set of partitions, stored once.
     ///
     /// # Errors
     /// As [`Writer::put`].
@@ -153,14 +154,14 @@ impl Writer {
         self.put(to, kind, bytes, 1)
     }
 
-    /// A record, or an event when `kind` is not 0. With framing arrow `rows` says how many rows a record holds, for the
-    /// statistics; in other framings a record counts as one, whatever `rows` says.
+    /// Writes a record, or an event when `kind` is not 0. With framing arrow, `rows` is the number of rows in the
+    /// record, for the statistics. In other framings each record counts as one, whatever `rows` is.
     ///
     /// # Errors
-    /// `invalid-argument` for partitions that the file does not have, an empty set, a kind that is neither data nor an
-    /// event's, with framing arrow a record that is no encapsulated message, and after `finish` or `abort` (WRT-1,
-    /// WRT-2); `limit-exceeded` for a record of which a block larger than `max_plain_size` would have to be made
-    /// (WRT-3): after these the writer is as it was. `io` and the rest are final (WRT-6).
+    /// `invalid-argument` for partitions that the file does not have, an empty set, a kind other than data and events,
+    /// with framing arrow a record that is not an encapsulated message, and after `finish` or `abort` (WRT-1, WRT-2);
+    /// `limit-exceeded` for a record that needs a block larger than `max_plain_size` (WRT-3). The writer is unchanged
+    /// after these. `io` and all others are final (WRT-6).
     pub fn put(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
         self.check_idle()?;
         check_kind(kind)?;
@@ -176,7 +177,7 @@ impl Writer {
         self.make_room(&owner, bytes.len())?;
         let charge = self.charge(&owner, bytes.len());
         if !self.buffer.has_room(charge) {
-            return self.guarded(|core| oversized(core, owner, &record));
+            return self.guarded(|builder| oversized(builder, owner, &record));
         }
         match &owner {
             Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
@@ -189,7 +190,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region before a record, for order's sake (SRT-4) or for its room (SRT-1).
+    /// Closes the region before a record, to keep the order (SRT-4) or to make room (SRT-1).
     fn make_room(&mut self, owner: &Owner, length: usize) -> Result<()> {
         let out_of_order = self.options.ordered && matches!(owner, Owner::Own(_)) && self.buffer.holds_shared();
         if out_of_order || !self.buffer.has_room(self.charge(owner, length)) {
@@ -198,7 +199,7 @@ impl Writer {
         Ok(())
     }
 
-    /// SRT-1.
+    /// What a record takes of the sort buffer, in bytes (SRT-1).
     fn charge(&self, owner: &Owner, length: usize) -> u64 {
         let begins_set = match owner {
             Owner::Shared(members) if members.is_some() => self.buffer.group(members, self.options.ordered).is_none(),
@@ -213,7 +214,7 @@ impl Writer {
     }
 
     fn owner(&mut self, to: To<'_>) -> Result<Owner> {
-        let shape = self.core.shape;
+        let shape = self.builder.shape;
         match to {
             To::One(partition) => shape
                 .place(partition)
@@ -231,7 +232,7 @@ impl Writer {
         }
     }
 
-    /// WRT-2 and WRT-3.
+    /// Refuses a record by WRT-2 and WRT-3.
     fn check_record(&self, kind: u8, bytes: &[u8]) -> Result<()> {
         let length = bytes.len() as u64;
         let plain = match (kind, self.options.framing) {
@@ -254,7 +255,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region now, and gives the sort buffer's memory back. Without records nothing is closed (SRT-3).
+    /// Closes the region now, and releases the sort buffer's memory. Without records, no region is closed (SRT-3).
     ///
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
@@ -265,7 +266,7 @@ impl Writer {
         closed
     }
 
-    /// A region that is closed because the buffer is full keeps its memory for the next.
+    /// When a full buffer closes a region, it keeps its memory for the next.
     fn release_buffer(&mut self) {
         self.buffer = new_buffer(&self.options);
         self.know_plain();
@@ -275,19 +276,19 @@ impl Writer {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let closed = write_region(&mut self.core, &mut self.buffer);
+        let closed = write_region(&mut self.builder, &mut self.buffer);
         self.buffer.clear();
         self.know_plain();
         self.guarded(|_| closed)
     }
 
-    /// A dictionary for stored blocks: closes the region that the sort buffer holds, and gives the dictionary's number. It
-    /// is written before the next region that leaves any blocks; bytes that the file has already are not written again
-    /// (DIC-8).
+    /// Adds a dictionary for stored blocks, and returns its number in the file. It closes the region that the sort
+    /// buffer holds. The dictionary is written before the next region with blocks; one that the file has already is not
+    /// written again (DIC-8).
     ///
     /// # Errors
-    /// `invalid-argument` without the option `dictionaries`, for bytes that are no Zstandard dictionary or more than
-    /// 1,048,576, beyond 65,535 dictionaries, and after `finish` or `abort`; `io`, which is final.
+    /// `invalid-argument` without the option `dictionaries`, for bytes that are not a Zstandard dictionary or are more
+    /// than 1,048,576, for more than 65,535 dictionaries, and after `finish` or `abort`; `io`, which is final.
     pub fn dictionary(&mut self, bytes: &[u8]) -> Result<u16> {
         self.check_idle()?;
         if !self.options.dictionaries {
@@ -296,14 +297,14 @@ impl Writer {
                 "a file without dictionaries",
             ));
         }
-        self.core.dictionaries().check(bytes)?;
+        self.builder.dictionaries().check(bytes)?;
         self.close_region()?;
-        // The region may have brought a dictionary of its own.
-        self.core.dictionaries().check(bytes)?;
-        Ok(self.core.dictionaries().add(bytes))
+        // Closing the region may have trained a dictionary.
+        self.builder.dictionaries().check(bytes)?;
+        Ok(self.builder.dictionaries().add(bytes))
     }
 
-    /// A property for the footer.
+    /// Adds a property to the footer.
     ///
     /// # Errors
     /// `invalid-argument` for a key that was used before, and after `finish` or `abort`.
@@ -323,7 +324,7 @@ impl Writer {
     /// Closes the region, writes footer and tail, and publishes the files under their final names.
     ///
     /// # Errors
-    /// `invalid-argument` after `finish` or `abort`; `io`, which is final, and leaves nothing that looks finished.
+    /// `invalid-argument` after `finish` or `abort`; `io`, which is final and leaves nothing that looks finished.
     pub fn finish(&mut self) -> Result<Summary> {
         self.check_idle()?;
         self.close_region()?;
@@ -334,39 +335,40 @@ impl Writer {
             .map(|(key, value)| Property { key, value })
             .collect();
         let created_by = self.options.created_by.take();
-        self.guarded(|core| core.finish(properties, created_by))?;
+        self.guarded(|builder| builder.finish(properties, created_by))?;
         self.set_state(State::Finished);
         self.release_buffer();
-        let (data_bytes, index_bytes) = match self.core.output().sizes() {
-            (0, all) => (self.core.data_length(), all - self.core.data_length()),
+        let (data_bytes, index_bytes) = match self.builder.output().sizes() {
+            (0, all) => (self.builder.data_length(), all - self.builder.data_length()),
             sizes => sizes,
         };
-        let files = self.core.output().files().clone();
+        let files = self.builder.output().files().clone();
         Ok(Summary {
-            regions: self.core.region_count(),
+            regions: self.builder.region_count(),
             data_bytes,
             index_bytes,
             files,
         })
     }
 
-    /// Gives up: removes the files, also those that were followed. After `finish`, or a second time, it does nothing.
+    /// Gives up the output: removes the files, also those that may be followed. After `finish`, or a second time, it
+    /// does nothing.
     ///
     /// # Errors
-    /// `invalid-argument` in a process that was forked from the writer's (WRT-11). Files that cannot be removed stay,
-    /// under temporary names or empty (WRT-6), without an error.
+    /// `invalid-argument` in a process that was forked from the writer's process (WRT-11). Files that cannot be removed
+    /// stay, with temporary names or empty (WRT-6), without an error.
     pub fn abort(&mut self) -> Result<()> {
         self.check_process()?;
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
             self.set_state(State::Aborted);
-            self.core.output().discard();
+            self.builder.output().discard();
             self.release_buffer();
         }
         Ok(())
     }
 
-    /// WRT-1 and WRT-6: whether calls are taken.
+    /// Refuses calls by WRT-1 and WRT-6.
     pub(crate) fn check_open(&self) -> Result<()> {
         self.check_process()?;
         match &self.state {
@@ -377,7 +379,7 @@ impl Writer {
         }
     }
 
-    /// As [`Writer::check_open`]; and WRT-10: no region writer is at work, or was lost.
+    /// As [`Writer::check_open`], and by WRT-10: no region writer is open.
     pub(super) fn check_idle(&self) -> Result<()> {
         self.check_open()?;
         match self.region_open {
@@ -389,12 +391,12 @@ impl Writer {
         }
     }
 
-    /// WRT-11.
+    /// Refuses calls in a forked process (WRT-11).
     fn check_process(&self) -> Result<()> {
         match self.born.is_here() {
             true => Ok(()),
             false => Err(Error::argument(
-                "a call in the process that made the writer",
+                "a call in the process that created the writer",
                 "one in a process that was forked from it",
             )),
         }
@@ -405,7 +407,7 @@ impl Writer {
         self.know_plain();
     }
 
-    /// Finds out which records [`Writer::write`] and [`Writer::broadcast`] take without further checks.
+    /// Determines which records [`Writer::write`] and [`Writer::broadcast`] take without further checks.
     pub(super) fn know_plain(&mut self) {
         let out_of_order = self.options.ordered && self.buffer.holds_shared();
         self.plain_shared = match self.state {
@@ -415,9 +417,9 @@ impl Writer {
         self.plain = if out_of_order { 0..0 } else { self.plain_shared.clone() };
     }
 
-    /// Does what may fail for good.
+    /// Runs a step; its error is final.
     pub(super) fn guarded<T>(&mut self, act: impl FnOnce(&mut RegionBuilder) -> Result<T>) -> Result<T> {
-        act(&mut self.core).inspect_err(|error| {
+        act(&mut self.builder).inspect_err(|error| {
             // The first cause counts.
             if matches!(self.state, State::Open) {
                 self.set_state(State::Failed(error.clone()));
@@ -426,7 +428,7 @@ impl Writer {
     }
 }
 
-/// An empty buffer, which has no memory yet.
+/// An empty buffer, without memory yet.
 fn new_buffer(options: &WriterOptions) -> SortBuffer<MemberBits> {
     let counted = options.framing == Framing::Arrow;
     let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);

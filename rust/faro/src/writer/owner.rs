@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-/// A set of partitions as the bits of a shared extent's members; `None`: every partition.
+/// A set of partitions as the members of a shared extent, one bit each; `None` for every partition.
 pub(crate) type MemberBits = Option<Arc<[u8]>>;
 
-/// Whose extent it is.
+/// The owner of an extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A partition, counted from the file's first.

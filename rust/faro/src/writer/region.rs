@@ -1,4 +1,4 @@
-//! The region that is being written: its extents so far, and the message and statistics that come of them.
+//! The region that is being written: its extents so far, and their message and statistics.
 
 use super::owner::{MemberBits, Owner};
 use super::statistics::{Sums, Tally};
@@ -8,19 +8,19 @@ use crate::index::LARGEST_REGION;
 use crate::message::{Region, SharedExtent};
 use std::sync::Arc;
 
-/// The stream that an extent's blocks belong to, and what the extent has of it.
+/// The stream of an extent's blocks, and the extent's share of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     /// The partition field of its blocks.
     pub partition: u32,
-    /// Sequence of its next block.
+    /// The sequence number of its next block.
     pub sequence: u32,
-    /// Of this extent.
+    /// The sums of this extent.
     pub tally: Tally,
 }
 
 impl Stream {
-    /// The next block's sequence, which is then taken.
+    /// Takes the sequence number for the next block.
     pub(crate) fn take_sequence(&mut self) -> Result<u32> {
         let sequence = self.sequence;
         self.sequence = sequence
@@ -38,18 +38,18 @@ impl Stream {
     }
 }
 
-/// An extent, or records that left no bytes in one. Small, as a region may have one for each partition.
+/// An extent, or records that left no bytes in one. It is small, since a region may have one for each partition.
 #[derive(Debug)]
 struct Part {
-    /// The partition, counted from the file's first; or with [`SHARED`], which of the shared extents it is.
+    /// The partition, counted from the file's first; or with the bit [`SHARED`], the number of the shared extent.
     owner: u32,
-    /// Sequence of the stream's next block when the extent began.
+    /// The sequence number of the stream's next block when the extent began.
     first_sequence: u32,
-    /// Its bytes, in units of 8.
+    /// Its length, in units of 8 bytes.
     stored: u32,
 }
 
-/// Partitions are fewer than 2^28.
+/// The bit that marks shared extents. Partition numbers are below 2^28.
 const SHARED: u32 = 1 << 31;
 
 /// The extents of a region in the order in which they are written.
@@ -57,9 +57,9 @@ const SHARED: u32 = 1 << 31;
 pub(crate) struct OpenRegion {
     pub data_offset: u64,
     parts: Vec<Part>,
-    /// Of the shared ones.
+    /// The members of the shared extents.
     members: Vec<MemberBits>,
-    /// What the extents count in the statistics, of a region that may be given up; of others that is added at once.
+    /// The sums of the extents for the statistics, if the region may be given up. Otherwise they are added at once.
     tallies: Vec<Tally>,
 }
 
@@ -73,7 +73,7 @@ impl OpenRegion {
         }
     }
 
-    /// Makes room for so many more extents: a vector that grows would take its memory twice.
+    /// Reserves memory for `count` more extents: a vector that grows takes its memory twice.
     pub(crate) fn expect(&mut self, count: usize) {
         self.parts.reserve_exact(count);
     }
@@ -85,7 +85,7 @@ impl OpenRegion {
         self.tallies.clear();
     }
 
-    /// Gives the memory back.
+    /// Releases the memory.
     pub(crate) fn forget(&mut self) {
         *self = OpenRegion::new(self.data_offset);
     }
@@ -94,13 +94,13 @@ impl OpenRegion {
         self.parts.is_empty()
     }
 
-    /// Begins an extent; `first_sequence` is that of its stream's next block.
+    /// Begins an extent. `first_sequence` is the sequence number of its stream's next block.
     pub(crate) fn begin(&mut self, owner: Owner, first_sequence: u32) {
         let owner = match owner {
             Owner::Own(at) => at,
             Owner::Shared(members) => {
                 self.members.push(members);
-                // Each has a block in the region, or is one of the sort buffer's groups: never 2^31.
+                // Each has a block in the region, or is a group of the sort buffer, so there are fewer than 2^31.
                 SHARED | (self.members.len() - 1) as u32
             }
         };
@@ -118,25 +118,25 @@ impl OpenRegion {
         }
     }
 
-    /// Whose the last extent is.
+    /// The owner of the last extent.
     pub(crate) fn last(&self) -> Option<Owner> {
         self.parts.last().map(|part| self.owner(part))
     }
 
-    /// Says how many bytes the last extent has.
+    /// Sets the length of the last extent, in bytes.
     pub(crate) fn settle(&mut self, stored: u64) {
         if let Some(part) = self.parts.last_mut() {
-            // What is longer was refused.
+            // Longer extents were refused.
             part.stored = (stored / 8) as u32;
         }
     }
 
-    /// Keeps what the last extent counts until the region is committed.
+    /// Keeps the sums of the last extent until the region is committed.
     pub(crate) fn count_later(&mut self, tally: Tally) {
         self.tallies.push(tally);
     }
 
-    /// The extents from the last to the first, and the sequences with which they began.
+    /// The owners of the extents, from the last to the first, and the sequence numbers with which they began.
     pub(crate) fn backwards(&self) -> impl Iterator<Item = (Owner, u32)> {
         let parts = self.parts.iter().rev();
         parts.map(|part| (self.owner(part), part.first_sequence))
@@ -167,14 +167,15 @@ impl OpenRegion {
         self.parts.iter().map(|part| u64::from(part.stored) * 8).sum()
     }
 
-    /// Adds what was kept to be counted later.
+    /// Adds the sums that were kept.
     pub(crate) fn add_to(&self, sums: &mut Sums) {
         for (part, tally) in self.parts.iter().zip(&self.tallies) {
             sums.add_extent(&self.owner(part), tally);
         }
     }
 
-    /// The region's message (SRT-7 and SRT-8). `wrapped`: own blocks went past the last partition to the first.
+    /// The region's message (SRT-7 and SRT-8). `wrapped` says whether own blocks continued from the last partition to
+    /// the first.
     pub(crate) fn message(&self, sequence: u32, shape: &Shape, wrapped: bool) -> Region {
         let with_blocks = || self.parts.iter().filter(|part| part.stored > 0);
         let own = || with_blocks().filter(|part| part.owner & SHARED == 0);
@@ -208,7 +209,7 @@ impl OpenRegion {
         region.offsets.push(0);
         for part in own() {
             if !is_sparse {
-                // The slots without blocks before this one: the end of the last extent again.
+                // Slots without blocks before this one repeat the end of the last extent.
                 let slot = shape.slot(part.owner) as usize;
                 region.offsets.resize(slot + 1, end);
                 if shape.selective {
@@ -235,18 +236,18 @@ impl OpenRegion {
     }
 }
 
-/// What of the options decides where extents stand.
+/// The options that determine the positions of extents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub first_partition: u32,
     pub partition_count: u32,
     pub rotation: u32,
-    /// Whether region messages name the sequences of first blocks.
+    /// Whether region messages have the sequence numbers of first blocks.
     pub selective: bool,
 }
 
 impl Shape {
-    /// Whether a region with so many own extents is sparse (SRT-8).
+    /// Whether a region with `own_extents` own extents is sparse (SRT-8).
     pub(crate) fn is_sparse(&self, own_extents: usize) -> bool {
         2 * own_extents as u64 + 1 < u64::from(self.partition_count)
     }
@@ -256,7 +257,7 @@ impl Shape {
         (at + self.partition_count - self.rotation) % self.partition_count
     }
 
-    /// Where a partition counts from the file's first; nothing when the file does not have it.
+    /// The number of a partition, counted from the file's first; none when the file does not have it.
     #[inline(always)]
     pub(crate) fn place(&self, partition: u32) -> Option<u32> {
         partition
@@ -264,7 +265,8 @@ impl Shape {
             .filter(|at| *at < self.partition_count)
     }
 
-    /// A set of partitions as bits (SRT-5); `invalid-argument` when it is empty or names others (WRT-1).
+    /// A set of partitions as bits (SRT-5); `invalid-argument` when it is empty or has partitions that the file does
+    /// not have (WRT-1).
     pub(crate) fn bits(&self, partitions: &[u32]) -> Result<MemberBits> {
         if partitions.is_empty() {
             return Err(Error::argument("a set of partitions", "an empty one"));

@@ -1,4 +1,4 @@
-//! Regions and the footer to files: what the sort buffer and the region writer share.
+//! Writes regions and the footer to the files, for the sort buffer and the region writer.
 
 use super::append::AppendFile;
 use super::blocks::{BlockBuilder, Sink, append_block};
@@ -16,27 +16,27 @@ use crate::bytes::Tail;
 use crate::codec::Codec;
 use crate::error::{Code, Error, Result};
 use crate::message::{Footer, Property, RegionEntry, Schema};
-use crate::sort_buffer::{Gather, Pushed};
+use crate::sort_buffer::{PackedRecords, Pushed};
 use std::path::Path;
 
-/// The files of a writer, and the counters that blocks need.
+/// The files of a writer, the region that it is filling, and the counters for both.
 pub(crate) struct RegionBuilder {
     output: Output,
-    maker: BlockBuilder,
-    /// Of the threads that compress, when they are several.
-    makers: Vec<BlockBuilder>,
+    block_builder: BlockBuilder,
+    /// The block builders of the threads that compress, if there are several.
+    block_builders: Vec<BlockBuilder>,
     pub shape: Shape,
-    /// Next sequence of each partition's own blocks.
+    /// The next sequence number of each partition's own blocks.
     own_sequences: Vec<u32>,
     shared_sequence: u32,
     metadata_sequence: u32,
     directory: Vec<RegionEntry>,
     sums: Option<Sums>,
     region: OpenRegion,
-    /// Whether the region in hand may be given up.
+    /// Whether the current region may be given up.
     revocable: bool,
     dictionaries: Dictionaries,
-    /// Of the extent in hand, the region's last.
+    /// The stream of the current extent, the last of the region.
     stream: Option<Stream>,
     /// Whether a dictionary may still be trained, and at which level.
     training: Option<i32>,
@@ -47,23 +47,23 @@ impl RegionBuilder {
         options.check()?;
         let file_id = options.file_id_or_random();
         let make_maker = || BlockBuilder::new(options, Seal::new(&file_id));
-        let maker = make_maker()?;
+        let block_builder = make_maker()?;
         let threads = if options.compress_threads > 1 {
             options.compress_threads
         } else {
             0
         };
-        let makers = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
+        let block_builders = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
         let schema = match &options.schema {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
         };
         let mut output = Output::create(base, options, file_id)?;
         let data_offset = output.blocks().offset();
-        let mut core = RegionBuilder {
+        let mut builder = RegionBuilder {
             output,
-            maker,
-            makers,
+            block_builder,
+            block_builders,
             shape: Shape {
                 first_partition: options.first_partition,
                 partition_count: options.partition_count,
@@ -82,11 +82,11 @@ impl RegionBuilder {
             training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
         };
         if let Some(schema) = schema {
-            core.metadata_block(block::SCHEMA, &schema)?;
-            core.output.message_is_complete()?;
+            builder.metadata_block(block::SCHEMA, &schema)?;
+            builder.output.message_is_complete()?;
         }
-        core.output.show()?;
-        Ok(core)
+        builder.output.show()?;
+        Ok(builder)
     }
 
     pub(crate) fn output(&mut self) -> &mut Output {
@@ -97,27 +97,27 @@ impl RegionBuilder {
         self.directory.len()
     }
 
-    /// Bytes of the blocks of all committed regions.
+    /// The size of the blocks of all committed regions, in bytes.
     pub(crate) fn data_length(&self) -> u64 {
         self.directory.iter().map(|entry| entry.data_length).sum()
     }
 
-    /// The dictionaries, those that are not written yet too.
+    /// The dictionaries, with those that are not written yet.
     pub(crate) fn dictionaries(&mut self) -> &mut Dictionaries {
         &mut self.dictionaries
     }
 
-    /// Whether the next region may be trained on. Who hands over dictionaries has trained them already.
+    /// Whether a dictionary may be trained on the next region. A caller that passed dictionaries has trained them.
     pub(crate) fn may_train(&self) -> bool {
         self.training.is_some() && self.dictionaries.count() == 0
     }
 
-    /// What training on a region begins with.
+    /// An empty preview of a region, for training.
     pub(crate) fn preview<'a>(&self) -> Preview<'a> {
-        Preview::new(self.maker.framing(), self.maker.target())
+        Preview::new(self.block_builder.framing(), self.block_builder.target())
     }
 
-    /// Trains a dictionary on a region that is about to be written, if it is the first that promises something (DIC-7).
+    /// Trains a dictionary on a region before it is written, if it is the first suitable one (DIC-7).
     pub(crate) fn train(&mut self, preview: &Preview<'_>) -> Result<()> {
         let Some(level) = self.training else { return Ok(()) };
         let Some(outcome) = training::train(preview, level)? else {
@@ -126,18 +126,18 @@ impl RegionBuilder {
         self.training = None;
         if let Some(trained) = outcome {
             let number = self.dictionaries.add(&trained.bytes);
-            for maker in self.makers.iter_mut().chain([&mut self.maker]) {
-                maker.use_dictionary(number, &trained)?;
+            for block_builder in self.block_builders.iter_mut().chain([&mut self.block_builder]) {
+                block_builder.use_dictionary(number, &trained)?;
             }
         }
         Ok(())
     }
 
-    /// Begins a region where the file ends now, behind the dictionaries that waited for one. One that is not `revocable`
-    /// is counted as it is written: it cannot be given up and the writer go on.
+    /// Begins a region at the end of the file, after the dictionaries that waited for one. A region that is not
+    /// `revocable` is counted as it is written: after giving it up, the writer could not continue.
     pub(crate) fn begin_region(&mut self, revocable: bool) -> Result<()> {
         self.revocable = revocable;
-        let (seal, single) = (self.maker.seal(), self.output.is_single());
+        let (seal, single) = (self.block_builder.seal(), self.output.is_single());
         let (output, metadata_sequence) = (&mut self.output, &mut self.metadata_sequence);
         let offset = output.blocks().offset();
         self.dictionaries.begin_region(offset, |number, bytes| {
@@ -157,7 +157,7 @@ impl RegionBuilder {
         Ok(())
     }
 
-    /// Takes back the dictionaries before a region that leaves nothing.
+    /// Removes the dictionaries before a region that leaves nothing.
     fn give_up_dictionaries(&mut self) -> Result<()> {
         if let Some((offset, count)) = self.dictionaries.give_up() {
             if self.output.is_single() {
@@ -168,7 +168,7 @@ impl RegionBuilder {
         Ok(())
     }
 
-    /// Makes room for so many extents of the region in hand: a vector that grows would take its memory twice.
+    /// Reserves memory for `count` extents of the current region: a vector that grows takes its memory twice.
     pub(super) fn expect_extents(&mut self, count: usize) {
         self.region.expect(count);
     }
@@ -194,7 +194,7 @@ impl RegionBuilder {
         }
     }
 
-    /// Keeps what is known of the extent in hand, which gets nothing more.
+    /// Stores the length and sums of the current extent, which is complete.
     fn settle(&mut self) {
         if let (Some(stream), Some(owner)) = (self.stream.take(), self.region.last()) {
             self.region.settle(stream.tally.stored);
@@ -210,19 +210,19 @@ impl RegionBuilder {
         }
     }
 
-    /// Does something with the extent in hand.
+    /// Runs a step on the current extent.
     fn in_extent(
         &mut self,
         act: impl FnOnce(&mut BlockBuilder, &mut AppendFile, &mut Stream) -> Result<()>,
     ) -> Result<()> {
         let file = self.output.blocks();
         if let Some(stream) = &mut self.stream {
-            act(&mut self.maker, file, stream)?;
+            act(&mut self.block_builder, file, stream)?;
         }
         self.region.check_length(file.offset())
     }
 
-    /// Blocks of the extent in hand that somebody else makes: as far as their stream is now.
+    /// Takes over the state of the stream after blocks that a thread builds for the current extent.
     pub(super) fn add_to_extent(&mut self, made: &Stream) {
         if let Some(stream) = &mut self.stream {
             stream.sequence = made.sequence;
@@ -232,7 +232,7 @@ impl RegionBuilder {
         }
     }
 
-    /// Appends blocks that somebody else made, which were counted.
+    /// Appends blocks that a thread has built. They are counted already.
     pub(super) fn add_made(&mut self, bytes: &[u8]) -> Result<()> {
         let file = self.output.blocks();
         file.buffer().extend_from_slice(bytes);
@@ -240,58 +240,59 @@ impl RegionBuilder {
         self.region.check_length(file.offset())
     }
 
-    /// What decides where blocks end: the framing and their target in bytes.
+    /// The framing and the target size of blocks, which determine where blocks end.
     pub(super) fn cuts(&self) -> (Framing, usize) {
-        (self.maker.framing(), self.maker.target())
+        (self.block_builder.framing(), self.block_builder.target())
     }
 
-    /// The block makers of the threads, one for each, if there are several; given back with [`RegionBuilder::keep_makers`].
-    pub(super) fn take_makers(&mut self) -> Vec<BlockBuilder> {
-        std::mem::take(&mut self.makers)
+    /// Takes the block builders of the threads, one for each, if there are several. [`RegionBuilder::keep_block_builders`] puts
+    /// them back.
+    pub(super) fn take_block_builders(&mut self) -> Vec<BlockBuilder> {
+        std::mem::take(&mut self.block_builders)
     }
 
-    pub(super) fn keep_makers(&mut self, makers: Vec<BlockBuilder>) {
-        self.makers = makers;
+    pub(super) fn keep_block_builders(&mut self, block_builders: Vec<BlockBuilder>) {
+        self.block_builders = block_builders;
     }
 
-    /// Counts records of the extent in hand.
+    /// Counts records of the current extent.
     pub(crate) fn add_records(&mut self, records: u64) {
         if let Some(stream) = &mut self.stream {
             stream.tally.records += records;
         }
     }
 
-    /// Records and events of the extent in hand, by their places; `all` begins with them.
-    pub(super) fn gather(&mut self, from: Gather<'_>, places: &[u32], all: &[u32]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.gather(file, stream, from, places, all))
+    /// Adds records and events to the current extent, by their places. `all` begins with `places`.
+    pub(super) fn push_all(&mut self, from: PackedRecords<'_>, places: &[u32], all: &[u32]) -> Result<()> {
+        self.in_extent(|block_builder, file, stream| block_builder.push_all(file, stream, from, places, all))
     }
 
-    /// A record or an event of the extent in hand.
+    /// Adds a record or an event to the current extent.
     pub(super) fn pushed(&mut self, record: &Pushed<'_>) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.pushed(file, stream, record))
+        self.in_extent(|block_builder, file, stream| block_builder.pushed(file, stream, record))
     }
 
-    /// An event of the extent in hand: a block of its own.
+    /// Adds an event to the current extent, as a block.
     pub(crate) fn push_event(&mut self, kind: u8, bytes: &[u8]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.event(file, stream, kind, bytes))
+        self.in_extent(|block_builder, file, stream| block_builder.event(file, stream, kind, bytes))
     }
 
-    /// A data block of the extent in hand, compressed as the options say.
+    /// Adds a data block to the current extent, compressed as the options say.
     pub(crate) fn plain_block(&mut self, plain: &[u8]) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.plain_block(file, stream, plain))
+        self.in_extent(|block_builder, file, stream| block_builder.plain_block(file, stream, plain))
     }
 
-    /// A block of the extent in hand, as it is.
+    /// Adds a stored block to the current extent, as it is.
     pub(crate) fn stored_block(&mut self, block: &StoredBlock<'_>) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.stored_block(file, stream, block))
+        self.in_extent(|block_builder, file, stream| block_builder.stored_block(file, stream, block))
     }
 
-    /// No more blocks of the extent in hand.
+    /// Ends the current extent.
     pub(crate) fn end_extent(&mut self) -> Result<()> {
-        self.in_extent(|maker, file, stream| maker.end_data_block(file, stream))
+        self.in_extent(|block_builder, file, stream| block_builder.end_data_block(file, stream))
     }
 
-    /// Commits the region in hand: its message is written behind its blocks (WRT-5). A region without blocks leaves
+    /// Commits the current region: its message is written after its blocks (WRT-5). A region without blocks leaves
     /// nothing in the files.
     pub(crate) fn commit_region(&mut self, wrapped: bool) -> Result<()> {
         self.settle();
@@ -317,15 +318,15 @@ impl RegionBuilder {
         if let Some(sums) = &mut self.sums {
             region.add_to(sums);
         }
-        // For its memory.
+        // Keep its memory.
         self.region = region;
         self.region.clear();
         Ok(())
     }
 
-    /// Undoes the region in hand: no byte and no sequence of it stays (WRT-8).
+    /// Undoes the current region: no byte and no sequence number of it stays (WRT-8).
     pub(crate) fn give_up_region(&mut self) -> Result<()> {
-        self.maker.forget();
+        self.block_builder.forget();
         self.stream = None;
         let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
         for (owner, first_sequence) in region.backwards() {
@@ -342,14 +343,20 @@ impl RegionBuilder {
     fn metadata_block(&mut self, kind: u8, message: &[u8]) -> Result<u64> {
         let file = self.output.metadata();
         let offset = file.offset();
-        append_metadata(file.buffer(), self.maker.seal(), kind, self.metadata_sequence, message);
+        append_metadata(
+            file.buffer(),
+            self.block_builder.seal(),
+            kind,
+            self.metadata_sequence,
+            message,
+        );
         self.metadata_sequence += 1;
         Ok(offset)
     }
 
     /// Writes footer and tail, and publishes the files.
     pub(crate) fn finish(&mut self, properties: Vec<Property>, created_by: Option<String>) -> Result<()> {
-        // The statistics of all partitions take as much again.
+        // The message of the statistics takes as much memory again.
         self.region.forget();
         let data_size = if self.output.is_single() {
             self.output.metadata().offset()
@@ -380,14 +387,14 @@ impl RegionBuilder {
     }
 }
 
-/// Appends a metadata block to bytes that end at a multiple of 8.
+/// Appends a metadata block to a buffer that ends at a multiple of 8.
 pub(crate) fn append_metadata(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, message: &[u8]) {
     append_metadata_block(to, seal, kind, sequence, 0, message);
 }
 
-/// The same; `dictionary` is the number of the dictionary that it is, else 0.
+/// The same. `dictionary` is the number in a dictionary block, else 0.
 fn append_metadata_block(to: &mut Vec<u8>, seal: Seal, kind: u8, sequence: u32, dictionary: u16, message: &[u8]) {
-    // Messages are smaller than 2^31 bytes, as their builder saw to.
+    // Messages are smaller than 2^31 bytes, by the check of their builder.
     let size = message.len() as u32;
     let header = BlockHeader {
         stored_size: size,

@@ -1,4 +1,4 @@
-//! One region, handed over block by block by engines that sort by themselves (spec, WRT-8 and WRT-9).
+//! Writes one region block by block, for engines that sort by themselves (spec, WRT-8 and WRT-9).
 
 use super::options::check_kind;
 use super::output_writer::Writer;
@@ -9,20 +9,20 @@ use crate::codec::Codec;
 use crate::error::{Error, Result};
 
 impl Writer {
-    /// Closes the region that the sort buffer holds, and begins one that is handed over block by block (WRT-8).
+    /// Closes the region that the sort buffer holds, and begins a region that the caller writes block by block (WRT-8).
     ///
     /// # Errors
     /// As [`Writer::flush`].
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
-        self.core.output().hold_region(true);
-        self.guarded(|core| core.begin_region(true))?;
+        self.builder.output().hold_region(true);
+        self.guarded(|builder| builder.begin_region(true))?;
         self.region_open = true;
         self.know_plain();
         Ok(RegionWriter::new(self))
     }
 
-    /// The region writer has done its work.
+    /// Called when the region writer ends.
     fn region_ended(&mut self) {
         self.region_open = false;
         self.know_plain();
@@ -31,13 +31,29 @@ impl Writer {
 
 /// Takes the blocks of one region in slot order: own blocks by rotation, then shared extents.
 ///
-/// A region that is given up, by dropping this before [`RegionWriter::end`], leaves nothing in the files. A call that is
-/// refused with `invalid-argument` changes nothing. Until one of both has happened the writer takes no other call than
-/// [`Writer::abort`], also when this was forgotten (WRT-10).
+/// Dropping it before [`RegionWriter::end`] gives the region up and leaves nothing in the files. A call that is refused
+/// with `invalid-argument` changes nothing. Until the region is ended or given up, the writer accepts only
+/// [`Writer::abort`]; that holds for ever if this value was leaked (WRT-10).
+///
+/// ```
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// use faro::{Framing, Writer, WriterOptions, block::DATA};
+/// let mut writer = Writer::create(&name, WriterOptions::new(4).framing(Framing::Opaque))?;
+/// let mut region = writer.region()?;
+/// region.block(Some(0), DATA, b"for partition 0", 1)?;
+/// region.block(Some(3), DATA, b"for partition 3", 1)?;
+/// region.shared(Some(&[1, 2]))?;
+/// region.block(None, DATA, b"for partitions 1 and 2", 1)?;
+/// region.end()?;
+/// writer.finish()?;
+/// # Ok(()) }
+/// ```
 pub struct RegionWriter<'a> {
     writer: &'a mut Writer,
     extent: Extent,
-    /// Own blocks went past the last partition to the first.
+    /// Whether own blocks continued from the last partition to the first.
     wrapped: bool,
     ended: bool,
 }
@@ -59,32 +75,32 @@ impl<'a> RegionWriter<'a> {
         }
     }
 
-    /// A block with a plain payload, compressed as the writer's options say. `partition` is absent in a shared extent.
-    /// `records` counts for the statistics of data blocks.
+    /// Writes a block with a plain payload, compressed as the writer's options say. `partition` is absent in a shared
+    /// extent. `records` is the number of records in a data block, for the statistics.
     ///
     /// # Errors
-    /// `invalid-argument` out of slot order, for a kind that is neither data nor an event's, an empty data block, or
-    /// one larger than the option `max_plain_size`; `io`, which the writer does not survive.
+    /// `invalid-argument` out of slot order, for a kind other than data and events, an empty data block, or one larger
+    /// than the option `max_plain_size`; `io`, which is final for the writer.
     pub fn block(&mut self, partition: Option<u32>, kind: u8, plain: &[u8], records: u64) -> Result<()> {
         self.writer.check_open()?;
         check_kind(kind)?;
         self.check_sizes(kind, CODEC_NONE, plain.len() as u64, plain.len())?;
         self.enter(partition)?;
-        self.writer.guarded(|core| {
+        self.writer.guarded(|builder| {
             if kind == DATA {
-                core.add_records(records);
-                core.plain_block(plain)
+                builder.add_records(records);
+                builder.plain_block(plain)
             } else {
-                core.push_event(kind, plain)
+                builder.push_event(kind, plain)
             }
         })
     }
 
-    /// A block with a stored payload, taken as it is.
+    /// Writes a block with a stored payload, as it is.
     ///
     /// # Errors
-    /// As [`RegionWriter::block`]; `invalid-argument` too for a codec, sizes or a dictionary that break BLK-7, checks 5, 7,
-    /// 8 and 10b.
+    /// As [`RegionWriter::block`]; also `invalid-argument` for a codec, sizes or a dictionary that break checks 5, 7, 8
+    /// and 10b of BLK-7.
     pub fn stored_block(&mut self, partition: Option<u32>, block: StoredBlock<'_>) -> Result<()> {
         let StoredBlock {
             kind,
@@ -99,47 +115,47 @@ impl<'a> RegionWriter<'a> {
         self.check_sizes(kind, codec, plain_size.into(), stored.len())?;
         self.check_dictionary(codec, dictionary)?;
         self.enter(partition)?;
-        self.writer.guarded(|core| {
+        self.writer.guarded(|builder| {
             if kind == DATA {
-                core.add_records(records);
+                builder.add_records(records);
             }
-            core.stored_block(&block)
+            builder.stored_block(&block)
         })
     }
 
-    /// Begins a shared extent of these partitions, or of all. Its blocks follow without a partition.
+    /// Begins a shared extent for these partitions, or for all. The blocks after it have no partition.
     ///
     /// # Errors
     /// `invalid-argument` for an empty set or one with partitions that the file does not have.
     pub fn shared(&mut self, members: Option<&[u32]>) -> Result<()> {
         self.writer.check_open()?;
         let bits = match members {
-            Some(partitions) => self.writer.core.shape.bits(partitions)?,
+            Some(partitions) => self.writer.builder.shape.bits(partitions)?,
             None => None,
         };
-        self.writer.core.begin_extent(Owner::Shared(bits));
+        self.writer.builder.begin_extent(Owner::Shared(bits));
         self.extent = Extent::Shared;
         Ok(())
     }
 
-    /// Commits the region. One without blocks leaves nothing.
+    /// Commits the region. A region without blocks leaves nothing.
     ///
     /// # Errors
-    /// `io`; `limit-exceeded` for a region whose message would be too large. The writer does not survive them.
+    /// `io`; `limit-exceeded` when the region's message would be too large. Both are final for the writer.
     pub fn end(mut self) -> Result<()> {
         self.writer.check_open()?;
         self.ended = true;
         self.writer.region_ended();
         let wrapped = self.wrapped;
-        self.writer.guarded(|core| {
-            core.output().hold_region(false);
-            core.commit_region(wrapped)
+        self.writer.guarded(|builder| {
+            builder.output().hold_region(false);
+            builder.commit_region(wrapped)
         })
     }
 
-    /// WRT-9: checks 5, 7c and 10b of BLK-7.
+    /// WRT-9: checks 5, 7c and 10b of BLK-7, for the dictionary.
     fn check_dictionary(&mut self, codec: u8, dictionary: u16) -> Result<()> {
-        let (there, found) = (self.writer.core.dictionaries().count(), dictionary);
+        let (there, found) = (self.writer.builder.dictionaries().count(), dictionary);
         let expected = if usize::from(dictionary) > there {
             format!("one of the {there} dictionaries of the file, or none")
         } else if dictionary != 0 && codec != Codec::Zstd as u8 {
@@ -150,7 +166,7 @@ impl<'a> RegionWriter<'a> {
         Err(Error::argument(expected, format!("dictionary {found}")))
     }
 
-    /// WRT-9.
+    /// WRT-9: checks 5, 7 and 8 of BLK-7, for codec and sizes.
     fn check_sizes(&self, kind: u8, codec: u8, plain: u64, stored: usize) -> Result<()> {
         let check = |holds: bool, expected: &str, found: u64| match holds {
             true => Ok(()),
@@ -173,7 +189,7 @@ impl<'a> RegionWriter<'a> {
         )
     }
 
-    /// Goes to the extent that a block belongs to, if slot order allows it.
+    /// Moves to the extent of a block, if slot order allows it.
     fn enter(&mut self, partition: Option<u32>) -> Result<()> {
         let Some(partition) = partition else {
             return match self.extent {
@@ -181,7 +197,7 @@ impl<'a> RegionWriter<'a> {
                 _ => Err(Error::argument("a partition before the first shared extent", "none")),
             };
         };
-        let shape = self.writer.core.shape;
+        let shape = self.writer.builder.shape;
         let at = shape.place(partition).ok_or_else(|| shape.no_such(partition))?;
         match self.extent {
             Extent::Own(last) if last == at => return Ok(()),
@@ -196,7 +212,7 @@ impl<'a> RegionWriter<'a> {
             Extent::Own(last) => self.wrapped |= at < last,
             Extent::None => {}
         }
-        self.writer.core.begin_extent(Owner::Own(at));
+        self.writer.builder.begin_extent(Owner::Own(at));
         self.extent = Extent::Own(at);
         Ok(())
     }
@@ -209,10 +225,10 @@ impl Drop for RegionWriter<'_> {
         }
         self.writer.region_ended();
         if self.writer.check_open().is_ok() {
-            // An error makes the writer a failed one: its next call reports it.
-            let _ = self.writer.guarded(|core| {
-                let given_up = core.give_up_region();
-                core.output().hold_region(false);
+            // An error is final for the writer, and its next call returns it.
+            let _ = self.writer.guarded(|builder| {
+                let given_up = builder.give_up_region();
+                builder.output().hold_region(false);
                 given_up
             });
         }

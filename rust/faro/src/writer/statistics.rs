@@ -3,7 +3,7 @@
 use super::owner::Owner;
 use crate::message::Statistics;
 
-/// What an extent adds to each partition that reads it.
+/// The sums that an extent adds to each partition that reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Bytes of the extent.
@@ -29,7 +29,7 @@ impl Sums {
         }
     }
 
-    /// An extent.
+    /// Adds an extent.
     pub(crate) fn add_extent(&mut self, owner: &Owner, tally: &Tally) {
         match owner {
             Owner::Own(at) => self.add(*at, tally),
@@ -37,7 +37,7 @@ impl Sums {
         }
     }
 
-    /// An extent that partition `at` reads, counted from the file's first.
+    /// Adds an extent of partition `at`, counted from the file's first.
     pub(crate) fn add(&mut self, at: u32, tally: &Tally) {
         let count = self.partition_count;
         let add = |vector: &mut Option<Vec<u64>>, value: u64| {
@@ -50,7 +50,7 @@ impl Sums {
         add(&mut self.sums.records, tally.records);
     }
 
-    /// An extent that these partitions read; `None`: every partition, written as such.
+    /// Adds an extent that these partitions read; `None` for every partition.
     pub(crate) fn add_shared(&mut self, members: Option<&[u8]>, tally: &Tally) {
         let Some(members) = members else {
             self.sums.stored_to_all += tally.stored;

@@ -1,22 +1,24 @@
-//! What calls of a writer take and give.
+//! Arguments and results of a writer's calls.
 
 use crate::storage::Files;
 
-/// Whom a record is for.
+/// The partitions that a record is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum To<'a> {
     /// One partition.
     One(u32),
     /// Every partition of the file.
     All,
-    /// The partitions of a set, in any order, repeated or not.
+    /// A set of partitions, in any order. Repeated partitions count once.
     These(&'a [u32]),
 }
 
 /// What [`crate::Writer::finish`] made.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
-    /// Regions of the output.
+    /// The number of regions.
     pub regions: usize,
     /// Bytes of the data file; in a single output, of the regions' blocks.
     pub data_bytes: u64,

@@ -1,30 +1,30 @@
-//! A dictionary of a file's own, trained on the first region whose blocks are small (spec, DIC-7 and its note).
+//! Trains a dictionary on the first region with small blocks (spec, DIC-7 and its note).
 
 use crate::block::dictionary;
 use crate::bytes::Framing;
 use crate::codec::{Codec, Compressor, SMALL_BLOCK, Trained};
 use crate::error::Result;
 
-/// A region with fewer plain bytes is not trained on.
+/// The least plain bytes of a region for training.
 const LEAST_PLAIN: u64 = 64 << 10;
-/// Bytes of a dictionary: larger ones gain nothing at level 1.
+/// The size of a dictionary in bytes. A larger one gains nothing at level 1.
 const SIZE: usize = 16 << 10;
-/// Bytes of blocks that are trained on: some 20 ms.
+/// How many bytes of blocks are used for training, which takes some 20 ms.
 const SAMPLED: u64 = 256 << 10;
-/// Bytes of other blocks, which tell whether the dictionary is worth it.
+/// How many bytes of other blocks are used to decide whether the dictionary is worth it.
 const HELD_OUT: u64 = 64 << 10;
-/// Bytes of what the trainer takes for one sample: it needs several, and cuts none itself.
+/// The size of a sample in bytes. The trainer needs several, and does not cut them itself.
 const SAMPLE: usize = 2 << 10;
 
-/// The data blocks that a region's records will about make: about, as neither events nor shared extents are seen.
+/// An estimate of the data blocks of a region, without events and shared extents.
 pub(super) struct Preview<'a> {
     framing: Framing,
     target: usize,
-    /// The records one behind another, and which of them begin blocks.
+    /// The records in order, and which of them begin blocks.
     records: Vec<&'a [u8]>,
     firsts: Vec<usize>,
     plain: u64,
-    /// Bytes of the block in hand; nothing when the next record begins one.
+    /// The size of the open block in bytes; none when the next record begins a block.
     open: Option<usize>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Preview<'a> {
         }
     }
 
-    /// The next data record of the extent in hand.
+    /// Adds the next data record of the extent.
     pub(super) fn push(&mut self, record: &'a [u8]) {
         let length = record.len() + if self.framing == Framing::Records { 4 } else { 0 };
         let open = match self.open {
@@ -59,7 +59,7 @@ impl<'a> Preview<'a> {
         self.open = None;
     }
 
-    /// Whether there is enough data, in blocks that are small.
+    /// Whether there is enough data in small blocks.
     fn promises(&self) -> bool {
         self.plain >= LEAST_PLAIN && self.plain < SMALL_BLOCK as u64 * self.firsts.len() as u64
     }
@@ -94,7 +94,7 @@ impl<'a> Preview<'a> {
     }
 }
 
-/// Whether a region promises something, and then the dictionary that it gives, if that is worth it.
+/// Returns none if the region is not suitable; otherwise the dictionary trained on it, if that is worth it.
 pub(super) fn train(preview: &Preview<'_>, level: i32) -> Result<Option<Option<Trained>>> {
     if !preview.promises() {
         return Ok(None);
@@ -117,7 +117,7 @@ pub(super) fn train(preview: &Preview<'_>, level: i32) -> Result<Option<Option<T
     };
     let without = size(None)?;
     let mut best = None;
-    // Level 1 looks for matches of 6 bytes or more as if blocks were large; for its smallest inputs it takes 5.
+    // Level 1 searches for matches of at least 6 bytes, which suits large blocks. For its smallest inputs it uses 5.
     let lengths: &[Option<u32>] = if level == 1 { &[None, Some(5)] } else { &[None] };
     for least_match in lengths {
         let trained = Trained {
@@ -133,7 +133,7 @@ pub(super) fn train(preview: &Preview<'_>, level: i32) -> Result<Option<Option<T
     Ok(Some(best.map(|(_, trained)| trained)))
 }
 
-/// What the trainer makes of blocks; nothing when it finds nothing in them.
+/// The dictionary that the trainer makes from blocks; none when it finds nothing.
 fn from_samples(blocks: &[Vec<u8>]) -> Option<Vec<u8>> {
     let samples = blocks.concat();
     let pieces = blocks.iter().flat_map(|block| block.chunks(SAMPLE)).map(<[u8]>::len);
@@ -206,7 +206,7 @@ mod tests {
         let bytes = |blocks: &[Vec<u8>]| blocks.iter().map(|block| block.len() as u64).sum::<u64>();
         assert!((SAMPLED * 9 / 10..SAMPLED * 11 / 10).contains(&bytes(&sampled)));
         assert!((HELD_OUT * 8 / 10..HELD_OUT * 12 / 10).contains(&bytes(&held_out)));
-        // Lines bear ascending numbers, behind the 4 bytes of their length.
+        // Lines have ascending numbers, after the 4 bytes of their length.
         let number = |block: &[u8]| std::str::from_utf8(&block[4..13]).unwrap().parse::<usize>().unwrap() / 7919;
         assert!(number(&held_out[0]) == 0 && number(&sampled[sampled.len() - 1]) > 98_000);
     }

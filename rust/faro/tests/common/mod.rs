@@ -1,29 +1,29 @@
-//! What several tests need.
+//! Helpers for several tests.
 
-// Each test is a crate of its own and uses a part of this.
+// Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
 use faro::{Code, Files, Layout, Level, Limits, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use std::path::{Path, PathBuf};
 
 /// A folder for one test, and a name in it.
-pub struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Place {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn name(&self) -> PathBuf {
+    pub(crate) fn name(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 
     /// The names of all files, sorted.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<_> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// The final files of a layout.
-    pub fn output(&self, layout: Layout) -> Files {
+    pub(crate) fn output(&self, layout: Layout) -> Files {
         match layout {
             Layout::Paired => Files::paired(self.name()),
             Layout::Single => Files::single(self.name()),
@@ -41,23 +41,23 @@ impl Place {
     }
 }
 
-pub fn index_path(files: &Files) -> &Path {
+pub(crate) fn index_path(files: &Files) -> &Path {
     match files {
         Files::Single(path) => path,
         Files::Paired { index, .. } => index,
     }
 }
 
-pub fn open(files: &Files) -> Result<Reader> {
+pub(crate) fn open(files: &Files) -> Result<Reader> {
     Reader::open(files, ReaderOptions::default())
 }
 
-pub fn check(files: &Files) -> Result<faro::CheckReport> {
+pub(crate) fn check(files: &Files) -> Result<faro::CheckReport> {
     faro::check(files, Level::Decode, &Limits::default())
 }
 
-/// Small options whose file id, and so every byte, is the same each time.
-pub fn options(layout: Layout, partitions: u32) -> WriterOptions {
+/// Small options with a fixed file id, so that every byte is the same each time.
+pub(crate) fn options(layout: Layout, partitions: u32) -> WriterOptions {
     WriterOptions::new(partitions)
         .layout(layout)
         .file_id(Some(*b"0123456789abcdef"))
@@ -65,14 +65,14 @@ pub fn options(layout: Layout, partitions: u32) -> WriterOptions {
 
 /// A small output with everything in it: own, broadcast and multicast records, events, three regions, statistics, a
 /// property.
-pub fn write_sample(name: &Path, layout: Layout) -> Files {
+pub(crate) fn write_sample(name: &Path, layout: Layout) -> Files {
     let mut writer = Writer::create(name, options(layout, 3).first_partition(5)).unwrap();
     fill_sample(&mut writer);
     writer.property("key", "value").unwrap();
     writer.finish().unwrap().files
 }
 
-pub fn fill_sample(writer: &mut Writer) {
+pub(crate) fn fill_sample(writer: &mut Writer) {
     writer.write(6, b"one").unwrap();
     writer.write(5, b"two").unwrap();
     writer.write_event(6, 64, b"!").unwrap();
@@ -83,29 +83,29 @@ pub fn fill_sample(writer: &mut Writer) {
 }
 
 /// Every block of a partition: kind and plain payload.
-pub type Content = Vec<(u8, Vec<u8>)>;
+pub(crate) type Content = Vec<(u8, Vec<u8>)>;
 
-pub fn content(blocks: impl Iterator<Item = Result<faro::Block>>) -> Result<Content> {
+pub(crate) fn content(blocks: impl Iterator<Item = Result<faro::Block>>) -> Result<Content> {
     blocks
         .map(|block| block.map(|block| (block.kind(), block.payload.to_vec())))
         .collect()
 }
 
 /// What every partition reads.
-pub fn contents(reader: &Reader) -> Result<Vec<Content>> {
+pub(crate) fn contents(reader: &Reader) -> Result<Vec<Content>> {
     reader
         .partitions()
         .map(|partition| content(reader.partition(partition)?))
         .collect()
 }
 
-/// Opens and reads all there is.
-pub fn read_all(files: &Files) -> Result<usize> {
+/// Opens an output and reads everything.
+pub(crate) fn read_all(files: &Files) -> Result<usize> {
     let reader = open(files)?;
     reader.all()?.try_fold(0, |count, block| block.map(|_| count + 1))
 }
 
-pub fn code<T>(result: Result<T>) -> Code {
+pub(crate) fn code<T>(result: Result<T>) -> Code {
     match result {
         Ok(_) => panic!("an error was expected"),
         Err(error) => error.code,

@@ -1,5 +1,5 @@
-//! The functions of the C library that the standard library calls are defined here instead: the linker prefers these.
-//! They note the call, or refuse it, on the thread that asked for that, and pass it on to the kernel.
+//! Defines the functions of the C library that the standard library calls. The linker prefers these. On a thread that
+//! records, they note the call or make it fail; then they pass it on to the kernel.
 
 use libc::{c_char, c_int, c_void, size_t, ssize_t};
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Default)]
 struct Recorder {
     calls: Vec<String>,
-    /// Which calls are refused, counted from 0.
+    /// The calls that fail, counted from 0.
     refused: Range<usize>,
 }
 
@@ -19,7 +19,7 @@ thread_local! {
     static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
 }
 
-/// Notes a call; returns whether it is let through.
+/// Notes a call; returns whether it may proceed.
 fn admit(call: &str, path: &Path) -> bool {
     let judge = |recorder: &RefCell<Option<Recorder>>| {
         let mut recorder = recorder.borrow_mut();
@@ -30,10 +30,10 @@ fn admit(call: &str, path: &Path) -> bool {
         recorder.calls.push(format!("{call} {name}"));
         !recorder.refused.contains(&(recorder.calls.len() - 1))
     };
-    // The test harness writes while threads end, too.
+    // The test harness also writes while threads end.
     let admitted = RECORDER.try_with(judge).unwrap_or(true);
     if !admitted {
-        // SAFETY: the address is the calling thread's own errno.
+        // SAFETY: the address is that of the calling thread's errno.
         unsafe { *libc::__errno_location() = libc::EIO };
     }
     admitted
@@ -58,7 +58,7 @@ extern "C" fn fallocate64(descriptor: c_int, mode: c_int, offset: i64, length: i
     unsafe { libc::syscall(libc::SYS_fallocate, descriptor, mode, offset, length) as c_int }
 }
 
-// SAFETY: the name and the signature of the C library's function, and it does the same.
+// SAFETY: it has the name and the signature of the C library's function and does the same.
 #[unsafe(no_mangle)]
 extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
     if !admit_descriptor("write", descriptor) {
@@ -71,7 +71,7 @@ extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: size_t) -> s
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 extern "C" fn fdatasync(descriptor: c_int) -> c_int {
-    // The device itself is not asked, which would take a while: this is about whether it would be.
+    // The device is not synced, which would take time: the test checks only that the call is made.
     if admit_descriptor("sync", descriptor) { 0 } else { -1 }
 }
 
@@ -115,8 +115,8 @@ unsafe extern "C" fn linkat(a: c_int, from: *const c_char, b: c_int, to: *const 
     unsafe { libc::syscall(libc::SYS_linkat, a, from, b, to, flags) as c_int }
 }
 
-/// Does something while this thread's calls are noted.
-pub fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
+/// Runs code while this thread's calls are recorded.
+pub(crate) fn recorded<T>(refused: Range<usize>, act: impl FnOnce() -> T) -> (T, Vec<String>) {
     let recorder = Recorder {
         calls: Vec::new(),
         refused,

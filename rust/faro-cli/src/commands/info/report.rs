@@ -1,45 +1,45 @@
-//! What `faro info` says.
+//! The report of `faro info`.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
-pub struct Info {
+pub(super) struct Info {
     pub layout: &'static str,
     pub finished: bool,
     pub files: Vec<FileInfo>,
     pub header: HeaderInfo,
     pub created_by: Option<String>,
-    /// Only of files that may have some.
+    /// Only for files that may have dictionaries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionaries: Option<DictionariesInfo>,
     pub properties: BTreeMap<String, String>,
     pub regions: RegionsInfo,
     pub blocks: BlocksInfo,
-    /// As the statistics say; a multicast record counts for each of its partitions.
+    /// From the statistics. A multicast record counts for each of its partitions.
     pub records: Option<u64>,
     pub partitions: PartitionsInfo,
-    /// With --schema, of files that have one.
+    /// With --schema, for files with a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Vec<ColumnInfo>>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct ColumnInfo {
+pub(super) struct ColumnInfo {
     pub name: String,
     pub r#type: String,
     pub nullable: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub struct FileInfo {
+pub(super) struct FileInfo {
     pub role: &'static str,
     pub path: String,
     pub bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub struct HeaderInfo {
+pub(super) struct HeaderInfo {
     pub version: String,
     pub framing: &'static str,
     pub partition_count: u32,
@@ -53,25 +53,25 @@ pub struct HeaderInfo {
 }
 
 #[derive(Debug, Serialize)]
-pub struct DictionariesInfo {
+pub(super) struct DictionariesInfo {
     pub count: usize,
     pub bytes: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct RegionsInfo {
+pub(super) struct RegionsInfo {
     pub count: u64,
     pub sparse: u64,
     pub bytes: u64,
     pub own_extents: u64,
     pub shared_extents: u64,
     pub shared_bytes: u64,
-    /// Bytes behind the last commit of an unfinished data file.
+    /// Bytes after the last commit of an unfinished data file.
     pub uncommitted_bytes: u64,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct BlocksInfo {
+pub(super) struct BlocksInfo {
     /// Whether all blocks were counted.
     pub complete: bool,
     pub count: u64,
@@ -83,33 +83,33 @@ pub struct BlocksInfo {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct CodecInfo {
+pub(super) struct CodecInfo {
     pub blocks: u64,
     pub stored_payload_bytes: u64,
     pub plain_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub struct PartitionsInfo {
+pub(super) struct PartitionsInfo {
     pub empty: u32,
     pub min_bytes: u64,
     pub median_bytes: u64,
     pub mean_bytes: f64,
     pub p99_bytes: u64,
     pub max_bytes: u64,
-    /// The largest, as a multiple of the mean.
+    /// The largest partition, as a multiple of the mean.
     pub skew: Option<f64>,
     pub largest: Vec<PartitionInfo>,
-    /// With --partitions: those that read anything.
+    /// With --partitions: the partitions that read anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each: Option<Vec<PartitionInfo>>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct PartitionInfo {
+pub(super) struct PartitionInfo {
     pub partition: u32,
     pub bytes: u64,
-    /// As the statistics say.
+    /// From the statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
 }

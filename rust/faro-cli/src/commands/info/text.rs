@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::term::{Out, Style};
 use crate::units::{self, count, size};
 
-/// Prints a title and what belongs to it.
+/// Prints a title and its text.
 fn entry(out: &mut Out, style: Style, title: &str, text: &str) -> Outcome {
     out.line(format!("{}  {text}", style.bold(&format!("{title:<11}"))).trim_end())
 }
@@ -91,7 +91,7 @@ fn print_contents(info: &Info, out: &mut Out, style: Style) -> Outcome {
         text.push_str(&format!(", {extents} of {}", size(regions.shared_bytes)));
     }
     if regions.uncommitted_bytes > 0 {
-        text.push_str(&format!("; {} behind the last commit", size(regions.uncommitted_bytes)));
+        text.push_str(&format!("; {} after the last commit", size(regions.uncommitted_bytes)));
     }
     entry(out, style, "regions", &text)?;
     let blocks = &info.blocks;

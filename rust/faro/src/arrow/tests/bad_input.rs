@@ -1,4 +1,4 @@
-//! Whatever a file holds, reading batches ends in a batch or in an error of the specification.
+//! Whatever a file contains, reading batches ends in a batch or in an error of the specification.
 
 use super::{folder, numbers, open, shapes};
 use crate::arrow::ipc::{Encoder, decode_batch, decode_schema};
@@ -47,7 +47,7 @@ fn what_arrow_refuses_is_blamed_on_its_block() {
     let mut writer = Writer::create(&name, arrow_options(&schema)).unwrap();
     writer.write(0, &encoder.batch(&numbers([1, 2])).unwrap()).unwrap();
     writer.write_event(0, crate::block::EVENT, b"an event").unwrap();
-    // Fit for FRM-4, but no record batch.
+    // Valid by FRM-4, but not a record batch.
     writer.write(0, &schema).unwrap();
     writer.write(0, &encoder.batch(&numbers([3])).unwrap()).unwrap();
     writer.finish().unwrap();

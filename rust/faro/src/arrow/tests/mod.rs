@@ -1,4 +1,4 @@
-//! Tests of batches in and out.
+//! Tests of writing and reading batches.
 
 mod bad_input;
 mod shapes;
@@ -167,7 +167,7 @@ fn a_batch_that_is_refused_leaves_the_writer_as_it_was() {
     assert_eq!(code(writer.write(&text(&["a", "b"]), &[0])), Code::InvalidArgument);
     assert_eq!(code(writer.write(&numbers([1]), &[0])), Code::InvalidArgument);
     writer.write(&text(&[]), &[]).unwrap();
-    // Together too large for a block of the file: several.
+    // Too large for one block together, so there are several.
     writer.write(&text(&[&long[..400]; 5]), &[1; 5]).unwrap();
     writer.finish().unwrap();
     let batches = read(&open(&name), 1);

@@ -1,4 +1,4 @@
-//! Columns of all shapes come back as they were, dictionaries as their values.
+//! Columns of all shapes come back unchanged, dictionaries as their values.
 
 use super::{folder, open, read};
 use crate::arrow::ArrowWriter;
@@ -104,7 +104,7 @@ pub(super) fn batch() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap()
 }
 
-/// The values of a row, column by column, whatever the types.
+/// The values of a row, column by column, for all types.
 fn values(batch: &RecordBatch, row: usize) -> Vec<String> {
     batch.columns().iter().map(|column| value(column, row)).collect()
 }
@@ -153,7 +153,7 @@ fn all_shapes_come_back() {
     options.buffer_size = 20_000;
     let mut writer = ArrowWriter::create(&name, batch.schema(), options).unwrap();
     let partition_of = |row: usize| (row % 7 % 3) as u32;
-    // In slices, whose columns share their buffers.
+    // In slices with shared buffers.
     for at in (0..ROWS).step_by(50) {
         writer
             .write(

@@ -29,7 +29,7 @@ fn fault(bytes: &[u8]) -> (Code, u64) {
 }
 
 #[test]
-fn what_is_encoded_is_parsed() {
+fn encoded_headers_are_parsed() {
     assert_eq!(FileHeader::parse(&header().encode()).unwrap(), header());
 }
 

@@ -1,4 +1,5 @@
-//! Partition after partition is what reading each of them alone is, faults included, whatever sizes windows have.
+//! Reading one partition after another delivers the same as reading each alone, faults included, for all sizes of
+//! windows.
 
 use crate::ByPartition;
 use crate::error::{Code, Error, Result, Role};
@@ -10,9 +11,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// What is known of a block.
+/// The fields of a block that are compared.
 type Seen = (u32, u64, Option<u32>, u32, u8, Vec<u8>, bool);
-/// What was delivered, and the fault behind it.
+/// The blocks that were delivered, and the fault after them.
 type Reading = (Vec<Seen>, Option<(Code, Option<u64>, Option<Role>)>);
 
 #[derive(Clone, Debug)]
@@ -83,7 +84,7 @@ fn one_by_one(reader: &Reader, partitions: Range<u32>) -> Reading {
 fn collect(blocks: impl Iterator<Item = Result<(u32, Block)>>) -> Reading {
     let (mut found, mut end) = (Vec::new(), None);
     for block in blocks {
-        assert!(end.is_none(), "something behind a fault");
+        assert!(end.is_none(), "something after a fault");
         match block {
             Ok((partition, block)) => found.push(seen(partition, &block)),
             Err(error) => end = fault(error),
@@ -95,7 +96,7 @@ fn collect(blocks: impl Iterator<Item = Result<(u32, Block)>>) -> Reading {
 fn collect_lent(mut blocks: ByPartition) -> Reading {
     let (mut found, mut end) = (Vec::new(), None);
     while let Some(block) = blocks.next_borrowed() {
-        assert!(end.is_none(), "something behind a fault");
+        assert!(end.is_none(), "something after a fault");
         match block {
             Ok((partition, block)) => found.push((
                 partition,
@@ -119,13 +120,13 @@ fn agree(reader: &Reader, partitions: Range<u32>, few: usize, window: u64) {
     assert_eq!(collect_lent(reading()), expected);
 }
 
-/// Numbers that stand for partitions from 3 on, each once.
+/// Maps numbers to partitions from 3 on, each once.
 pub(super) fn some(numbers: &[u32], partitions: u32) -> Vec<u32> {
     let unique: BTreeSet<u32> = numbers.iter().map(|number| number % partitions + 3).collect();
     unique.into_iter().collect()
 }
 
-/// What is done to a file once it is open.
+/// What the test does to a file after it is open.
 #[derive(Clone, Debug)]
 enum Harm {
     None,
@@ -170,7 +171,7 @@ fn apply(files: &Files, harm: &Harm) {
     }
 }
 
-/// The same for as many partitions, of which the first has number 3.
+/// The same acts in a file with partitions from 3 on.
 pub(super) fn from_three_on(acts: Vec<Act>, partitions: u32) -> Vec<Act> {
     let within = |act| match act {
         Act::Write(partition, size) => Act::Write(partition % partitions + 3, size),

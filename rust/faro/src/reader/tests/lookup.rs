@@ -1,4 +1,4 @@
-//! Direct lookup finds what full lookup finds, reads little, and survives whatever a message says.
+//! Direct lookup finds what full lookup finds, reads little, and survives any message.
 
 use super::by_partition::{Act, acts, from_three_on, write};
 use crate::block::BlockHeader;
@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// What a partition reads: of each block its offset, whose it is, its region and its payload.
+/// What a partition reads: the offset, partition, region and payload of each block.
 pub(super) type Blocks = Vec<(u64, Option<u32>, u32, Vec<u8>)>;
 
 pub(super) fn open(files: &Files, lookup: Lookup) -> Result<Reader> {
@@ -33,7 +33,7 @@ fn index(files: &Files) -> &Path {
     }
 }
 
-/// Where each region message is: offset and size.
+/// The offset and size of each region message.
 pub(super) fn messages(reader: &Reader) -> Vec<(u64, u64)> {
     let entries = reader.footer().regions.iter();
     let place = |entry: &crate::message::RegionEntry| {
@@ -43,7 +43,7 @@ pub(super) fn messages(reader: &Reader) -> Vec<(u64, u64)> {
     entries.map(place).collect()
 }
 
-/// Bytes of the index file that reading one partition takes, after opening.
+/// How many bytes of the index file reading one partition takes, after opening.
 fn cost(reader: &Reader, partition: u32) -> u64 {
     let before = reader.output().index_file().read.load(Ordering::Relaxed);
     reader
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// No panic whatever stands in the messages; without statistics other blocks may go unnoticed.
+    /// No message causes a panic. Without statistics, wrong blocks may go unnoticed.
     #[test]
     fn it_survives_any_bytes(
         statistics in any::<bool>(),
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Dense and sparse regions with shared extents for all, some and one.
+/// Dense and sparse regions with shared extents for all partitions, some, and one.
 fn small(folder: &Path, statistics: bool) -> Files {
     let options = WriterOptions::new(11)
         .first_partition(3)
@@ -130,7 +130,7 @@ fn small(folder: &Path, statistics: bool) -> Files {
     write(&folder.join("out"), options, &acts)
 }
 
-/// Each byte of each message, its bits one by one and as a whole: the same blocks come, or an error.
+/// Changes each byte of each message: each bit, and all bits. The same blocks come, or an error.
 #[test]
 fn damage_never_gives_other_blocks_when_there_are_statistics() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn damage_never_gives_other_blocks_when_there_are_statistics() {
 }
 
 #[test]
-fn of_a_dense_message_a_few_pieces_are_read() {
+fn a_few_pieces_of_a_dense_message_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriterOptions::new(100_000).rotation(70_001);
     let mut acts: Vec<Act> = (0..100_000).map(|partition| Act::Write(partition, 1)).collect();
@@ -192,7 +192,7 @@ fn of_a_dense_message_a_few_pieces_are_read() {
 }
 
 #[test]
-fn of_a_sparse_message_a_piece_for_each_halving_is_read() {
+fn a_piece_of_a_sparse_message_is_read_for_each_halving() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriterOptions::new(1 << 20);
     let acts: Vec<Act> = (0..1 << 15).map(|number| Act::Write(17 * number, 1)).collect();
@@ -222,12 +222,12 @@ fn all_regions_are_looked_up_before_the_first_block() {
     assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(offset)));
     assert!(reading.next().is_none());
     assert_eq!(reader.stored_bytes(3).unwrap_err().offset, Some(offset));
-    // Whoever reads messages whole meets it where it is.
+    // A full lookup finds the fault where it is.
     let full = open(&files, Lookup::Full).unwrap();
     assert!(full.partition(3).unwrap().next().unwrap().is_ok());
 }
 
-/// A table that two elements lead to would be an extent twice: its first block does not ascend.
+/// A table that two elements lead to would be the same extent twice: its first block does not ascend.
 #[test]
 fn a_table_is_not_met_with_twice() {
     let folder = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn a_table_is_not_met_with_twice() {
     file.read_exact_at(&mut bytes, offset).unwrap();
     let (words, _) = bytes.as_chunks::<4>();
     let word = |at: usize| u32::from_le_bytes(words[at]);
-    // The vector of two uoffsets: its count, and what follows leads behind it.
+    // The vector of two uoffsets: a count of 2, and two offsets that lead to positions after it.
     let leads = |at: usize| word(at) % 4 == 0 && word(at) >= 8 && u64::from(word(at)) + 4 * at as u64 <= size - 4;
     let vector = (2..words.len() - 2)
         .find(|at| word(*at) == 2 && leads(at + 1) && leads(at + 2))
@@ -279,7 +279,7 @@ fn a_follower_reads_messages_whole() {
     };
     let mut follower = Follower::open(&files, options.clone()).unwrap();
     assert!(follower.poll().unwrap().finished);
-    // The message's checksum, which direct lookup would not ask for.
+    // The message's checksum, which direct lookup does not verify.
     let file = std::fs::File::options().write(true).open(index(&files)).unwrap();
     file.write_all_at(&[0x55; 4], at - 4).unwrap();
     let mut follower = Follower::open(&files, options).unwrap();

@@ -1,5 +1,5 @@
-//! Direct lookup in the files of the conformance cases: each broken rule that it follows is found, and what full lookup
-//! reads it reads as well.
+//! Direct lookup in the files of the conformance cases: it finds each violation on its way, and reads what full lookup
+//! reads.
 
 use super::lookup::{blocks, messages, open};
 use crate::error::Code;
@@ -13,9 +13,9 @@ fn conformance_files(folder: &str) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// What a reading of each partition by direct lookup gives: whether it is a fault at the first byte of a message.
+/// Whether direct lookup of each partition finds a fault at the first byte of a message.
 fn faults(path: &Path) -> Vec<bool> {
-    // In single files, so that the names of the cases tell them apart.
+    // Only single files, so that the names of the cases are unique.
     let Ok(reader) = open(&Files::Single(path.to_path_buf()), Lookup::Direct) else {
         return Vec::new();
     };
@@ -35,9 +35,9 @@ fn faults_of_cases(prefix: &str) -> Vec<(String, Vec<bool>)> {
     named.filter(|(_, faults)| !faults.is_empty()).collect()
 }
 
-/// The rules that LKP-2 names, each by the messages of conformance cases that break it on the way to every partition.
+/// The rules of LKP-2, each with conformance cases that break it on the way to every partition.
 #[test]
-fn what_is_followed_is_checked() {
+fn followed_parts_are_checked() {
     for prefix in [
         "msg-1-region-offsets-",
         "msg-1-region-root-",
@@ -68,9 +68,9 @@ fn what_is_followed_is_checked() {
     }
 }
 
-/// What only some partitions meet on their way is found by these, and what none needs by nobody.
+/// Faults on the way to some partitions are found by those only, and faults on no way by none.
 #[test]
-fn what_is_not_followed_is_passed_over() {
+fn parts_that_are_not_followed_are_skipped() {
     for prefix in [
         "reg-4-offsets-descend",
         "reg-4-offsets-empty",
@@ -114,8 +114,8 @@ fn what_is_not_followed_is_passed_over() {
     }
 }
 
-/// Files of every kind, selective ones and those of a newer minor version too. What full lookup reads of a valid one,
-/// direct lookup reads as well; of another one it never reads anything else.
+/// Files of every kind, also selective ones and those of a newer minor version. In a valid file, direct lookup reads
+/// what full lookup reads; in an invalid file, it never reads anything else.
 #[test]
 fn the_files_of_the_conformance_cases_are_read_as_by_full_lookup() {
     let mut compared = 0;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::writer::{Writer, WriterOptions};
 
-/// A region for each of three calls, as each goes to a lower partition than the one before it.
+/// Rebuilds three regions: each of three calls writes to a lower partition than the one before it.
 fn rebuilt(limits: Limits) -> Result<u64> {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().join("x");
@@ -27,7 +27,7 @@ fn a_region_that_no_reader_with_these_limits_would_take_is_refused() {
         ..Limits::default()
     };
     assert_eq!(fault(regions(3)), Ok(3));
-    // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
+    // A block has 24 + 8 bytes. The last region ends with the walk, the one before it with a block.
     assert_eq!(fault(regions(2)), limit(64 + 64));
     assert_eq!(fault(regions(1)), limit(64 + 32));
     let message = |max_message_size| Limits {

@@ -1,11 +1,11 @@
-//! The scheduler once more, with locks and threads of shuttle: each run draws another interleaving of its threads, from a
-//! seed, and a run in which all wait for each other fails. The sources are the scheduler's own, word by word; only `sync`
-//! is another one, so that no other build is needed.
+//! The scheduler compiled again with the locks and threads of shuttle. Each run draws an interleaving of its threads
+//! from a seed, and fails if all wait for each other. The sources are the same, except the module `sync`, so no
+//! separate build is needed.
 //!
-//! `FARO_INTERLEAVINGS` is how many runs each scenario has with each way of drawing. A run that fails prints its
-//! schedule; `FARO_SCHEDULE` with the name of the test replays it.
+//! `FARO_INTERLEAVINGS` is the number of runs of each scenario, for each way of drawing. A run that fails prints its
+//! schedule; set `FARO_SCHEDULE` to it and name the test to replay it.
 
-// What the scenarios do not use is used by the original.
+// The scenarios do not use everything.
 #![allow(dead_code, clippy::duplicate_mod)]
 
 #[path = "../budget.rs"]
@@ -33,7 +33,7 @@ mod state;
 #[path = "../waiting.rs"]
 mod waiting;
 
-/// Locks and threads that shuttle knows of.
+/// Locks and threads of shuttle.
 mod sync {
     pub(super) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(super) use shuttle::thread::{Builder, JoinHandle, current};
@@ -47,20 +47,20 @@ use options::SchedulerOptions;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler};
 use shuttle::{Config, Runner};
 
-/// Where the drawing begins: the same runs each time.
+/// The seed, so that the runs are the same each time.
 const SEED: u64 = 0xfa50;
 
-/// How often PCT takes the turn from the thread that has it.
+/// How often PCT preempts the running thread.
 const DEPTHS: [usize; 2] = [2, 5];
 
-/// Runs a scenario in many interleavings, or in the one that is to be replayed.
+/// Runs a scenario in many interleavings, or in the one to replay.
 fn explore(scenario: fn()) {
     let mut config = Config::new();
-    // Blocks are checked and decoded on it.
+    // Blocks are checked and decoded on this stack.
     config.stack_size = 1 << 20;
     if let Ok(schedule) = std::env::var("FARO_SCHEDULE") {
         let mut schedule = ReplayScheduler::new_from_encoded(&schedule);
-        // When the fault is mended, a run goes on from where it failed.
+        // After the fault is fixed, a run continues beyond the schedule.
         schedule.set_allow_incomplete();
         Runner::new(schedule, config).run(scenario);
         return;

@@ -1,4 +1,4 @@
-//! What threads do at the same time.
+//! The scenarios: what threads do at the same time.
 
 use super::guard::drop_payload;
 use super::sync::{Arc, Condvar, Mutex};
@@ -20,7 +20,7 @@ use std::task::Poll;
 
 const PARTITIONS: u32 = 3;
 
-/// An output of some blocks, which is made once.
+/// An output of some blocks, made once.
 struct Output {
     files: Files,
     expected: Vec<Reading>,
@@ -76,7 +76,7 @@ fn consumers(scheduler: &Scheduler, reader: &Reader) -> Vec<Consumer> {
         .collect()
 }
 
-/// Asks again when a listener's panic came out.
+/// Calls again after a listener's panic.
 fn undaunted<T>(mut ask: impl FnMut() -> T) -> T {
     loop {
         match catch_unwind(AssertUnwindSafe(&mut ask)) {
@@ -86,7 +86,7 @@ fn undaunted<T>(mut ask: impl FnMut() -> T) -> T {
     }
 }
 
-/// Waits for consumers, each in a thread; what each got.
+/// Waits for consumers, each in a thread; returns what each got.
 fn wait_for(consumers: Vec<Consumer>) -> Vec<Reading> {
     let waits: Vec<_> = consumers
         .into_iter()
@@ -99,7 +99,7 @@ fn assert_all(found: Vec<Reading>) {
     assert!(found == output().expected, "other blocks");
 }
 
-/// Each has all, or a fault and what comes before it; how many faults there are.
+/// Checks that each has all blocks, or those before a fault; returns the number of faults.
 fn faults(found: &[Reading]) -> usize {
     for (found, expected) in found.iter().zip(&output().expected) {
         assert!(expected.0.starts_with(&found.0), "other blocks");
@@ -111,7 +111,7 @@ fn faults(found: &[Reading]) -> usize {
     found.iter().filter(|found| found.1.is_some()).count()
 }
 
-/// Tasks that are to run, for some threads.
+/// The tasks that are ready to run, for some threads.
 #[derive(Default)]
 struct Queue {
     state: Mutex<(VecDeque<usize>, usize)>,
@@ -144,18 +144,18 @@ impl Queue {
     }
 }
 
-/// A consumer, until its end, and what it gave.
+/// A consumer, until its end, and the blocks that it delivered.
 struct Task {
     consumer: Option<Consumer>,
     found: Vec<Result<Block>>,
 }
 
-/// What the threads of an executor have in common.
+/// What the threads of an executor share.
 struct Executor {
     queue: Arc<Queue>,
     tasks: Vec<Mutex<Task>>,
     scheduler: Mutex<Option<Arc<Scheduler>>>,
-    /// Blocks that were given, and with which the scheduler is dropped.
+    /// The number of blocks delivered so far, and the number at which the scheduler is dropped.
     given: AtomicUsize,
     drop_at: Option<usize>,
 }
@@ -186,7 +186,7 @@ impl Executor {
                 Poll::Pending => {
                     drop(task);
                     let scheduler = self.scheduler.lock().unwrap().clone();
-                    // One step, or none when threads of the scheduler's own make them.
+                    // One step, or none when the scheduler has threads.
                     undaunted(|| scheduler.as_ref().map(|scheduler| scheduler.serve()));
                 }
             }
@@ -194,7 +194,7 @@ impl Executor {
     }
 }
 
-/// Polls consumers in two threads when they are told; what each got.
+/// Polls consumers in two threads after their listeners were called; returns what each got.
 fn poll_all(scheduler: Scheduler, reader: &Reader, drop_at: Option<usize>) -> Vec<Reading> {
     let queue = Arc::new(Queue::default());
     queue.state.lock().unwrap().1 = PARTITIONS as usize;
@@ -224,7 +224,7 @@ fn poll_all(scheduler: Scheduler, reader: &Reader, drop_at: Option<usize>) -> Ve
     executor.tasks.iter().map(found).collect()
 }
 
-/// Lets one read fail, drawn at random, of those that come after the file was opened.
+/// Makes one read fail, drawn at random from those after the file was opened.
 fn fail_a_read(reader: &Reader) {
     let (turn, way) = (thread_rng().gen_range(0..12), thread_rng().gen_range(0..3));
     let calls = AtomicUsize::new(0);
@@ -260,7 +260,7 @@ fn consumers_that_wait_serve_themselves() {
 
 #[test]
 fn one_step_for_each_pending() {
-    // Also beside threads of the scheduler's own.
+    // Also together with threads of the scheduler.
     explore(|| {
         let threads = thread_rng().gen_range(0..3);
         assert_all(poll_all(with_threads(threads), &open(), None));
@@ -271,7 +271,7 @@ fn one_step_for_each_pending() {
 fn threads_read_and_listeners_tell() {
     explore(|| {
         let reader = open();
-        // No step of the caller's: the threads alone.
+        // The threads alone make the steps.
         let scheduler = with_threads(2);
         let queue = Arc::new(Queue::default());
         queue.state.lock().unwrap().1 = PARTITIONS as usize;
@@ -377,7 +377,7 @@ fn consumers_leave_and_listeners_panic() {
         });
         assert_all(wait_for(consumers));
         left.join().unwrap();
-        // A read for the one that left may be under way: it ends with the threads.
+        // A read for the consumer that left may be under way. It ends with the threads.
         let shared = scheduler.shared.clone();
         drop(scheduler);
         assert_eq!(shared.lock().figures.held_bytes, 0);

@@ -1,4 +1,4 @@
-//! Outputs to read, and what readers find in them.
+//! Outputs to read, and what readers deliver from them.
 
 use crate::error::{Code, Role};
 use crate::reader::{Reader, ReaderOptions};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// Blocks with what tells them apart, and the fault behind them.
+/// Blocks with the values that distinguish them, and the fault after them.
 pub(crate) type Reading = (
     Vec<(u64, Option<u32>, u8, Vec<u8>)>,
     Option<(Code, Option<u64>, Option<Role>)>,
@@ -19,7 +19,7 @@ pub(crate) type Reading = (
 pub(crate) fn collect(blocks: impl Iterator<Item = Result<crate::Block>>) -> Reading {
     let (mut found, mut fault) = (Vec::new(), None);
     for block in blocks {
-        assert!(fault.is_none(), "something behind a fault");
+        assert!(fault.is_none(), "something after a fault");
         match block {
             Ok(block) => found.push((block.offset, block.partition, block.kind(), block.payload.to_vec())),
             Err(error) => fault = Some((error.code, error.offset, error.role)),
@@ -68,7 +68,7 @@ pub(crate) fn data(files: &Files) -> std::fs::File {
     std::fs::File::options().read(true).write(true).open(path).unwrap()
 }
 
-/// Sets a hook of both files.
+/// Sets a hook on both files.
 pub(crate) fn hook(reader: &Reader, hook: impl Fn(Call) -> Verdict + Send + Sync + 'static) {
     let hook: Hook = Arc::new(hook);
     let files = &reader.output().opened.files;
@@ -78,14 +78,14 @@ pub(crate) fn hook(reader: &Reader, hook: impl Fn(Call) -> Verdict + Send + Sync
     }
 }
 
-/// Records of a kind that dictionaries are made for.
+/// Records that dictionaries compress well.
 pub(crate) fn text(at: u32) -> String {
     let words = ["harbour", "lantern", "keeper", "northern", "signal", "weather"];
     let word = |n: u32| words[(n.wrapping_mul(2_654_435_761) >> 7) as usize % words.len()];
     format!("{:08x} {} {}", at.wrapping_mul(97), word(at), word(at / 3))
 }
 
-/// Waits until something holds, or fails.
+/// Waits until a condition holds; fails after a time limit.
 pub(crate) fn patience(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -94,7 +94,7 @@ pub(crate) fn patience(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Does what must not wait for ever.
+/// Runs code that must not wait for ever.
 pub(crate) fn in_time(what: impl FnOnce() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     let run = std::thread::spawn(move || {

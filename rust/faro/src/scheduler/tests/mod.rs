@@ -1,4 +1,4 @@
-//! What docs/scheduler.md promises.
+//! The promises of docs/scheduler.md.
 
 pub(super) mod common;
 mod failures;

@@ -1,4 +1,4 @@
-//! What callers rely on: sizes that make no sense are refused, polls read nothing, `Pending` asks for one step, and the
+//! What callers rely on: sizes out of range are refused, polls read nothing, each `Pending` needs one step, and the
 //! scheduler can be dropped anywhere.
 
 use super::common::{collect, hook, in_time, options, patience, reader, text, write};
@@ -60,7 +60,7 @@ fn with_dictionaries(name: &Path) -> Reader {
         writer.write(at % 8, text(at).as_bytes()).unwrap();
     }
     let files = writer.finish().unwrap().files;
-    // Regions of the index are read each time.
+    // Without a cache, regions of the index are read each time.
     let options = ReaderOptions {
         region_cache_bytes: 0,
         lookup: Lookup::Direct,
@@ -75,7 +75,7 @@ fn opening_and_polling_read_nothing_and_take_no_memory() {
     let reader = with_dictionaries(&folder.path().join("one"));
     assert!(!reader.dictionaries().is_empty() && reader.region_count() > 4);
     let expected: Vec<_> = (0..8).map(|p| collect(reader.partition(p).unwrap())).collect();
-    // Another reader, which has read no dictionary.
+    // Another reader, which has not read a dictionary.
     let reader = with_dictionaries(&folder.path().join("other"));
     let me = std::thread::current().id();
     let (here, elsewhere) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -111,8 +111,8 @@ fn opening_and_polling_read_nothing_and_take_no_memory() {
     assert!(elsewhere.load(Ordering::Relaxed) > reader.region_count() * 8);
 }
 
-/// Polls consumers as an engine's tasks do, one call of `serve` for each `Pending`; how many are left when no task is
-/// told to run.
+/// Polls consumers as the tasks of an engine do, with one call of `serve` for each `Pending`. Returns how many are left
+/// when no task is made to run.
 fn run_tasks(scheduler: &Scheduler, consumers: Vec<Consumer>, mut leaves: impl FnMut(usize) -> bool) -> usize {
     let queue: Arc<Mutex<VecDeque<usize>>> = Arc::default();
     let mut tasks: Vec<Option<Consumer>> = consumers.into_iter().map(Some).collect();
@@ -161,7 +161,7 @@ fn one_step_for_each_pending_is_enough() {
                 let open = |scheduler: &Scheduler| (0..64).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
                 let scheduler = Scheduler::new(options(64 << 10, read, budget)).unwrap();
                 assert_eq!(run_tasks(&scheduler, open(&scheduler), |_| false), 0, "of 64, {budget}");
-                // Every third leaves after its first block.
+                // Every third consumer leaves after its first block.
                 assert_eq!(run_tasks(&scheduler, open(&scheduler), |at| at % 3 == 0), 0, "{budget}");
                 assert_eq!(scheduler.figures().held_bytes, 0);
             }
@@ -208,7 +208,7 @@ fn consumers_that_are_polled_end_without_their_scheduler() {
     });
 }
 
-/// Waits until the threads of a scheduler are gone.
+/// Waits until the threads of a scheduler have ended.
 fn wait_until_gone<T>(shared: &Weak<T>) {
     patience("threads are left over", || shared.strong_count() == 0);
 }
@@ -224,7 +224,7 @@ fn the_last_scheduler_may_be_dropped_in_a_listener() {
                 0 => Scheduler::new(options(0, 4_096, 4_096)).unwrap(),
                 threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
             };
-            // Dropped by a call of the listener.
+            // The listener drops it.
             let scheduler = Arc::new(make());
             let shared = Arc::downgrade(&scheduler.shared);
             let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
@@ -245,7 +245,7 @@ fn the_last_scheduler_may_be_dropped_in_a_listener() {
             }
             assert!(slot.lock().unwrap().is_none() && !panicked.load(Ordering::Relaxed));
             wait_until_gone(&shared);
-            // Dropped with the listener, which owns it: when the consumer ends, and when it gets another listener.
+            // The listener owns the scheduler. It is dropped when the consumer ends, or gets another listener.
             for replaces in [false, true] {
                 let scheduler = make();
                 let shared = Arc::downgrade(&scheduler.shared);
@@ -283,14 +283,14 @@ fn a_poisoned_lock_ends_all_with_the_cause() {
             for consumer in consumers {
                 assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
             }
-            // Nothing is half there for those who come later either.
+            // A consumer that comes later gets the fault too.
             let fault = collect(scheduler.partition(&reader, 0).unwrap());
             assert_eq!(fault, (Vec::new(), Some((Code::Io, None, None))));
         }
     });
 }
 
-// Without checks of overflow the step below does not panic.
+// Without overflow checks the step below does not panic.
 #[cfg(debug_assertions)]
 #[test]
 fn a_step_that_is_not_finished_ends_all_with_the_cause() {
@@ -307,7 +307,7 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
                 threads => Scheduler::with_threads(options(0, 4_096, 4_096), threads).unwrap(),
             };
             let consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
-            // No plan is like this: its parts begin before it.
+            // An impossible plan: its parts begin before it.
             let part = Part {
                 consumer: 0,
                 extent: Extent { offset: 64, length: 8 },
@@ -316,12 +316,8 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
                 extent: Extent { offset: 128, length: 8 },
                 parts: vec![part, part],
             };
-            let core = reader.output().opened.clone();
-            let job = Job::Read(ReadJob {
-                file: 0,
-                opened: core,
-                read,
-            });
+            let opened = reader.output().opened.clone();
+            let job = Job::Read(ReadJob { file: 0, opened, read });
             let step = std::panic::AssertUnwindSafe(|| scheduler.shared.step(job));
             assert!(std::panic::catch_unwind(step).is_err());
             for consumer in consumers {

@@ -53,7 +53,7 @@ proptest! {
         let mut consumers: Vec<Consumer> =
             (0..partitions).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
         consumers.push(scheduler.range(&reader, 0..partitions).unwrap());
-        // In turns as they come, then one after the other.
+        // Take turns first, then one after the other.
         let mut items: Vec<Vec<Result<crate::Block>>> = consumers.iter().map(|_| Vec::new()).collect();
         for turn in order {
             let at = turn.index(consumers.len());
@@ -62,25 +62,25 @@ proptest! {
         for ((consumer, items), expected) in consumers.into_iter().zip(items).zip(expected) {
             let found = collect(items.into_iter().chain(consumer));
             prop_assert_eq!(found.1, expected.1);
-            // Of an extent that the file has no longer, more or less may be delivered (BLK-8).
+            // If the file has shrunk, some blocks may or may not be delivered (BLK-8).
             let count = if cut.is_some() { found.0.len().min(expected.0.len()) } else { usize::MAX };
             prop_assert!(found.0.iter().take(count).eq(expected.0.iter().take(count)), "other blocks");
         }
-        // A read for somebody who met a fault in what came before may be under way: it ends with the threads.
+        // A read for a consumer with an earlier fault may be under way. It ends with the threads.
         let shared = scheduler.shared.clone();
         drop(scheduler);
         prop_assert_eq!(shared.lock().figures.held_bytes, 0);
     }
 }
 
-/// Serves until no step can be made; how many reads there were.
+/// Serves until no step can be made; returns the number of reads.
 fn serve_all(scheduler: &Scheduler) -> u64 {
     let before = scheduler.figures().reads;
     while scheduler.serve() {}
     scheduler.figures().reads - before
 }
 
-/// What a consumer has without waiting.
+/// How much a consumer delivers without waiting.
 fn polled(consumer: &mut Consumer) -> u64 {
     let next = || match consumer.poll() {
         Poll::Ready(Some(block)) => Some(block.unwrap().payload.len() as u64),
@@ -96,7 +96,7 @@ fn many_small_requests_are_few_reads_in_order() {
     let reader = reader(&files);
     let size = data(&files).metadata().unwrap().len();
     let scheduler = Scheduler::new(SchedulerOptions::default()).unwrap();
-    // Asked for in the wrong order.
+    // Opened in the wrong order.
     let consumers: Vec<_> = (0..200)
         .rev()
         .map(|p| scheduler.partition(&reader, p).unwrap())
@@ -105,7 +105,7 @@ fn many_small_requests_are_few_reads_in_order() {
         assert_eq!(collect(consumer), collect(reader.partition(partition).unwrap()));
     }
     let figures = scheduler.figures();
-    // Everything fits into one read of 4 MiB for the whole file, instead of some 4,000.
+    // The whole file is read in reads of 4 MiB, instead of some 4,000 reads.
     assert!(figures.reads <= 2 + size / (4 << 20), "{figures:?}");
     assert!(
         figures.read_bytes <= size && figures.given_bytes >= size - 64,
@@ -121,12 +121,12 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
     let reader = reader(&files);
     let budget = 50_000;
     let scheduler = Scheduler::new(options(64 << 10, 1 << 20, budget)).unwrap();
-    // Alone it fills the whole budget, and takes nothing.
+    // Alone, it fills the whole budget and takes nothing.
     let mut slow = scheduler.partition(&reader, 0).unwrap();
     serve_all(&scheduler);
     let held = scheduler.figures().held_bytes;
     assert!(held > budget / 2 && held <= budget, "{held}");
-    // Others come: what it has too much is taken back for them.
+    // When others come, its excess is taken back for them.
     let mut others: Vec<_> = (1..10).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     let mut bytes = vec![0; others.len()];
     loop {
@@ -159,19 +159,19 @@ fn a_slow_consumer_does_not_stall_others_and_the_budget_holds() {
 }
 
 #[test]
-fn who_met_a_fault_lets_go_of_what_others_need() {
+fn a_consumer_with_a_fault_releases_bytes_that_others_need() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 10, 60, Codec::None, Layout::Paired);
     let reader = reader(&files);
-    // Its file ends in the twentieth of sixty regions.
+    // The file is cut in the twentieth of sixty regions.
     let size = data(&files).metadata().unwrap().len();
     data(&files).set_len(size / 3).unwrap();
     let scheduler = Scheduler::new(options(0, 1 << 20, 60_000)).unwrap();
-    // Alone it fills more than its later share, and meets the fault.
+    // Alone, it fills more than its later share, and gets the fault.
     let slow = scheduler.partition(&reader, 0).unwrap();
     serve_all(&scheduler);
     let held = scheduler.figures().held_bytes;
-    // Others come, and all of them are served, before one of them takes anything.
+    // Others come, and all are served before one of them takes anything.
     let others: Vec<_> = (1..10).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     serve_all(&scheduler);
     assert!(held > 60_000 / 2 && scheduler.figures().held_bytes > 50_000);
@@ -183,7 +183,7 @@ fn who_met_a_fault_lets_go_of_what_others_need() {
                 Poll::Ready(Some(block)) => found.push(block),
                 Poll::Pending => assert!(
                     scheduler.serve(),
-                    "{partition} waits for nobody, {:?}",
+                    "{partition} waits without a cause, {:?}",
                     scheduler.figures()
                 ),
             }
@@ -206,7 +206,7 @@ fn a_share_is_filled_again_from_half_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(folder.path().join("out"), WriterOptions::new(2)).unwrap();
     for _ in 0..8 {
-        // An extent of 1,024 bytes, and others between, so that none are neighbours.
+        // An extent of 1,024 bytes, with others between, so that no two are neighbours.
         writer.write(0, &[1; 996]).unwrap();
         writer.write(1, &[2; 5000]).unwrap();
         writer.flush().unwrap();
@@ -227,17 +227,17 @@ fn a_share_is_filled_again_from_half_on() {
 
 #[test]
 fn a_request_waits_for_one_sweep_at_most() {
-    // Requests that keep coming ahead of the sweep do not hold up one behind it.
+    // Requests that keep coming ahead of the sweep do not delay a request that it has passed.
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 4, 300, Codec::None, Layout::Paired);
     let reader = reader(&files);
     let scheduler = Scheduler::new(options(0, 4_096, 1 << 20)).unwrap();
     let mut ahead: Vec<_> = (1..4).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     assert!(scheduler.serve() && scheduler.serve());
-    let mut behind = scheduler.partition(&reader, 0).unwrap();
+    let mut passed = scheduler.partition(&reader, 0).unwrap();
     let sweep = data(&files).metadata().unwrap().len() / 300;
     for reads in 0.. {
-        if polled(&mut behind) > 0 {
+        if polled(&mut passed) > 0 {
             break;
         }
         assert!(reads < sweep, "it starves");
@@ -252,7 +252,7 @@ fn a_request_waits_for_one_sweep_at_most() {
 }
 
 #[test]
-fn who_leaves_takes_its_requests_along() {
+fn a_consumer_that_leaves_withdraws_its_requests() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 5, 20, Codec::None, Layout::Paired);
     let reader = reader(&files);
@@ -264,7 +264,7 @@ fn who_leaves_takes_its_requests_along() {
     assert!(half.next().is_some());
     drop(half);
     assert_eq!((serve_all(&scheduler), scheduler.figures().held_bytes), (0, 0));
-    // While a read for it is under way, between planning and handing out.
+    // It leaves while a read for it is under way, between planning and handing out.
     let output = reader.output();
     let mut state = State::default();
     let all = SchedulerOptions::default();
@@ -290,7 +290,7 @@ fn who_leaves_takes_its_requests_along() {
 }
 
 #[test]
-fn faults_belong_to_those_who_meet_them() {
+fn faults_belong_to_the_consumers_that_meet_them() {
     let folder = tempfile::tempdir().unwrap();
     let files = write(&folder.path().join("out"), 6, 4, Codec::None, Layout::Paired);
     let reader = reader(&files);
@@ -311,9 +311,9 @@ fn faults_belong_to_those_who_meet_them() {
 }
 
 #[test]
-fn a_listener_that_panics_stops_nobody() {
+fn a_listener_that_panics_stops_no_consumer() {
     let folder = tempfile::tempdir().unwrap();
-    // More for each than its share: something is left to be read when the listeners are there.
+    // Each has more than its share, so something is left to be read when the listeners are set.
     let files = write(&folder.path().join("out"), 3, 8, Codec::None, Layout::Single);
     let reader = reader(&files);
     let scheduler = Scheduler::with_threads(options(0, 4_096, 10_000), 1).unwrap();
@@ -322,7 +322,7 @@ fn a_listener_that_panics_stops_nobody() {
     for (number, consumer) in consumers.iter_mut().enumerate() {
         let (calls, told) = (calls.clone(), told.clone());
         consumer.on_ready(move || {
-            // What panics must not print here.
+            // A panic must not print here.
             calls.fetch_add(1, Ordering::Relaxed);
             if number == 0 {
                 std::panic::resume_unwind(Box::new("a listener"));
@@ -335,7 +335,7 @@ fn a_listener_that_panics_stops_nobody() {
     }
     drop(scheduler);
     assert!(calls.load(Ordering::Relaxed) > told.load(Ordering::Relaxed));
-    // In a thread of the caller's it is the caller's, when all are told.
+    // In the caller's thread, the panic reaches the caller after all listeners were called.
     let scheduler = Scheduler::new(options(64 << 10, 1 << 20, 100_000)).unwrap();
     let mut consumers: Vec<_> = (0..3).map(|p| scheduler.partition(&reader, p).unwrap()).collect();
     let told = Arc::new(AtomicUsize::new(0));
@@ -396,7 +396,7 @@ fn many_threads_read_at_once_and_leave_as_they_like() {
             }
         });
         assert!(told.load(Ordering::Relaxed) > 0);
-        // A read for one that left may be under way.
+        // A read for a consumer that left may be under way.
         patience("bytes of no consumer are held", || scheduler.figures().held_bytes == 0);
         assert!(scheduler.figures().most_held_bytes <= 50_000);
         // A consumer outlives its scheduler.

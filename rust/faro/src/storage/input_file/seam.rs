@@ -1,32 +1,32 @@
-//! Where tests look on, and put failures in, when a file is read and memory is taken for it.
+//! Where tests observe reads and allocations, and make them fail.
 
 use super::Role;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is about to be done.
+/// An operation that is about to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// A read of so many bytes from a file of this role.
+    /// A read of this many bytes from a file of this role.
     Read(Role, usize),
-    /// So many bytes of memory are taken.
+    /// An allocation of this many bytes.
     Memory(usize),
 }
 
-/// What is to become of it. A hook may panic, too.
+/// What the operation is to do. A hook may also panic.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// What is to be.
+    /// Proceed.
     Go,
-    /// It is refused.
+    /// Fail with this error.
     Refused(io::Error),
-    /// A read gets at most so many bytes.
+    /// Read at most this many bytes.
     Short(usize),
 }
 
 pub(crate) type Hook = Arc<dyn Fn(Call) -> Verdict + Send + Sync>;
 
-/// What a test set, if it did.
+/// The hook that a test has set, if any.
 #[derive(Default)]
 pub(crate) struct Seam(Mutex<Option<Hook>>);
 
@@ -35,7 +35,7 @@ impl Seam {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = hook;
     }
 
-    /// The hook is called without a lock, so that it may wait, panic, or set another.
+    /// Calls the hook without holding the lock, so that the hook may wait, panic, or set another hook.
     pub(super) fn ask(&self, call: Call) -> Verdict {
         let hook = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         hook.map_or(Verdict::Go, |hook| hook(call))

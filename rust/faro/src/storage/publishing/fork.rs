@@ -1,11 +1,11 @@
-//! Whether this process is the one that made a thing, or a copy of it that was forked (spec, WRT-11).
+//! Tells a process from a forked copy of it (spec, WRT-11).
 
 #![allow(unsafe_code)]
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many forks lie between this process and its oldest ancestor that runs this library.
+/// The number of forks from the first process that used this library to this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static WATCH: Once = Once::new();
 
@@ -14,25 +14,25 @@ extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The process that something was made in. Asking costs one load, so it can be asked with each record.
+/// The process in which something was created. Checking it takes one load, so it can be done for each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth(u32);
 
 impl Birth {
-    /// In this process.
+    /// The current process.
     pub(crate) fn here() -> Birth {
         WATCH.call_once(|| {
             #[cfg(unix)]
-            // SAFETY: the handler takes no lock, allocates nothing and does not unwind: it adds to an atomic.
+            // SAFETY: the handler only increments an atomic: it takes no lock, allocates nothing and does not unwind.
             unsafe {
-                // It fails for want of memory only; forks are not noticed then.
+                // It fails only when there is no memory; then forks go unnoticed.
                 libc::pthread_atfork(None, None, Some(in_child));
             }
         });
         Birth(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Whether this is still that process.
+    /// Whether the current process is still that process.
     #[inline(always)]
     pub(crate) fn is_here(self) -> bool {
         FORKS.load(Ordering::Relaxed) == self.0

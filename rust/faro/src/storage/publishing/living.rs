@@ -1,4 +1,4 @@
-//! The files that writers of this process are writing (spec, PUB-6).
+//! The files that writers in this process are writing (spec, PUB-6).
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -6,23 +6,23 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What tells a file from any other while it is open: its device and number.
+/// The device and inode number of a file: unique while the file is open.
 pub(crate) type FileKey = (u64, u64);
 
-/// Each file that is being written, with what was opened of it otherwise and may not be closed before its writer ends.
+/// Each file that is being written, with the other descriptors of it that must stay open until its writer ends.
 static LIVING: Mutex<BTreeMap<FileKey, Vec<File>>> = Mutex::new(BTreeMap::new());
 
 fn living() -> MutexGuard<'static, BTreeMap<FileKey, Vec<File>>> {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is on the list until this is dropped, which has to be before the file is closed: its number may be given
-/// to another file then.
+/// Keeps a file on the list until it is dropped. It must be dropped before the file is closed, since another file may
+/// get the inode number after that.
 #[derive(Debug)]
 pub(crate) struct Living(FileKey);
 
 impl Living {
-    /// Puts a file on the list; not where files have no numbers.
+    /// Puts a file on the list; none on systems without inode numbers.
     pub(crate) fn new(metadata: &Metadata) -> Option<Living> {
         let key = key_of_metadata(metadata)?;
         living().insert(key, Vec::new());
@@ -37,8 +37,8 @@ impl Drop for Living {
     }
 }
 
-/// A file that is read. One that a writer of this process is writing is closed when that writer ends: closing any
-/// descriptor of it would give up the writer's record lock.
+/// A file that is read. If a writer in this process is writing it, it stays open until that writer ends: closing any
+/// descriptor of the file would release the writer's record lock.
 #[derive(Debug)]
 pub(crate) struct ReadFile(Option<File>);
 
@@ -47,8 +47,8 @@ impl ReadFile {
         ReadFile(Some(file))
     }
 
-    /// One that waits to be closed, of a file that a writer of this process is writing. Taking it instead of opening
-    /// the file again keeps a process that reads its own unfinished files from running out of descriptors.
+    /// A descriptor that waits to be closed, if a writer in this process is writing the file. Reusing it keeps a
+    /// process that reads its own unfinished files from running out of descriptors.
     pub(crate) fn waiting(path: &Path) -> Option<ReadFile> {
         if living().is_empty() {
             return None;
@@ -80,25 +80,24 @@ impl Drop for ReadFile {
     }
 }
 
-/// Whether a writer of this process is writing a file. That has to be asked before the file is opened: closing it gives
-/// up all record locks that this process has on it.
+/// Whether a writer in this process is writing a file. Check this before opening the file, since closing it releases
+/// all record locks that this process has on it.
 pub(crate) fn is_living(metadata: &Metadata) -> bool {
     key_of_metadata(metadata).is_some_and(|key| living().contains_key(&key))
 }
 
-/// What a name stands for now, without following a symbolic link.
+/// The file that has this name now. Symbolic links are not followed.
 pub(crate) fn key_of(path: &Path) -> Option<FileKey> {
     key_of_metadata(&path.symlink_metadata().ok()?)
 }
 
-/// What tells a file from others, where files have numbers.
 #[cfg(unix)]
 pub(crate) fn key_of_metadata(metadata: &Metadata) -> Option<FileKey> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// Files have no numbers here.
+/// Without inode numbers there is no key.
 #[cfg(not(unix))]
 pub(crate) fn key_of_metadata(_: &Metadata) -> Option<FileKey> {
     None

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The locks that threads of this process hold. Record locks belong to the process, and closing any descriptor of the
-/// file gives them up: only one thread at a time may have the file open.
+/// file releases them, so only one thread at a time may have the file open.
 static TURNS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static TURN_ENDED: Condvar = Condvar::new();
 
@@ -26,24 +26,24 @@ fn turns() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 #[derive(Debug)]
 pub(crate) struct PublishingLock {
     path: PathBuf,
-    /// Closed after the name is removed, and before the next thread has its turn.
+    /// Closed after the name is removed, and before the next thread takes its turn.
     file: Option<File>,
     turn: Turn,
 }
 
 impl PublishingLock {
-    /// Takes the lock that is called `path`.
+    /// Takes the lock with this path, and waits for it up to [`PATIENCE`].
     pub(crate) fn take(path: &Path) -> io::Result<Self> {
         Self::take_within(path, PATIENCE)
     }
 
-    /// As [`PublishingLock::take`]; when it takes longer than this, it fails.
+    /// As [`PublishingLock::take`], with another limit for the wait.
     pub(crate) fn take_within(path: &Path, time: Duration) -> io::Result<Self> {
         let mut patience = Patience::new(time);
         let turn = Turn::take(path, patience.end())?;
         loop {
             let file = open(path)?;
-            // Step 4: whoever had the lock before removed the name with it.
+            // Step 4: the previous owner of the lock may have removed the name with it.
             let locked = lock_file(&file)?;
             if locked != Locked::Elsewhere && is_named(&file, path) {
                 return Ok(PublishingLock {
@@ -59,7 +59,7 @@ impl PublishingLock {
         }
     }
 
-    /// Gives the lock up and leaves its file where it is.
+    /// Releases the lock and leaves its file.
     pub(crate) fn leave(mut self) {
         self.file = None;
     }
@@ -68,7 +68,7 @@ impl PublishingLock {
 impl Drop for PublishingLock {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
-            // A file that stays is taken over by the next writer.
+            // If the file stays, the next writer reuses it.
             let _ = std::fs::remove_file(&self.path);
             drop(file);
         }
@@ -76,7 +76,7 @@ impl Drop for PublishingLock {
     }
 }
 
-/// The right of one thread to have the lock's file open.
+/// The right of one thread to have the lock file open.
 #[derive(Debug)]
 struct Turn(Option<PathBuf>);
 
@@ -112,7 +112,7 @@ impl Drop for Turn {
     }
 }
 
-/// One name for one file, whatever way leads to its folder.
+/// One key for one file, whatever path leads to its folder.
 fn key(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -138,7 +138,7 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // Nor is a pipe waited for that has the name.
+        // Opening a pipe with this name must not block.
         options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     options.open(path)

@@ -1,4 +1,4 @@
-//! Final names, given in steps that no other writer can undo by accident (spec, PUB).
+//! Gives files their final names, in steps that no other writer can undo by accident (spec, PUB).
 
 mod fork;
 mod living;
@@ -23,17 +23,18 @@ pub(crate) struct Naming<'a> {
     pub last: &'a Path,
 }
 
-/// Whether final names may be taken from other files.
+/// Whether files with the final names may be replaced, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Replace {
     Nothing,
-    /// A single file, in one step.
+    /// Yes, by a single file, in one step.
     Single,
-    /// Files of a pair, in a moment that others wait for.
+    /// Yes, by the files of a pair, while other writers wait for the lock.
     Pair,
 }
 
-/// Gives files their final names in this order (PUB-2 to PUB-4), or none of them. A failure says which of them it was.
+/// Gives all files their final names, in this order (PUB-2 to PUB-4), or none of them. An error comes with the position
+/// of the file that failed.
 pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) -> Result<(), (usize, io::Error)> {
     if replace == Replace::Single {
         return rename_all(names);
@@ -53,13 +54,13 @@ pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) ->
                 return Err((at, error));
             }
         }
-        // Where this is refused, the temporary name stays as a second one (PUB-7).
+        // If this fails, the temporary name stays as a second name (PUB-7).
         let _ = std::fs::remove_file(name.temporary);
     }
     Ok(())
 }
 
-/// Whether a file system refuses hard links as such.
+/// Whether the file system has no hard links.
 fn has_no_links(error: &io::Error) -> bool {
     if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::TooManyLinks) {
         return true;
@@ -73,7 +74,8 @@ fn has_no_links(error: &io::Error) -> bool {
     false
 }
 
-/// PUB-3, where there are no hard links: looks and renames, which others that do so wait for.
+/// PUB-3 without hard links: checks that the names are free, then renames. Other writers that do the same wait for the
+/// lock.
 fn rename_free(names: &[Naming<'_>], lock: &Path) -> Result<(), (usize, io::Error)> {
     let _lock = PublishingLock::take(lock).map_err(|error| (0, error))?;
     for (at, name) in names.iter().enumerate() {
@@ -84,7 +86,7 @@ fn rename_free(names: &[Naming<'_>], lock: &Path) -> Result<(), (usize, io::Erro
     rename_all(names)
 }
 
-/// Renames one after another; the ones before a failure get their temporary names back.
+/// Renames one file after another. After a failure, the files before it get their temporary names back.
 fn rename_all(names: &[Naming<'_>]) -> Result<(), (usize, io::Error)> {
     for (at, name) in names.iter().enumerate() {
         if let Err(error) = std::fs::rename(name.temporary, name.last) {
@@ -97,7 +99,7 @@ fn rename_all(names: &[Naming<'_>]) -> Result<(), (usize, io::Error)> {
     Ok(())
 }
 
-/// Takes final names back that are still those of the files that were given them.
+/// Removes the final names again, except those that belong to another file by now.
 fn take_back(names: &[Naming<'_>], given: &[(usize, Option<FileKey>)], lock: &Path) {
     if given.is_empty() {
         return;
@@ -111,7 +113,7 @@ fn take_back(names: &[Naming<'_>], given: &[(usize, Option<FileKey>)], lock: &Pa
     }
 }
 
-/// The publishing lock of an output whose data or single file this is: `NAME.faro-lock` (PUB-5).
+/// The path of the publishing lock, `NAME.faro-lock` (PUB-5), for the final name of a data or single file.
 pub(crate) fn lock_path(last: &Path) -> PathBuf {
     let stem = match last.extension().and_then(|extension| extension.to_str()) {
         Some("data" | "index" | "faro") => last.with_extension(""),

@@ -1,4 +1,4 @@
-//! A file that its writer creates, and that is the writer's alone (spec, PUB-2, PUB-4, PUB-6).
+//! Creates a file that belongs to one writer (spec, PUB-2, PUB-4, PUB-6).
 
 use super::living::{Living, key_of_metadata};
 use super::lock::{PATIENCE, is_named};
@@ -8,18 +8,20 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// What the system refused, and what it was to do.
+/// What the system was to do, and its error.
 pub(crate) type Refused = (&'static str, io::Error);
 
-/// A new file with its record lock. It is on the list of files that are being written, where files have numbers.
+/// A new file with its record lock. It is on the list of files that are being written, except on systems without inode
+/// numbers.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    /// Before the file, which is closed after it.
+    /// Declared, and so dropped, before the file.
     pub living: Option<Living>,
     pub file: File,
 }
 
-/// Creates a file that did not exist before; with `replacing`, what has the name is removed first, as often as needed.
+/// Creates a file that did not exist. With `replacing`, it first removes the file that has the name, as often as
+/// needed.
 pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused> {
     let mut patience = Patience::new(PATIENCE);
     loop {
@@ -28,19 +30,19 @@ pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused>
         }
         let file = match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(file) => file,
-            // A writer that needs no lock for its one file may have the name again by now.
+            // A writer of a single file needs no lock and may have taken the name again.
             Err(error) if replacing && error.kind() == ErrorKind::AlreadyExists && patience.wait() => continue,
             Err(error) => return Err(("create the file", error)),
         };
         match claim(file, path, &mut patience)? {
             Some(made) => return Ok(made),
-            // Another process took it for a dead writer's until it was locked, and removed it.
+            // Before it was locked, another process took it for a dead writer's file and removed it.
             None => continue,
         }
     }
 }
 
-/// Puts a new file on the list and locks it. None if its name is not its own any more.
+/// Puts a new file on the list and locks it; none if the name belongs to another file by now.
 fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<NewFile>, Refused> {
     let mut living = None;
     let claimed = file.metadata().and_then(|metadata| {
@@ -59,7 +61,7 @@ fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<NewF
             if is_named(&file, path) {
                 let _ = std::fs::remove_file(path);
             }
-            // The list goes first: the file's number may be given to another file when it is closed.
+            // Leave the list first: once the file is closed, another file may get its inode number.
             drop(living);
             drop(file);
             Err(("lock the file", error))
@@ -74,7 +76,7 @@ fn remove(path: &Path) -> Result<(), Refused> {
     }
 }
 
-/// Waits for others that only look whether the file has a living writer.
+/// Takes the lock. Other processes may hold it for a moment to see whether the writer is alive.
 fn lock(file: &File, patience: &mut Patience) -> io::Result<()> {
     while lock_file(file)? == Locked::Elsewhere {
         if !patience.wait() {

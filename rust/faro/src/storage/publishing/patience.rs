@@ -1,11 +1,11 @@
-//! Waiting for what other processes do.
+//! Waiting for other processes.
 
 use std::time::{Duration, Instant};
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits a moment, again and again, until the time is out.
+/// Waits in short steps until a time limit.
 pub(super) struct Patience {
     end: Instant,
     pause: Duration,
@@ -23,7 +23,7 @@ impl Patience {
         self.end
     }
 
-    /// Waits a moment; false at once if the time is out.
+    /// Waits a moment; returns false at once after the time limit.
     pub(super) fn wait(&mut self) -> bool {
         if Instant::now() >= self.end {
             return false;

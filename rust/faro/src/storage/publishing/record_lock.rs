@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-/// What came of asking for a lock.
+/// The result of trying to take a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
     /// This process has it.
@@ -14,7 +14,7 @@ pub(crate) enum Locked {
     Unsupported,
 }
 
-/// Asks for the lock without waiting. The file has to be open for writing.
+/// Tries to take the lock, without waiting. The file must be open for writing.
 #[cfg(unix)]
 pub(crate) fn lock_file(file: &File) -> io::Result<Locked> {
     use rustix::fs::{FlockOperation, fcntl_lock};
@@ -30,7 +30,7 @@ pub(crate) fn lock_file(file: &File) -> io::Result<Locked> {
     }
 }
 
-/// Gives the lock up. Where that fails, closing the file does it.
+/// Releases the lock. If that fails, closing the file releases it.
 #[cfg(unix)]
 pub(crate) fn unlock_file(file: &File) {
     let _ = rustix::fs::fcntl_lock(file, rustix::fs::FlockOperation::NonBlockingUnlock);

@@ -146,7 +146,7 @@ fn without_hard_links_names_are_looked_at_under_the_lock() {
 }
 
 #[test]
-fn the_lock_stands_beside_the_output() {
+fn the_lock_is_next_to_the_output() {
     for last in ["f/a.b.data", "f/a.b.index", "f/a.b.faro"] {
         assert_eq!(lock_path(Path::new(last)), Path::new("f/a.b.faro-lock"));
     }

@@ -1,5 +1,5 @@
-//! Nothing waits for ever: whatever a caller or the system provides fails, at each call in turn, in each way that it can,
-//! and every consumer ends with its data or with the cause.
+//! Nothing waits for ever. Everything that a caller or the system provides fails, at each call in turn and in each way;
+//! every consumer ends with its data or with the cause.
 
 mod output;
 mod world;
@@ -14,10 +14,10 @@ use output::{Output, READ};
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, mpsc};
-use world::{Failure, MODES, Mode, PANICS, PATIENCE, Place, World, drop_scheduler, failures, poll_all};
+use world::{Failure, MODES, Mode, PANICS, PATIENCE, Site, World, drop_scheduler, failures, poll_all};
 
-/// One run; whether the failure came.
-fn run(output: &Output, mode: Mode, place: Place, failure: Failure, turn: usize) -> bool {
+/// One run; returns whether the failure happened.
+fn run(output: &Output, mode: Mode, site: Site, failure: Failure, turn: usize) -> bool {
     let files = match failure {
         Failure::Cut => output.copy(),
         _ => output.files.clone(),
@@ -32,7 +32,7 @@ fn run(output: &Output, mode: Mode, place: Place, failure: Failure, turn: usize)
     let shared = Arc::downgrade(&scheduler.shared);
     let (sender, told) = mpsc::channel();
     let world = Arc::new(World {
-        place,
+        site,
         turn,
         failure,
         calls: AtomicUsize::new(0),
@@ -45,15 +45,15 @@ fn run(output: &Output, mode: Mode, place: Place, failure: Failure, turn: usize)
     });
     let hooked = world.clone();
     hook(&reader, move |call| match call {
-        Call::Read(role, _) => hooked.called(Place::Read, Some(role)),
-        Call::Memory(_) => hooked.called(Place::Memory, None),
+        Call::Read(role, _) => hooked.called(Site::Read, Some(role)),
+        Call::Memory(_) => hooked.called(Site::Memory, None),
     });
     for (at, partition) in READ.into_iter().enumerate() {
         let mut consumer = scheduler.partition(&reader, partition).unwrap();
         let (sender, world_of) = (sender.clone(), world.clone());
         consumer.on_ready(move || {
             let _ = sender.send(at);
-            world_of.called(Place::Listener, None);
+            world_of.called(Site::Listener, None);
         });
         *world.consumers[at].lock().unwrap() = Some(consumer);
     }
@@ -89,7 +89,7 @@ fn run(output: &Output, mode: Mode, place: Place, failure: Failure, turn: usize)
     }
     let is_fault =
         matches!(failure, Failure::Refused(kind) if kind != ErrorKind::Interrupted) || PANICS.contains(&failure);
-    // What is read from the index is read for one consumer alone.
+    // A read of the index is for one consumer alone.
     if is_fault && failed == Some(Some(Role::Index)) {
         assert_eq!(faults, 1, "a fault is lost");
     }
@@ -103,7 +103,7 @@ fn run(output: &Output, mode: Mode, place: Place, failure: Failure, turn: usize)
     failed.is_some()
 }
 
-/// Says that a fault is the one that was made.
+/// Checks that a fault is the one that was caused.
 fn check_cause(failure: Failure, error: &Error) {
     match failure {
         Failure::Refused(kind) if kind != ErrorKind::Interrupted => {
@@ -121,16 +121,16 @@ fn check_cause(failure: Failure, error: &Error) {
     }
 }
 
-/// Each failure at each call in turn, until a run has no more calls.
-fn fail_everywhere(place: Place) {
+/// Causes each failure at each call in turn, until a run has no more calls.
+fn fail_everywhere(site: Site) {
     let output = Arc::new(Output::new());
     for mode in MODES {
-        for failure in failures(place) {
+        for failure in failures(site) {
             for turn in 1.. {
                 let (done, ended) = mpsc::channel();
                 let shared = output.clone();
-                let run = std::thread::spawn(move || done.send(run(&shared, mode, place, failure, turn)));
-                let what = format!("{failure:?} in {place:?} {turn}, {mode:?}");
+                let run = std::thread::spawn(move || done.send(run(&shared, mode, site, failure, turn)));
+                let what = format!("{failure:?} in {site:?} {turn}, {mode:?}");
                 match ended.recv_timeout(PATIENCE) {
                     Ok(failed) => {
                         run.join().unwrap().unwrap();
@@ -149,22 +149,22 @@ fn fail_everywhere(place: Place) {
 
 #[test]
 fn whatever_fails_in_a_read_everyone_ends() {
-    fail_everywhere(Place::Read);
+    fail_everywhere(Site::Read);
 }
 
 #[test]
 fn whatever_fails_when_memory_is_taken_everyone_ends() {
-    fail_everywhere(Place::Memory);
+    fail_everywhere(Site::Memory);
 }
 
 #[test]
 fn whatever_fails_in_a_listener_everyone_ends() {
-    fail_everywhere(Place::Listener);
+    fail_everywhere(Site::Listener);
 }
 
 #[test]
-fn whoever_leaves_when_a_block_is_asked_for_everyone_ends() {
-    fail_everywhere(Place::Asking);
+fn all_consumers_end_when_one_leaves_while_a_block_is_polled() {
+    fail_everywhere(Site::Asking);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! What is read: small blocks with a dictionary, and one that is larger than a share.
+//! The output to read: small blocks with a dictionary, and a block that is larger than a share.
 
 use crate::reader::ReaderOptions;
 use crate::scheduler::tests::common::{Reading, collect, text};
 use crate::storage::Files;
 use crate::{Codec, Reader, Writer, WriterOptions};
 
-/// The files, and what they hold.
+/// The files, and their contents.
 pub(super) struct Output {
     folder: tempfile::TempDir,
     pub files: Files,

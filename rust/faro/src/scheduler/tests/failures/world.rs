@@ -1,4 +1,4 @@
-//! One run: what fails in it, and those who ask.
+//! One run: what fails in it, and its consumers.
 
 use crate::error::Role;
 use crate::scheduler::guard::drop_payload;
@@ -13,20 +13,20 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
-/// How long a run may take: it takes some milliseconds.
+/// The most time for a run, which takes some milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is called.
+/// The call that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Site {
     Read,
     Memory,
     Listener,
-    /// The caller itself, when it asks for a block.
+    /// The caller itself, when it polls or waits for a block.
     Asking,
 }
 
-/// What it does instead of what it is to do.
+/// How the call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     Refused(ErrorKind),
@@ -34,12 +34,12 @@ pub(super) enum Failure {
     PanicStr,
     PanicString,
     PanicAny,
-    /// What the panic leaves panics when it is dropped.
+    /// It panics, and the payload panics when it is dropped.
     PanicTwice,
-    /// Another consumer goes.
+    /// It drops another consumer.
     DropConsumer,
     DropScheduler,
-    /// The data file is empty from now on.
+    /// It truncates the data file to nothing.
     Cut,
 }
 
@@ -51,13 +51,13 @@ pub(super) const PANICS: [Failure; 4] = [
 ];
 pub(super) const DROPS: [Failure; 2] = [Failure::DropConsumer, Failure::DropScheduler];
 
-pub(super) fn failures(place: Place) -> Vec<Failure> {
+pub(super) fn failures(site: Site) -> Vec<Failure> {
     let mut failures = DROPS.to_vec();
-    if place != Place::Asking {
+    if site != Site::Asking {
         failures.extend(PANICS);
     }
-    match place {
-        Place::Read => failures.extend([
+    match site {
+        Site::Read => failures.extend([
             Failure::Refused(ErrorKind::Other),
             Failure::Refused(ErrorKind::PermissionDenied),
             Failure::Refused(ErrorKind::UnexpectedEof),
@@ -66,22 +66,22 @@ pub(super) fn failures(place: Place) -> Vec<Failure> {
             Failure::Short(1),
             Failure::Cut,
         ]),
-        Place::Memory => failures.push(Failure::Refused(ErrorKind::OutOfMemory)),
-        Place::Listener | Place::Asking => {}
+        Site::Memory => failures.push(Failure::Refused(ErrorKind::OutOfMemory)),
+        Site::Listener | Site::Asking => {}
     }
     failures
 }
 
-/// Who makes the steps, and how consumers are asked.
+/// Who makes the steps, and how the consumers are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode {
-    /// Threads of the scheduler's own, and consumers that are waited for.
+    /// Threads of the scheduler, and consumers used as iterators.
     Wait(usize),
-    /// Threads of the scheduler's own, and consumers that are polled when their listeners say so.
+    /// Threads of the scheduler, and consumers that are polled after their listeners were called.
     Poll(usize),
-    /// A step for each `Pending`.
+    /// The caller makes a step for each `Pending`.
     ByHand,
-    /// Consumers that are waited for serve themselves.
+    /// Consumers used as iterators make the steps.
     Themselves,
 }
 
@@ -102,27 +102,27 @@ impl Drop for Bomb {
     }
 }
 
-/// One run: what fails in it, and what there is to be dropped.
+/// One run: what fails in it, and what it can drop.
 pub(super) struct World {
-    pub place: Place,
-    /// Which call fails, counted from 1.
+    pub site: Site,
+    /// The number of the call that fails, from 1 on.
     pub turn: usize,
     pub failure: Failure,
     pub calls: AtomicUsize,
-    /// Whether it failed, and in which file.
+    /// Whether the failure happened, and in which file.
     pub failed: Mutex<Option<Option<Role>>>,
     pub scheduler: Mutex<Option<Arc<Scheduler>>>,
     pub consumers: Vec<Mutex<Option<Consumer>>>,
-    /// Whether the first consumer is to go as soon as it is not being asked.
+    /// Whether the first consumer is to be dropped as soon as it is not in use.
     pub leaves: AtomicBool,
-    /// Tells that a consumer was dropped.
+    /// Reports that a consumer was dropped.
     pub gone: mpsc::Sender<usize>,
     pub files: Files,
 }
 
 impl World {
-    pub(super) fn called(&self, place: Place, role: Option<Role>) -> Verdict {
-        if place != self.place || self.calls.fetch_add(1, Ordering::Relaxed) + 1 != self.turn {
+    pub(super) fn called(&self, site: Site, role: Option<Role>) -> Verdict {
+        if site != self.site || self.calls.fetch_add(1, Ordering::Relaxed) + 1 != self.turn {
             return Verdict::Go;
         }
         *self.failed.lock().unwrap() = Some(role);
@@ -136,7 +136,7 @@ impl World {
             Failure::DropConsumer => match self.consumers[0].try_lock() {
                 Ok(mut first) => {
                     drop(first.take());
-                    // Whoever drops it knows that nothing comes.
+                    // The thread that drops it expects nothing.
                     let _ = self.gone.send(0);
                 }
                 Err(_) => self.leaves.store(true, Ordering::Relaxed),
@@ -151,9 +151,9 @@ impl World {
         Verdict::Go
     }
 
-    /// Asks a consumer; nothing when it is gone.
+    /// Polls a consumer or waits for it; none when it was dropped.
     fn ask(&self, at: usize, waits: bool) -> Option<Poll<Option<Result<Block>>>> {
-        self.called(Place::Asking, None);
+        self.called(Site::Asking, None);
         let mut consumer = self.consumers[at].lock().unwrap();
         if at == 0 && self.leaves.load(Ordering::Relaxed) {
             *consumer = None;
@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// All that a consumer that is waited for gives; nothing when it was dropped.
+    /// All blocks of a consumer used as an iterator; none when it was dropped.
     pub(super) fn wait_for(&self, at: usize) -> Option<Vec<Result<Block>>> {
         let mut found = Vec::new();
         loop {
@@ -191,13 +191,13 @@ pub(super) fn drop_scheduler(world: &World) {
     drop(gone);
 }
 
-/// Polls consumers when they are told, with a step for each `Pending` if there is a scheduler to make it.
+/// Polls consumers when their listeners are called, with a step for each `Pending` if `serves`.
 pub(super) fn poll_all(world: &World, told: &mpsc::Receiver<usize>, serves: bool) -> Vec<Option<Vec<Result<Block>>>> {
     let mut found: Vec<Option<Vec<_>>> = world.consumers.iter().map(|_| Some(Vec::new())).collect();
     let mut left: Vec<usize> = (0..found.len()).collect();
     let mut again: Vec<usize> = left.clone();
     while !left.is_empty() {
-        // By hand no other thread tells: what is not told by now never is.
+        // Without threads, no other thread can notify, so there is nothing to wait for.
         let patience = if serves { Duration::ZERO } else { PATIENCE };
         let at = again
             .pop()
