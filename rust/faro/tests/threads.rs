@@ -4,7 +4,10 @@
 mod common;
 
 use common::{Content, Place, check, content, contents, open, options};
-use faro::{Block, Codec, Files, Follower, Layout, Level, Limits, Reader, ReaderOptions, Writer};
+use faro::scheduler::{Consumer, Scheduler};
+use faro::{
+    Block, Blocks, ByPartition, Codec, Files, Follower, Layout, Level, Limits, Reader, ReaderOptions, Records, Writer,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
@@ -87,6 +90,16 @@ fn at_once(act: impl Fn(usize) + Sync) {
             });
         }
     });
+}
+
+/// The crate's documentation promises these bounds, which the compiler checks here.
+#[test]
+fn handles_move_between_threads_and_readers_are_shared() {
+    fn moves<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<(Reader, Block, Scheduler)>();
+    moves::<(Blocks, ByPartition, Records, Consumer)>();
+    moves::<(Writer, Follower)>();
 }
 
 #[test]

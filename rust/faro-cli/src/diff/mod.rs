@@ -19,8 +19,8 @@ use crate::units;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The content of a partition is what its reader gets: bytes, records or rows, and events, in order. It can be the same \
-although the blocks differ: in their sizes, codecs or regions. The identities of the files (file_id) are never compared, \
-nor the checksums of blocks, which include them.
+although the blocks differ: in their sizes, codecs or regions. The identities of the files (file_id) are never \
+compared, nor the checksums of blocks, which include them.
 
 Exit code 1 means that there are differences; with --content, that contents differ.
 

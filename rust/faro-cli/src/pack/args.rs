@@ -18,8 +18,8 @@ without its line end, or of one CSV record with the line ends in its quoted fiel
 header line is kept as a property, from which `faro cat` restores it. Parquet and Arrow inputs become files with the \
 framing `arrow`.
 
-Several inputs make several outputs: if -o is a directory, one in it for each input, with the name of the input; or pass \
--o once for each input. Their producers have numbers from --producer on. With --range, all have the same bounds.
+Several inputs make several outputs: if -o is a directory, one in it for each input, with the name of the input; or \
+pass -o once for each input. Their producers have numbers from --producer on. With --range, all have the same bounds.
 
 Examples:
   faro pack orders.csv -o shuffle --by customer

@@ -240,7 +240,7 @@ fn look_into(opened: Opened) -> io::Result<(Vec<u8>, Content)> {
     }
 }
 
-/// At most eight.
+/// Reads the first bytes of an input, at most eight.
 fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     input.take(8).read_to_end(&mut start)?;

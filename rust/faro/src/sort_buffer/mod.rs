@@ -141,7 +141,8 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         }
     }
 
-    /// Adds a record for one partition, counted from the file's first. It counts as one and has fewer than 2^32 - 1 bytes.
+    /// Adds a record for one partition, counted from the file's first. It counts as one and has fewer than 2^32 - 1
+    /// bytes.
     #[inline(always)]
     pub(crate) fn push_plain(&mut self, at: u32, bytes: &[u8], charge: u64) {
         self.count(charge);
