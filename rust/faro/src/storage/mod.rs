@@ -10,4 +10,4 @@ pub use files::{Files, Layout};
 pub(crate) use input_file::InputFile;
 #[cfg(test)]
 pub(crate) use input_file::seam;
-pub(crate) use reserve::reserve_room;
+pub(crate) use reserve::reserve_space;

@@ -3,7 +3,7 @@
 use super::blocks::Sink;
 use crate::error::{Error, Result, Role};
 use crate::storage::publishing::{Birth, Living, NewFile, new_file, unlock_file};
-use crate::storage::reserve_room;
+use crate::storage::reserve_space;
 use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ pub(crate) struct AppendFile {
     keep: bool,
     discarded: bool,
     /// Whether space is reserved ahead.
-    asks: bool,
+    reserves: bool,
     /// The end of the reserved space.
-    room: u64,
+    reserved_end: u64,
 }
 
 impl AppendFile {
@@ -52,8 +52,8 @@ impl AppendFile {
             held: false,
             keep: false,
             discarded: false,
-            asks: false,
-            room: 0,
+            reserves: false,
+            reserved_end: 0,
         })
     }
 
@@ -66,31 +66,31 @@ impl AppendFile {
 
     /// Reserves space on the device ahead of writes from now on. It is a hint: if it fails, writing goes on, and it
     /// does not change the file's size.
-    pub(crate) fn ask_for_room(&mut self) {
-        self.asks = true;
+    pub(crate) fn reserve_ahead(&mut self) {
+        self.reserves = true;
     }
 
     /// Reserves space if `length` more bytes need it. A file smaller than a piece gets none.
-    fn make_room(&mut self, length: u64) {
+    fn reserve(&mut self, length: u64) {
         let end = self.written + length;
-        if self.asks && end > self.room && length >= PIECE {
-            let from = self.room.max(self.written);
+        if self.reserves && end > self.reserved_end && length >= PIECE {
+            let from = self.reserved_end.max(self.written);
             let until = end + AHEAD;
-            let refused = reserve_room(&self.file, from, until - from).err();
-            self.asks = refused.is_none();
+            let refused = reserve_space(&self.file, from, until - from).err();
+            self.reserves = refused.is_none();
             // Another failure may leave a part reserved, to be given back.
             if refused.is_none_or(|error| error.kind() != ErrorKind::Unsupported) {
-                self.room = until;
+                self.reserved_end = until;
             }
         }
     }
 
     /// Gives back the space that was not needed. If that fails, the file only takes more of the device than it should.
-    pub(crate) fn give_room_back(&mut self) {
-        if self.room > self.written {
+    pub(crate) fn release_reserved(&mut self) {
+        if self.reserved_end > self.written {
             let _ = self.file.set_len(self.written);
         }
-        self.room = 0;
+        self.reserved_end = 0;
     }
 
     fn io(&self, what: &str, error: std::io::Error) -> Error {
@@ -127,7 +127,7 @@ impl AppendFile {
     }
 
     fn write(&mut self, length: usize) -> Result<()> {
-        self.make_room(length as u64);
+        self.reserve(length as u64);
         self.file
             .write_all(&self.buffer[..length])
             .map_err(|error| self.io("write the file", error))?;
@@ -159,7 +159,7 @@ impl AppendFile {
                     .seek(SeekFrom::Start(offset))
                     .map_err(|error| self.io("seek in the file", error))?;
                 self.written = offset;
-                self.room = 0;
+                self.reserved_end = 0;
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ impl Output {
             };
             let mut file = AppendFile::create(path, role, replaces)?;
             if !options.follow {
-                file.ask_for_room();
+                file.reserve_ahead();
             }
             file.buffer().extend_from_slice(&options.header(kind, file_id).encode());
             Ok(file)
@@ -153,7 +153,7 @@ impl Output {
         if let Some(data) = &mut self.data {
             data.flush()?;
             // The index must not lack space that the data file has reserved and does not need.
-            data.give_room_back();
+            data.release_reserved();
         }
         self.index.flush()
     }
@@ -170,7 +170,7 @@ impl Output {
 
     fn try_to_publish(&mut self) -> Result<()> {
         self.flush()?;
-        self.index.give_room_back();
+        self.index.release_reserved();
         let durable = self.durability == Durability::Commit;
         if durable {
             if let Some(data) = &mut self.data {
