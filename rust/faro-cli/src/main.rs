@@ -20,7 +20,7 @@ mod view;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 use failure::{Failure, Outcome};
@@ -63,7 +63,7 @@ fn run(command: &Command, out: &mut Out) -> Outcome {
         Command::Diff(args) => diff::run(args, out),
         Command::Repair(args) => commands::repair::run(args, out),
         Command::Clean(args) => commands::clean::run(args, out),
-        Command::Completions(args) => commands::help::completions(args, out),
-        Command::Man(args) => commands::help::man(args, out),
+        Command::Completions(args) => commands::help::completions(args, Cli::command(), out),
+        Command::Man(args) => commands::help::man(args, Cli::command(), out),
     }
 }

@@ -76,7 +76,7 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
     }
     if let Some(id) = from.file_id {
         let id = from_hex(&id).and_then(|id| id.try_into().ok());
-        options.file_id = Some(id.ok_or_else(|| Failure::Unsupported("a file_id that is none".into()))?);
+        options.file_id = Some(id.ok_or_else(|| Failure::Unsupported("a file_id of another form".into()))?);
     }
     set(&mut options.first_partition, "first_partition", from.first_partition)?;
     set(&mut options.attempt, "attempt", from.attempt)?;

@@ -3,10 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::failure::{Failure, Outcome};
 use crate::term::Out;
 
@@ -40,16 +39,15 @@ pub(crate) struct ManArgs {
     all: Option<PathBuf>,
 }
 
-/// Runs `faro completions`.
-pub(crate) fn completions(args: &CompletionsArgs, out: &mut Out) -> Outcome {
+/// Runs `faro completions`. `whole` is the definition of all commands.
+pub(crate) fn completions(args: &CompletionsArgs, mut whole: Command, out: &mut Out) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "faro", &mut script);
+    clap_complete::generate(args.shell, &mut whole, "faro", &mut script);
     out.text(&String::from_utf8_lossy(&script))
 }
 
-/// Runs `faro man`.
-pub(crate) fn man(args: &ManArgs, out: &mut Out) -> Outcome {
-    let mut whole = Cli::command();
+/// Runs `faro man`. `whole` is the definition of all commands.
+pub(crate) fn man(args: &ManArgs, mut whole: Command, out: &mut Out) -> Outcome {
     whole.build();
     if let Some(directory) = &args.all {
         std::fs::create_dir_all(directory).map_err(|source| Failure::file(directory, source))?;

@@ -13,6 +13,8 @@ pub(crate) struct Source {
     pub file: File,
     /// The names that the module re-exports, and the path of each.
     pub re_exports: BTreeMap<String, Vec<String>>,
+    /// The names that the module imports for its own use, and the path of each.
+    imports: BTreeMap<String, Vec<String>>,
 }
 
 pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
@@ -66,14 +68,21 @@ fn read(folder: &Path, module: &[String], found: &mut Modules) {
             read(&path, &inner, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let re_exports = file.items.iter().flat_map(|item| match item {
-                Item::Use(item) if !matches!(item.vis, Visibility::Inherited) && !is_for_tests(&item.attrs) => {
-                    leaves(&item.tree)
+            let (mut re_exports, mut imports) = (BTreeMap::new(), BTreeMap::new());
+            for item in &file.items {
+                match item {
+                    Item::Use(item) if is_for_tests(&item.attrs) => {}
+                    Item::Use(item) if matches!(item.vis, Visibility::Inherited) => imports.extend(leaves(&item.tree)),
+                    Item::Use(item) => re_exports.extend(leaves(&item.tree)),
+                    _ => {}
                 }
-                _ => Vec::new(),
-            });
-            let re_exports = re_exports.collect();
-            found.insert(inner, Source { file, re_exports });
+            }
+            let source = Source {
+                file,
+                re_exports,
+                imports,
+            };
+            found.insert(inner, source);
         }
     }
 }
@@ -88,7 +97,13 @@ pub(crate) fn resolve(path: &[String], from: &[String], all: &Modules) -> Option
         "super" => from[..from.len().checked_sub(1)?].to_vec(),
         name => {
             let inner = [from, &[name.to_string()]].concat();
-            all.contains_key(&inner).then_some(inner)?
+            if !all.contains_key(&inner) {
+                let import = all.get(from)?.imports.get(name)?;
+                // `use std::fmt;` imports a name that is the last of its own path.
+                let leads_back = import.first().is_some_and(|first| first == name);
+                return (!leads_back).then(|| resolve(&[import, rest].concat(), from, all))?;
+            }
+            inner
         }
     };
     for (number, name) in rest.iter().enumerate() {

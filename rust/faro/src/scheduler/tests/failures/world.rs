@@ -201,7 +201,7 @@ pub(super) fn poll_all(world: &World, told: &mpsc::Receiver<usize>, serves: bool
         let patience = if serves { Duration::ZERO } else { PATIENCE };
         let at = again
             .pop()
-            .unwrap_or_else(|| told.recv_timeout(patience).expect("a consumer that is told"));
+            .unwrap_or_else(|| told.recv_timeout(patience).expect("a consumer that gets the error"));
         if !left.contains(&at) {
             continue;
         }

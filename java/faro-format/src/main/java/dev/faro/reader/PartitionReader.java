@@ -3,7 +3,6 @@ package dev.faro.reader;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.Framing;
-import dev.faro.follow.Follower;
 import dev.faro.index.Footer;
 import dev.faro.index.Region;
 import dev.faro.internal.index.DirectLookup;
@@ -61,7 +60,7 @@ public abstract class PartitionReader implements Closeable {
         return output.directory().size();
     }
 
-    /** Count of the dictionaries; those of a pair that a {@link Follower} reads, before the committed regions. */
+    /** Count of the dictionaries; those of a pair that a {@link dev.faro.follow.Follower} reads, before the committed regions. */
     public final int dictionaryCount() {
         return output.directory().dictionaryCount();
     }
