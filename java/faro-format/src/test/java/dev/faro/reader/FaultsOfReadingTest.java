@@ -89,7 +89,7 @@ class FaultsOfReadingTest {
         try (Reader reader = openRecorded(name, Layout.PAIRED)) {
             system.pieces().set(1, 0);
             FaroException e = expect(ErrorCode.IO, FileRole.INDEX, () -> Outputs.contents(reader));
-            assertTrue(e.getMessage().contains("brings no bytes"), e.getMessage());
+            assertTrue(e.getMessage().contains("returns neither bytes"), e.getMessage());
         }
         expect(ErrorCode.IO, FileRole.INDEX, () -> openRecorded(name, Layout.PAIRED));
     }
