@@ -120,7 +120,7 @@ class ErrorTextTest {
         Files.copy(Outputs.file(folder.resolve("one"), ".index"), Outputs.file(folder.resolve("two"), ".index"));
         FaroException ids =
                 expect(ErrorCode.MISMATCHED_PAIR, () -> Outputs.open(folder.resolve("two"), Layout.PAIRED));
-        assertEquals("00000a1b000000018000000000000002 , as in the index file", ids.expected());
+        assertEquals("00000a1b000000018000000000000002, as in the index file", ids.expected());
         assertEquals("00000000000000010000000000000002", ids.found());
         ByteBuffer data = read(Outputs.file(other, ".data"));
         Path index = Outputs.file(other, ".index");

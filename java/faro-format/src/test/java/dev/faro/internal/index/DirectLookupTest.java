@@ -58,12 +58,12 @@ class DirectLookupTest {
             Scrambled output = Scrambled.write(folder.resolve("random"), random, 1 + random.nextInt(500));
             try (Reader full = output.open(ReaderOptions.DEFAULT); Reader direct = output.open(DIRECT)) {
                 String what = "seed " + seed;
-                assertEquals(output.stories(full), output.stories(direct), what);
+                assertEquals(output.transcripts(full), output.transcripts(direct), what);
                 assertEquals(storedBytes(full, output), storedBytes(direct, output), what);
                 int later = random.nextInt(full.regionCount() + 1);
                 int partition = output.first + random.nextInt(output.partitions);
-                assertEquals(Scrambled.story(full.partition(partition, later)),
-                        Scrambled.story(direct.partition(partition, later)), what + " from region " + later);
+                assertEquals(Scrambled.transcript(full.partition(partition, later)),
+                        Scrambled.transcript(direct.partition(partition, later)), what + " from region " + later);
                 withoutStatistics += full.footer().statistics() == null ? 1 : 0;
             }
         }
@@ -106,7 +106,7 @@ class DirectLookupTest {
             Scrambled output = Scrambled.write(folder.resolve("damaged"), random, 60);
             try (Reader reader = output.open(DIRECT); FileChannel index = openIndex(output.name, output.layout)) {
                 Directory directory = reader.output().directory();
-                List<List<String>> right = output.stories(reader);
+                List<List<String>> right = output.transcripts(reader);
                 for (int i = 0; i < 60 && directory.size() > 0; i++) {
                     int region = random.nextInt(directory.size());
                     int[] places = random.ints(1 + random.nextInt(3), 0, directory.messageSize(region)).toArray();
@@ -117,7 +117,7 @@ class DirectLookupTest {
                         before[j] = xor(index, begin + places[j], change);
                     }
                     int partition = random.nextInt(output.partitions);
-                    List<String> found = Scrambled.story(reader.partition(output.first + partition));
+                    List<String> found = Scrambled.transcript(reader.partition(output.first + partition));
                     if (reader.footer().statistics() != null) {
                         boolean all = isRight(right.get(partition), found, "seed " + seed + ", damage " + i);
                         same += all ? 1 : 0;
@@ -144,7 +144,7 @@ class DirectLookupTest {
                     FileChannel index = openIndex(name, layout)) {
                 List<List<String>> right = new ArrayList<>();
                 for (int partition = 0; partition < 3; partition++) {
-                    right.add(Scrambled.story(reader.partition(partition)));
+                    right.add(Scrambled.transcript(reader.partition(partition)));
                 }
                 Directory directory = reader.output().directory();
                 for (int region = 0; region < directory.size(); region++) {
@@ -152,7 +152,7 @@ class DirectLookupTest {
                         everyChange(reader, right, index, directory.messageOffset(region) + HEADER + at);
                     }
                 }
-                assertEquals(right.get(2), Scrambled.story(reader.partition(2)));
+                assertEquals(right.get(2), Scrambled.transcript(reader.partition(2)));
             }
         }
     }
@@ -162,7 +162,7 @@ class DirectLookupTest {
         for (int change : new int[] {1, 2, 4, 8, 16, 32, 64, 128, 0x7F, 0xFF}) {
             byte before = xor(index, at, change);
             for (int partition = 0; partition < right.size(); partition++) {
-                List<String> found = Scrambled.story(reader.partition(partition));
+                List<String> found = Scrambled.transcript(reader.partition(partition));
                 isRight(right.get(partition), found, partition + ": " + at + " xor " + change);
             }
             index.write(ByteBuffer.wrap(new byte[] {before}), at);
@@ -210,7 +210,7 @@ class DirectLookupTest {
             long max = maxBytes(reader, "dense.index", 100_000);
             assertTrue(max < 2048, max + " bytes");
             long before = system.bytesRead("dense.index");
-            assertEquals(1, Scrambled.story(reader.partition(77_777)).size());
+            assertEquals(1, Scrambled.transcript(reader.partition(77_777)).size());
             assertTrue(system.bytesRead("dense.index") - before < 2048, "also with its blocks");
         }
     }
