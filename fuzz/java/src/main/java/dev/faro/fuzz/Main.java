@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** {@code verdicts CORPUS} and {@code transcript TARGET FILE} (VERDICTS.md). */
+/** The commands {@code verdicts CORPUS} and {@code transcript TARGET FILE} (VERDICTS.md). */
 public final class Main {
     private Main() {}
 
-    /** Prints what the targets saw. */
+    /** Prints the results of the targets. */
     public static void main(String[] arguments) throws IOException {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.US_ASCII);
         try (Folder folder = new Folder()) {
@@ -31,7 +31,7 @@ public final class Main {
         }
     }
 
-    /** The entries of a target in the order of their names; none if it has no folder. */
+    /** The inputs of a target, sorted by name; none if it has no folder. */
     static List<Path> entries(Path corpus, String target) throws IOException {
         Path folder = corpus.resolve(target);
         if (!Files.isDirectory(folder)) {
