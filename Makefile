@@ -65,12 +65,9 @@ map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a nor
 api-check: .venv/stamp ## Fail if docs/api.md names what Python does not have, or lacks a public name of it
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
-# Java's comments have still to follow.
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md Makefile docs spec python bench conformance demo examples \
-	schema scripts rust $(filter-out fuzz/java,$(wildcard fuzz/*))
 .PHONY: prose
 prose: .venv/stamp ## Check the English of pages, comments and messages
-	@$(STEP) "Docs: habits of our English" $(BIN)/python scripts/prose $(PROSE)
+	@$(STEP) "Docs: habits of our English" $(BIN)/python scripts/prose
 
 .PHONY: lint
 lint: lint-rust lint-python ## Check style, lints and types

@@ -1,14 +1,14 @@
 package dev.faro;
 
-/** The kinds of blocks. */
+/** The kinds of blocks (BLK-2). */
 public final class BlockKind {
-    /** Data. */
+    /** A data block. */
     public static final int DATA = 0;
     /** An event. */
     public static final int EVENT = 1;
-    /** The first of the application's own events. */
+    /** The lowest kind of the application's own events. */
     public static final int FIRST_OF_APPLICATION = 64;
-    /** The last of the application's own events. */
+    /** The highest kind of the application's own events. */
     public static final int LAST_OF_APPLICATION = 127;
     /** A region message. */
     public static final int REGION = 128;
@@ -18,7 +18,7 @@ public final class BlockKind {
     public static final int SCHEMA = 130;
     /** A dictionary. */
     public static final int DICTIONARY = 131;
-    /** The first kind of metadata that a reader may skip. */
+    /** The lowest kind of metadata that a reader may skip. */
     public static final int FIRST_SKIPPABLE = 192;
 
     private BlockKind() {}
@@ -28,12 +28,12 @@ public final class BlockKind {
         return kind == EVENT || kind >= FIRST_OF_APPLICATION && kind <= LAST_OF_APPLICATION;
     }
 
-    /** Whether this is data or an event. */
+    /** Whether blocks of this kind belong to partitions: data or an event. */
     public static boolean isPartitionKind(int kind) {
         return kind == DATA || isEvent(kind);
     }
 
-    /** Whether this is metadata, known or not. */
+    /** Whether blocks of this kind are metadata, known to this library or not. */
     public static boolean isMetadata(int kind) {
         return kind >= REGION;
     }

@@ -1,14 +1,14 @@
 package dev.faro;
 
-/** Where a fault is, hence what a program does next (ERR-5). */
+/** Where a fault is, and so what a program should do next (ERR-5). */
 public enum ErrorFamily {
-    /** The system: a program may try again. */
+    /** The system: the program may try again. */
     ENVIRONMENT("environment"),
-    /** The bytes of the file: its producer writes them again, or the file is repaired. */
+    /** The bytes of the file: the producer has to write them again, or the file has to be repaired. */
     FILE("file"),
-    /** The file is larger than the caller allows: a program that trusts it may raise the limit. */
+    /** The file is larger than the caller allows: a program that trusts the file may raise the limit. */
     LIMIT("limit"),
-    /** The call. */
+    /** The call: the program has to be changed. */
     CALLER("caller");
 
     private final String text;
@@ -17,7 +17,7 @@ public enum ErrorFamily {
         this.text = text;
     }
 
-    /** The family as the specification writes it, such as {@code environment}. */
+    /** The family as the specification writes it, for example {@code environment}. */
     @Override
     public String toString() {
         return text;

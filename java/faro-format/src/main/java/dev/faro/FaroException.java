@@ -4,13 +4,26 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The only checked exception of this library: one of the codes of ERR-1 with the file, the absolute offset in it, what
- * was expected there and what was found (ERR-2).
+ * The only checked exception of this library that tells of a fault. It has one of the codes of ERR-1, the file, the
+ * absolute offset in it, what was expected there, and what was found (ERR-2).
+ *
+ * A program can decide by the family what to do next:
+ * <pre>{@code
+ * try {
+ *     read(reader);
+ * } catch (FaroException e) {
+ *     switch (e.code().family()) {
+ *         case ENVIRONMENT -> tryAgain();
+ *         case FILE -> runProducerAgain(e.file(), e.offset());
+ *         case LIMIT, CALLER -> throw e;
+ *     }
+ * }
+ * }</pre>
  */
 public final class FaroException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** The offset of errors that have none. */
+    /** The offset of an error that has none. */
     public static final long NO_OFFSET = -1;
 
     private final ErrorCode code;
@@ -21,12 +34,12 @@ public final class FaroException extends IOException {
     private final String found;
 
     /**
-     * An error.
+     * Makes an error.
      *
-     * @param role role of the file, or null
+     * @param role the role of the file, or null
      * @param file the file, or null
-     * @param offset absolute offset in bytes, or {@link #NO_OFFSET}
-     * @param cause the error underneath, or null
+     * @param offset the absolute offset in bytes, or {@link #NO_OFFSET}
+     * @param cause the error that led to this one, or null
      */
     public FaroException(
             ErrorCode code, FileRole role, Path file, long offset, String expected, String found, Throwable cause) {
@@ -39,54 +52,60 @@ public final class FaroException extends IOException {
         this.found = found;
     }
 
-    /** The system refused something with this file: {@code io} without an offset. */
+    /** Makes an {@code io} error: the system refused an operation on the file. It has no offset. */
     public static FaroException io(FileRole role, Path file, String wanted, Throwable cause) {
         return new FaroException(ErrorCode.IO, role, file, NO_OFFSET, wanted, cause.toString(), cause);
     }
 
-    /** The caller's mistake: {@code invalid-argument} without file and offset. */
+    /** Makes an {@code invalid-argument} error: the caller made a mistake. It has no file and no offset. */
     public static FaroException invalidArgument(String expected, Object found) {
         return new FaroException(
                 ErrorCode.INVALID_ARGUMENT, null, null, NO_OFFSET, expected, String.valueOf(found), null);
     }
 
-    /** A record or region beyond what the caller allows: {@code limit-exceeded} without file and offset. */
+    /**
+     * Makes a {@code limit-exceeded} error without file and offset: a record or region is larger than the caller
+     * allows.
+     */
     public static FaroException limitExceeded(String expected, Object found) {
         return new FaroException(
                 ErrorCode.LIMIT_EXCEEDED, null, null, NO_OFFSET, expected, String.valueOf(found), null);
     }
 
-    /** The same error to be thrown once more, by a writer or reader that failed before; this one is its cause. */
+    /**
+     * A copy of this error, with this one as its cause. A writer or reader that has failed throws it at each later
+     * call.
+     */
     public FaroException again() {
         return new FaroException(code, role, file, offset, expected, found, this);
     }
 
-    /** Which error. */
+    /** The code (ERR-1). */
     public ErrorCode code() {
         return code;
     }
 
-    /** The role of the file, or null when the error has no file. */
+    /** The role of the file, or null if the error has no file. */
     public FileRole role() {
         return role;
     }
 
-    /** The file, or null when the error has none (or was serialized). */
+    /** The file, or null if the error has none or was serialized. */
     public Path file() {
         return file;
     }
 
-    /** The absolute offset in bytes, or {@link #NO_OFFSET}. */
+    /** The absolute offset in the file in bytes, or {@link #NO_OFFSET}. */
     public long offset() {
         return offset;
     }
 
-    /** What was expected; free text. */
+    /** What was expected, as text for people. */
     public String expected() {
         return expected;
     }
 
-    /** What was found; free text. */
+    /** What was found, as text for people. */
     public String found() {
         return found;
     }

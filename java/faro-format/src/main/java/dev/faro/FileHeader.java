@@ -3,16 +3,16 @@ package dev.faro;
 import java.util.UUID;
 
 /**
- * The header of a file (HDR-1): what a reader has to know before anything else. Magic, major version, reserved field and
- * checksum are not kept: reading checks them, and writing adds them.
+ * The header of a file (HDR-1). It does not keep the magic, the major version, the reserved field and the checksum:
+ * reading checks them, and writing adds them.
  *
- * @param kind what the file is
- * @param versionMinor minor version of the format: which fields the messages may have (VER-2)
- * @param framing what plain payloads are
- * @param partitionCount P, 1 to 2^28
- * @param firstPartition number of the first partition
- * @param readerFeatures bits that a reader must know; only known ones
- * @param writerFeatures bits that a program must know that rewrites the file
+ * @param kind which file of an output this is
+ * @param versionMinor the minor version of the format, which says which fields messages may have (VER-2)
+ * @param framing what plain payloads contain
+ * @param partitionCount the number of partitions, 1 to 2^28
+ * @param firstPartition the number of the first partition
+ * @param readerFeatures the features that a reader must know, as bits; only known ones
+ * @param writerFeatures the features that a program that rewrites the file must know, as bits
  * @param producer the producer's number, an unsigned 64-bit value
  * @param attempt the producer's attempt, an unsigned 32-bit value
  * @param fileId 16 bytes, the same in both files of a pair
@@ -28,19 +28,19 @@ public record FileHeader(
         long producer,
         int attempt,
         UUID fileId) {
-    /** Bytes of a header. */
+    /** The size of a header in bytes. */
     public static final int SIZE = 64;
-    /** The most partitions, and the bound of their numbers. */
+    /** The largest number of partitions; each partition number is less than this. */
     public static final int MAX_PARTITIONS = 1 << 28;
-    /** Reader feature: sequences may have gaps (VER-3). */
+    /** The reader feature {@code selective}: sequences may have gaps (VER-3). */
     public static final int SELECTIVE = 1;
-    /** Reader feature: blocks may be compressed with dictionaries that the file contains (VER-3). */
+    /** The reader feature {@code dictionaries}: the file's dictionaries may be used to compress blocks (VER-3). */
     public static final int DICTIONARIES = 2;
 
     /** The minor version of the format that this library writes. */
     private static final int MINOR = 0;
 
-    /** The same header for another file of the output. */
+    /** The same header for the other file of the output. */
     public FileHeader withKind(FileKind other) {
         return new FileHeader(other, versionMinor, framing, partitionCount, firstPartition, readerFeatures,
                 writerFeatures, producer, attempt, fileId);
@@ -51,7 +51,7 @@ public record FileHeader(
         return (readerFeatures & SELECTIVE) != 0;
     }
 
-    /** Whether blocks may be compressed with dictionaries. */
+    /** Whether blocks may be compressed with dictionaries that the file contains. */
     public boolean hasDictionaries() {
         return (readerFeatures & DICTIONARIES) != 0;
     }
@@ -61,7 +61,7 @@ public record FileHeader(
         return versionMinor > MINOR;
     }
 
-    /** Whether a number is one of the file's partitions. */
+    /** Whether the file has a partition with this number. */
     public boolean has(int partition) {
         return partition >= firstPartition && partition - firstPartition < partitionCount;
     }

@@ -1,12 +1,12 @@
 package dev.faro;
 
-/** What a file is, as its header says. */
+/** The kind of a file, as its header states it. */
 public enum FileKind {
     /** The data file of a pair. */
     DATA(1),
     /** The index file of a pair. */
     INDEX(2),
-    /** Data and index in one. */
+    /** Data and index in one file. */
     SINGLE(3);
 
     private final int number;
@@ -15,12 +15,12 @@ public enum FileKind {
         this.number = number;
     }
 
-    /** The number that the header holds. */
+    /** The number in the header. */
     public int number() {
         return number;
     }
 
-    /** The kind of a number, or null if there is none. */
+    /** The kind that has a number, or null if none has it. */
     public static FileKind of(int number) {
         return switch (number) {
             case 1 -> DATA;

@@ -1,12 +1,12 @@
 package dev.faro;
 
-/** What a file is to an output: which one of a pair, or the only one. */
+/** The role of a file in its output. */
 public enum FileRole {
     /** The data file of a pair. */
     DATA("data"),
     /** The index file of a pair. */
     INDEX("index"),
-    /** A single file. */
+    /** The only file of an output. */
     SINGLE("single");
 
     private final String text;
@@ -15,7 +15,7 @@ public enum FileRole {
         this.text = text;
     }
 
-    /** The role in lower case, as errors print it. */
+    /** The role in lower case, as error messages print it. */
     @Override
     public String toString() {
         return text;

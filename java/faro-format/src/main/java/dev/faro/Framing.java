@@ -1,22 +1,22 @@
 package dev.faro;
 
-/** What the plain payloads of data blocks are (FRM). */
+/** What the plain payload of a data block contains (FRM). */
 public enum Framing {
-    /** A byte stream of the engine's (FRM-1). */
+    /** A byte stream that only the engine understands (FRM-1). */
     OPAQUE,
-    /** Whole records, each with its length before it (FRM-2). */
+    /** Whole records, each preceded by its length (FRM-2). */
     RECORDS,
     /** One encapsulated Arrow IPC message (FRM-3). */
     ARROW;
 
     private static final Framing[] ALL = values();
 
-    /** The number that the header holds. */
+    /** The number in the header. */
     public int number() {
         return ordinal();
     }
 
-    /** The framing of a number, or null if there is none (HDR-1). */
+    /** The framing that has a number, or null if none has it (HDR-1). */
     public static Framing of(int number) {
         return number >= 0 && number < ALL.length ? ALL[number] : null;
     }

@@ -1,16 +1,18 @@
 package dev.faro;
 
 /**
- * What a reader takes from a file at most (LIM-1); sizes in bytes. A size is compared with its limit, and with the bytes
- * that are there, before memory is taken for it. Unchangeable:
- * {@code Limits.DEFAULT.withMaxBlockSize(1 << 20).withMaxRegions(100)}.
+ * The most that a reader accepts from a file (LIM-1); sizes are in bytes. A reader compares each size with its limit,
+ * and with the size of the file, before it allocates memory. Immutable:
+ * <pre>{@code
+ * Limits limits = Limits.DEFAULT.withMaxBlockSize(1 << 20).withMaxRegions(100);
+ * }</pre>
  */
 public final class Limits {
-    /** The limits of a caller that sets none: blocks, plain blocks and messages of 64 MiB, 2^20 regions. */
+    /** The default limits: blocks, plain blocks and messages of 64 MiB, 2^20 regions. */
     public static final Limits DEFAULT = new Limits(64 << 20, 64 << 20, 64 << 20, 1 << 20, 1 << 20, 1024, 8 << 20);
 
-    /** A buffer of the JVM holds less than 2^31 bytes: this is the most, whatever the caller sets. */
-    private static final long MOST = Integer.MAX_VALUE - 64;
+    /** The largest size that fits a buffer of the JVM, whatever the caller sets. */
+    private static final long LARGEST_BUFFER = Integer.MAX_VALUE - 64;
 
     private final long maxBlockSize;
     private final long maxPlainSize;
@@ -22,87 +24,87 @@ public final class Limits {
 
     private Limits(long maxBlockSize, long maxPlainSize, long maxMessageSize, long maxRegions, long maxDictionarySize,
             long maxDictionaries, long maxWindowSize) {
-        this.maxBlockSize = Math.min(maxBlockSize, MOST);
-        this.maxPlainSize = Math.min(maxPlainSize, MOST);
-        this.maxMessageSize = Math.min(maxMessageSize, MOST);
+        this.maxBlockSize = Math.min(maxBlockSize, LARGEST_BUFFER);
+        this.maxPlainSize = Math.min(maxPlainSize, LARGEST_BUFFER);
+        this.maxMessageSize = Math.min(maxMessageSize, LARGEST_BUFFER);
         this.maxRegions = maxRegions;
-        this.maxDictionarySize = Math.min(maxDictionarySize, MOST);
+        this.maxDictionarySize = Math.min(maxDictionarySize, LARGEST_BUFFER);
         this.maxDictionaries = maxDictionaries;
         this.maxWindowSize = maxWindowSize;
     }
 
-    /** Stored size of a partition block. */
+    /** The maximum stored size of a partition block, in bytes. */
     public long maxBlockSize() {
         return maxBlockSize;
     }
 
-    /** The same options with another {@link #maxBlockSize}. */
+    /** The same limits with another {@link #maxBlockSize}. */
     public Limits withMaxBlockSize(long other) {
         return new Limits(other, maxPlainSize, maxMessageSize, maxRegions, maxDictionarySize, maxDictionaries,
                 maxWindowSize);
     }
 
-    /** Plain size of a partition block. */
+    /** The maximum plain size of a partition block, in bytes. */
     public long maxPlainSize() {
         return maxPlainSize;
     }
 
-    /** The same options with another {@link #maxPlainSize}. */
+    /** The same limits with another {@link #maxPlainSize}. */
     public Limits withMaxPlainSize(long other) {
         return new Limits(maxBlockSize, other, maxMessageSize, maxRegions, maxDictionarySize, maxDictionaries,
                 maxWindowSize);
     }
 
-    /** Stored size of a metadata block. */
+    /** The maximum stored size of a metadata block, in bytes. */
     public long maxMessageSize() {
         return maxMessageSize;
     }
 
-    /** The same options with another {@link #maxMessageSize}. */
+    /** The same limits with another {@link #maxMessageSize}. */
     public Limits withMaxMessageSize(long other) {
         return new Limits(maxBlockSize, maxPlainSize, other, maxRegions, maxDictionarySize, maxDictionaries,
                 maxWindowSize);
     }
 
-    /** Regions of a file. */
+    /** The maximum number of regions in a file. */
     public long maxRegions() {
         return maxRegions;
     }
 
-    /** The same options with another {@link #maxRegions}. */
+    /** The same limits with another {@link #maxRegions}. */
     public Limits withMaxRegions(long other) {
         return new Limits(maxBlockSize, maxPlainSize, maxMessageSize, other, maxDictionarySize, maxDictionaries,
                 maxWindowSize);
     }
 
-    /** Stored size of a dictionary block. */
+    /** The maximum stored size of a dictionary block, in bytes. */
     public long maxDictionarySize() {
         return maxDictionarySize;
     }
 
-    /** The same options with another {@link #maxDictionarySize}. */
+    /** The same limits with another {@link #maxDictionarySize}. */
     public Limits withMaxDictionarySize(long other) {
         return new Limits(maxBlockSize, maxPlainSize, maxMessageSize, maxRegions, other, maxDictionaries,
                 maxWindowSize);
     }
 
-    /** Dictionaries of a file. */
+    /** The maximum number of dictionaries in a file. */
     public long maxDictionaries() {
         return maxDictionaries;
     }
 
-    /** The same options with another {@link #maxDictionaries}. */
+    /** The same limits with another {@link #maxDictionaries}. */
     public Limits withMaxDictionaries(long other) {
         return new Limits(maxBlockSize, maxPlainSize, maxMessageSize, maxRegions, maxDictionarySize, other,
                 maxWindowSize);
     }
 
-    /** Window of a Zstandard frame. */
+    /** The maximum window of a Zstandard frame, in bytes. */
     public long maxWindowSize() {
         return maxWindowSize;
     }
 
-    /** The same options with another {@link #maxWindowSize}. */
+    /** The same limits with another {@link #maxWindowSize}. */
     public Limits withMaxWindowSize(long other) {
         return new Limits(maxBlockSize, maxPlainSize, maxMessageSize, maxRegions, maxDictionarySize, maxDictionaries,
                 other);

@@ -1,9 +1,9 @@
 /**
- * The Faro format for shuffle data in Java. This package has the words that all others share: errors, limits, headers.
- * {@link dev.faro.writer.Writer} writes an output, {@link dev.faro.reader.Reader} reads a finished one, and
+ * The Faro format for shuffle data in Java. This package has the types that all other packages use: errors, limits,
+ * headers. {@link dev.faro.writer.Writer} writes an output, {@link dev.faro.reader.Reader} reads a finished one, and
  * {@link dev.faro.follow.Follower} reads one that is still being written.
  *
  * <p>The packages below {@code dev.faro.internal} are not for callers: the module does not export them, and they may
- * change at any time. Clauses such as BLK-7 are those of the specification in the folder {@code spec}.
+ * change at any time. Clause names such as BLK-7 refer to the specification in the folder {@code spec}.
  */
 package dev.faro;

@@ -18,21 +18,21 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * docs/api.md names what the module exports: each public type, and each call of the types that do something. What a
- * record, an enum or options say of themselves is in their own documentation.
+ * docs/api.md names what the module exports: each public type, and each method of the types that do some work. Records,
+ * enums and options are described in their own documentation.
  */
 class ApiPageTest {
     private static final Path PAGE = Path.of("../../docs/api.md");
     private static final Path CLASSES = Path.of(
             URI.create(FaroException.class.getProtectionDomain().getCodeSource().getLocation().toString()));
-    /** Calls that need no place of their own on the page. */
+    /** Methods that are not listed on the page. */
     private static final Set<String> NOT_LISTED = Set.of(
-            // Every type that is opened is closed.
+            // Every type that can be opened has it.
             "close",
-            // For the library's other packages; the type that they return is not exported.
+            // For other packages of the library; the type that it returns is not exported.
             "output");
 
-    /** The names in the column of Java. */
+    /** The names in the column for Java. */
     private static Set<String> named() throws IOException {
         Set<String> names = new TreeSet<>();
         Pattern name = Pattern.compile("`([^`]+)`");
@@ -65,7 +65,7 @@ class ApiPageTest {
         return found;
     }
 
-    private static boolean saysWhatItIs(Class<?> type) {
+    private static boolean isDescribedElsewhere(Class<?> type) {
         return type.isEnum() || type.isRecord() || type.isInterface() || Throwable.class.isAssignableFrom(type)
                 || type.getSimpleName().endsWith("Options") || type == Limits.class || type == BlockKind.class;
     }
@@ -81,15 +81,15 @@ class ApiPageTest {
     }
 
     @Test
-    void thePageNamesWhatIsExportedAndNothingElse() throws Exception {
-        Set<String> there = new TreeSet<>();
+    void thePageNamesExactlyWhatIsExported() throws Exception {
+        Set<String> exportedNames = new TreeSet<>();
         Set<String> wanted = new TreeSet<>();
         for (Class<?> type : exported()) {
             String name = type.getSimpleName();
-            there.add(name);
+            exportedNames.add(name);
             wanted.add(name);
-            calls(type).forEach(call -> there.add(name + "." + call));
-            if (!saysWhatItIs(type)) {
+            calls(type).forEach(call -> exportedNames.add(name + "." + call));
+            if (!isDescribedElsewhere(type)) {
                 calls(type).forEach(call -> wanted.add(name + "." + call));
             }
         }
@@ -99,8 +99,8 @@ class ApiPageTest {
         Set<String> missing = new TreeSet<>(wanted);
         missing.removeAll(named);
         missing.removeAll(types);
-        Set<String> strangers = new TreeSet<>(named);
-        strangers.removeAll(there);
-        assertEquals(List.of(Set.of(), Set.of()), List.of(missing, strangers), "not on the page, and not exported");
+        Set<String> unknown = new TreeSet<>(named);
+        unknown.removeAll(exportedNames);
+        assertEquals(List.of(Set.of(), Set.of()), List.of(missing, unknown), "not on the page, and not exported");
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What errors say: two checksums (ERR-4), file_ids, numbers that have no sign, options. */
+/** The texts of errors: two checksums (ERR-4), file_ids, unsigned numbers, options. */
 class ErrorTextTest {
     private static final UUID ID = new UUID(0x0000_0a1b_0000_0001L, 0x8000_0000_0000_0002L);
 
@@ -64,7 +64,7 @@ class ErrorTextTest {
     void aChecksumOfAHeader() throws Exception {
         Path file = output("header", Layout.SINGLE);
         ByteBuffer bytes = read(file);
-        // Leading zeros are said too.
+        // Leading zeros are printed too.
         bytes.putInt(60, 0x0012_0034);
         Files.write(file, bytes.array());
         expectChecksums(expect(ErrorCode.CHECKSUM, () -> Outputs.open(folder.resolve("header"), Layout.SINGLE)),
@@ -82,7 +82,10 @@ class ErrorTextTest {
                 ~right, right);
     }
 
-    /** A reader finds it at the end, a follower behind the footer: also where its magic is gone. */
+    /**
+     * A reader finds the fault at the end, a follower after the footer; the follower finds it even if the magic is
+     * damaged.
+     */
     @Test
     void aChecksumOfATail() throws Exception {
         for (boolean magic : new boolean[] {false, true}) {
@@ -117,7 +120,7 @@ class ErrorTextTest {
         Files.copy(Outputs.file(folder.resolve("one"), ".index"), Outputs.file(folder.resolve("two"), ".index"));
         FaroException ids =
                 expect(ErrorCode.MISMATCHED_PAIR, () -> Outputs.open(folder.resolve("two"), Layout.PAIRED));
-        assertEquals("00000a1b000000018000000000000002 as in the index", ids.expected());
+        assertEquals("00000a1b000000018000000000000002, as in the index file", ids.expected());
         assertEquals("00000000000000010000000000000002", ids.found());
         ByteBuffer data = read(Outputs.file(other, ".data"));
         Path index = Outputs.file(other, ".index");

@@ -19,7 +19,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The library as a module: a module of a caller compiles against it and runs, and sees the API only. */
+/** The library as a module: a caller's module compiles against it and runs, and sees only the API. */
 class ModuleTest {
     private static final Path CLASSES = Path.of(
             URI.create(FaroException.class.getProtectionDomain().getCodeSource().getLocation().toString()));
@@ -27,14 +27,14 @@ class ModuleTest {
     @TempDir
     Path folder;
 
-    /** The library and what it needs, and nothing that tests need. */
+    /** The library and its dependencies, without those of the tests. */
     private static String modulePath() throws IOException {
         ModuleDescriptor descriptor = descriptor();
         List<String> names = List.of("flatbuffers-java", "lz4-java", "zstd-jni");
         String jars = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(path -> names.stream().anyMatch(Path.of(path).getFileName().toString()::startsWith))
                 .collect(Collectors.joining(File.pathSeparator));
-        // java.base is the fourth.
+        // The fourth required module is java.base.
         assertEquals(names.size() + 1, descriptor.requires().size(), descriptor.toString());
         return CLASSES + File.pathSeparator + jars;
     }
@@ -45,23 +45,23 @@ class ModuleTest {
         }
     }
 
-    /** Compiles a module of one class; returns what the compiler says. */
+    /** Compiles a module of one class; returns the compiler's output. */
     private String compile(String body) throws IOException {
         Files.writeString(folder.resolve("module-info.java"), "module caller { requires dev.faro; }");
         Path source = Files.createDirectories(folder.resolve("caller")).resolve("Main.java");
         Files.writeString(source, "package caller;\npublic class Main {\n" + body + "\n}\n");
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        StringWriter said = new StringWriter();
-        compiler.getTask(said, null, null,
+        StringWriter output = new StringWriter();
+        compiler.getTask(output, null, null,
                 List.of("-d", folder.resolve("out").toString(), "--module-path", modulePath()), null,
                 compiler.getStandardFileManager(null, null, null)
                         .getJavaFileObjects(folder.resolve("module-info.java"), source)).call();
-        return said.toString();
+        return output.toString();
     }
 
     @Test
     void aCallersModuleWritesAndReads() throws Exception {
-        String said = compile("""
+        String output = compile("""
                 public static void main(String[] arguments) throws Exception {
                     var name = java.nio.file.Path.of(arguments[0]);
                     try (var writer = dev.faro.writer.Writer.create(name,
@@ -75,7 +75,7 @@ class ModuleTest {
                         System.out.print(records.record().remaining() + " " + reader.footer().statistics().records(1));
                     }
                 }""");
-        assertEquals("", said);
+        assertEquals("", output);
         Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--module-path", folder.resolve("out") + File.pathSeparator + modulePath(), "--module",
                 "caller/caller.Main", folder.resolve("written").toString()).redirectErrorStream(true).start();
@@ -86,8 +86,8 @@ class ModuleTest {
 
     @Test
     void internalPackagesAreClosed() throws Exception {
-        String said = compile("dev.faro.internal.message.Directory directory;");
-        assertTrue(said.contains("package dev.faro.internal.message is not visible"), said);
+        String output = compile("dev.faro.internal.message.Directory directory;");
+        assertTrue(output.contains("package dev.faro.internal.message is not visible"), output);
         assertFalse(descriptor().exports().stream().anyMatch(exported -> exported.source().contains("internal")));
     }
 }

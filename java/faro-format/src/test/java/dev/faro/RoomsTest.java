@@ -18,13 +18,14 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rooms of the library (docs/architecture.md): a class uses only classes of its own room and of rooms below, and no
- * circle of classes exists. A room is a package of the API and the internal package of the same name.
+ * The rooms of the library (docs/architecture.md): a class uses only classes of its room and of rooms below, and
+ * classes form no circles. A room is a package of the API with the internal package of the same name.
  */
 class RoomsTest {
-    /** From the bottom up, as docs/architecture.md lists them; the first is the root package. */
+    /** From the bottom up, as in docs/architecture.md; the first is the root package. */
     private static final List<String> ROOMS = List.of("error", "generated", "bytes", "codec", "storage", "block",
-            "message", "index", "plan", "reader", "follow", "check", "sortbuffer", "writer", "repair", "scheduler", "key");
+            "message", "index", "plan", "reader", "follow", "check", "sortbuffer", "writer", "repair", "scheduler",
+            "key");
 
     private static final JavaClasses LIBRARY = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -39,11 +40,11 @@ class RoomsTest {
     void everyPackageIsARoom() {
         Set<String> known = new TreeSet<>();
         ROOMS.forEach(room -> known.addAll(List.of(packagesOf(room))));
-        Set<String> strangers = new TreeSet<>();
-        LIBRARY.forEach(each -> strangers.add(each.getPackageName()));
-        assertTrue(strangers.size() > ROOMS.size(), strangers.toString());
-        strangers.removeAll(known);
-        assertEquals(Set.of(), strangers);
+        Set<String> unknown = new TreeSet<>();
+        LIBRARY.forEach(each -> unknown.add(each.getPackageName()));
+        assertTrue(unknown.size() > ROOMS.size(), unknown.toString());
+        unknown.removeAll(known);
+        assertEquals(Set.of(), unknown);
     }
 
     @Test
@@ -69,7 +70,7 @@ class RoomsTest {
 
             @Override
             public String getDescription() {
-                return "the classes of the library, each with those inside of it";
+                return "the classes of the library, each with its nested classes";
             }
         }).should().beFreeOfCycles().check(LIBRARY);
     }

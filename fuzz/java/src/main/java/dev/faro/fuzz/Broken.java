@@ -1,6 +1,6 @@
 package dev.faro.fuzz;
 
-/** A property of a target that does not hold: what a fuzzer looks for, beside crashes. */
+/** A property of a target does not hold. A fuzzer looks for this, and for crashes. */
 final class Broken extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -21,7 +21,7 @@ import java.util.UUID;
 
 /** {@code codec_lz4} and {@code codec_zstd}: one payload as the only block of a partition. */
 final class CodecTarget implements Target {
-    private static final int MOST_PLAIN = 0x1FFFF;
+    private static final int MAX_PLAIN = 0x1FFFF;
     private static final int AT = Seal.HEADER;
     private static final Limits LIMITS = Limits.DEFAULT.withMaxBlockSize(1 << 26).withMaxPlainSize(1 << 26)
             .withMaxMessageSize(1 << 26).withMaxWindowSize(1 << 20);
@@ -35,12 +35,12 @@ final class CodecTarget implements Target {
 
     @Override
     public void run(byte[] input, Folder folder, Transcript transcript) throws IOException {
-        int plainSize = FilesInput.number(Arrays.copyOf(input, 3), 0, 3) & MOST_PLAIN;
+        int plainSize = FilesInput.number(Arrays.copyOf(input, 3), 0, 3) & MAX_PLAIN;
         byte[] stored = input.length > 3 ? Arrays.copyOfRange(input, 3, input.length) : new byte[0];
         Path path = folder.write(FilesInput.DATA, file(stored, plainSize));
         try (InputFile file = InputFile.open(FileRole.DATA, path)) {
             byte[] plain = bytes(read(file).plainPayload(decoder));
-            Broken.unless(plain.length == plainSize, "plain_size bytes");
+            Broken.unless(plain.length == plainSize, "the payload has plain_size bytes");
             transcript.line("plain", Sums.of(plain));
             encodeAgain(plain);
         } catch (FaroException e) {
@@ -70,10 +70,10 @@ final class CodecTarget implements Target {
         long place = e.offset() - AT;
         boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD && place == BlockHeader.SIZE;
         boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && place == (shrinks ? BlockHeader.SIZE : 4);
-        Broken.unless(beyond || malformed, "an error of a payload: " + e);
+        Broken.unless(beyond || malformed, "the error is one of a payload: " + e);
     }
 
-    /** Write, then read: what goes in comes out. */
+    /** Encodes and decodes again: the result must be the input. */
     private void encodeAgain(byte[] plain) {
         try (Encoder encoder = new Encoder(codec, 1)) {
             ByteBuffer from = ByteBuffer.allocateDirect(plain.length).put(plain).flip();
@@ -81,9 +81,9 @@ final class CodecTarget implements Target {
             int size = encoder.encode(from, plain.length, packed, 0);
             ByteBuffer stored = packed.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
             byte[] again = bytes(decoder.decode(codec, stored, plain.length, LIMITS.maxWindowSize(), null));
-            Broken.unless(Arrays.equals(plain, again), "what is written is read");
+            Broken.unless(Arrays.equals(plain, again), "the decoded bytes are those that were encoded");
         } catch (DecodeException e) {
-            throw new Broken("what is written can be read: " + e.getMessage());
+            throw new Broken("an encoded payload can be decoded: " + e.getMessage());
         }
     }
 

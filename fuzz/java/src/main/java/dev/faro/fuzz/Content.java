@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * The blocks that were read of a partition, or of a range.
+ * The blocks that were read from a partition or a range.
  *
- * @param blocks a number for each, from its kind and bytes
- * @param sum over them all
- * @param error that ends them, or null
+ * @param blocks a number for each block, from its kind and bytes
+ * @param sum over all blocks
+ * @param error the error that ended the reading, or null
  */
 record Content(List<Long> blocks, String sum, FaroException error) {
     private static final int SOME = 8;
 
     /** Reads a partition by itself. */
-    static Content ofPartition(PartitionReader dataset, int partition, long maxPlain) throws IOException {
+    static Content ofPartition(PartitionReader reader, int partition, long maxPlain) throws IOException {
         Collector collector = new Collector(maxPlain);
         FaroException error = null;
-        try (BlockCursor blocks = dataset.partition(partition)) {
+        try (BlockCursor blocks = reader.partition(partition)) {
             while (blocks.next()) {
                 collector.take(blocks, false);
             }
@@ -36,12 +36,12 @@ record Content(List<Long> blocks, String sum, FaroException error) {
         return new Content(collector.blocks, Sums.of(collector.digest), error);
     }
 
-    /** Reads everything as one range, and hands over which block is for which of some partitions. */
-    static Content ofRange(PartitionReader dataset, long maxPlain, List<Integer> partitions, List<List<Long>> read)
+    /** Reads everything as one range; adds the blocks of some partitions to {@code read}. */
+    static Content ofRange(PartitionReader reader, long maxPlain, List<Integer> partitions, List<List<Long>> read)
             throws IOException {
         Collector collector = new Collector(maxPlain);
         FaroException error = null;
-        try (BlockCursor blocks = dataset.all()) {
+        try (BlockCursor blocks = reader.all()) {
             while (blocks.next()) {
                 long block = collector.take(blocks, true);
                 for (int i = 0; i < partitions.size(); i++) {
@@ -69,7 +69,7 @@ record Content(List<Long> blocks, String sum, FaroException error) {
         return numbers;
     }
 
-    /** Adds it to a line: {@code words} and the content. */
+    /** Adds a line with {@code words} and the content. */
     void print(Transcript transcript, Object... words) {
         List<Object> line = new ArrayList<>(List.of(words));
         line.add(blocks.size());
@@ -84,7 +84,7 @@ record Content(List<Long> blocks, String sum, FaroException error) {
         return isSame(error, other.error) && sum.equals(other.sum) && blocks.equals(other.blocks);
     }
 
-    /** Whether two errors, or none, say the same. */
+    /** Whether two errors are the same, or both are null. */
     static boolean isSame(FaroException a, FaroException b) {
         if (a == null || b == null) {
             return a == b;
@@ -104,8 +104,8 @@ record Content(List<Long> blocks, String sum, FaroException error) {
 
         long take(BlockCursor block, boolean withPartition) throws FaroException {
             ByteBuffer payload = block.payload();
-            Broken.unless(payload.remaining() == block.plainSize(), "plain_size bytes of payload");
-            Broken.unless(payload.remaining() <= maxPlain, "at most max_plain_size bytes");
+            Broken.unless(payload.remaining() == block.plainSize(), "the payload has plain_size bytes");
+            Broken.unless(payload.remaining() <= maxPlain, "the payload has at most max_plain_size bytes");
             head.clear();
             if (withPartition) {
                 head.putInt(block.partition());

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What {@code rebuild} must say of a data file: HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7, written from the text. */
+/** A model of {@code rebuild} on a data file, written from HDR-1, REP-9, REP-7, REP-5, REP-6, DIC-4 and BLK-7. */
 final class DataModel {
     private static final long MAGIC = 0x1A0A0D4F52414689L;
     private static final long U32 = 0xFFFFFFFFL;
@@ -18,7 +18,7 @@ final class DataModel {
     private final Map<Long, Long> next = new HashMap<>();
     private int regions;
     private int dictionaries;
-    private String says;
+    private String result;
 
     private DataModel(byte[] file, Limits limits) {
         this.file = file;
@@ -28,16 +28,16 @@ final class DataModel {
 
     static DataModel of(byte[] file, Limits limits) throws FaroException {
         DataModel model = new DataModel(file, limits);
-        model.says = model.header();
-        if (model.says == null) {
-            model.says = model.blocks();
+        model.result = model.header();
+        if (model.result == null) {
+            model.result = model.blocks();
         }
         return model;
     }
 
-    /** {@code CODE at OFFSET}, or what is kept. */
-    String says() {
-        return says;
+    /** The expected result: {@code CODE at OFFSET}, or what is kept. */
+    String result() {
+        return result;
     }
 
     private String header() {
@@ -127,7 +127,7 @@ final class DataModel {
                 + " orphaned " + orphaned;
     }
 
-    /** Whether a region is one that a reader with these limits would take (REP-6). */
+    /** Closes a region; returns whether a reader with these limits would accept it (REP-6). */
     private boolean close(RegionModel region) throws FaroException {
         if (region.isEmpty()) {
             return true;
@@ -140,7 +140,7 @@ final class DataModel {
         return (file[16] & 2) != 0 && file.length - at >= Seal.BLOCK && (file[at + 16] & 0xFF) == 131;
     }
 
-    /** DIC-5, then the first check of DIC-4 that fails; null if none. */
+    /** The first fault by DIC-5 or by the checks of DIC-4; null if there is none. */
     private String dictionaryFault(int at) {
         if (dictionaries >= limits.maxDictionaries()) {
             return "limit-exceeded at " + at;
@@ -164,7 +164,9 @@ final class DataModel {
         return right && begins && padded(at, (int) stored) ? null : "damage";
     }
 
-    /** The first check of BLK-7 that fails, without 12; null if none. What is damage needs no place. */
+    /**
+     * The first check of BLK-7 that fails, without check 12; null if none does. Damage is reported without an offset.
+     */
     private String fault(int at) {
         if (isDictionary(at)) {
             return dictionaryFault(at);

@@ -10,14 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An input that is files (TARGETS.md).
+ * An input that consists of files (TARGETS.md).
  *
- * @param pair whether there are two
- * @param options limits, and whether partition blocks are verified
- * @param mode the target's own byte
+ * @param pair whether there are two files
+ * @param options limits, and whether checksums of partition blocks are verified
+ * @param mode the byte that the target interprets
  * @param growth for {@code follow}
  * @param first the data file of a pair, or the single file
- * @param second the index file of a pair, else null
+ * @param second the index file of a pair, or null
  */
 record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, byte[] first, byte[] second) {
     static final String DATA = "out.data";
@@ -29,7 +29,7 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
     private static final Limits MIDDLE = Limits.DEFAULT.withMaxBlockSize(1 << 20).withMaxPlainSize(1 << 17)
             .withMaxMessageSize(1 << 20).withMaxRegions(4096).withMaxDictionarySize(1 << 17).withMaxDictionaries(4)
             .withMaxWindowSize(1 << 17);
-    /** The defaults, but for the plain size: a few bytes can unfold into as much, again and again. */
+    /** The defaults, except for the plain size: a few bytes could decompress to that much, many times. */
     private static final Limits LARGE = Limits.DEFAULT.withMaxBlockSize(1 << 26).withMaxPlainSize(1 << 20)
             .withMaxMessageSize(1 << 26).withMaxWindowSize(1 << 23);
     private static final List<Limits> LIMITS =
@@ -61,7 +61,7 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
         return new FilesInput(pair, options, head[1] & 0xFF, growth, first, second);
     }
 
-    /** The limits that a flags byte chooses. */
+    /** The limits that a byte of flags selects. */
     static Limits limits(byte flags) {
         return LIMITS.get(flags >> 1 & 3);
     }
@@ -118,13 +118,13 @@ record FilesInput(boolean pair, ReaderOptions options, int mode, int[] growth, b
                 : Follower.openSingle(folder.path(SINGLE), options);
     }
 
-    /** Fails unless an error of reading is one that a reader may give, in its file. */
+    /** Checks that an error of reading is one that a reader may report, and in its file. */
     static FaroException judged(FaroException e) throws IOException {
         switch (e.code()) {
-            case IO, INVALID_ARGUMENT -> throw new Broken("an error that no bytes explain: " + e);
+            case IO, INVALID_ARGUMENT -> throw new Broken("the error can come from the bytes of a file: " + e);
             default -> Broken.unless(
                     e.role() != null && e.offset() >= 0 && e.offset() <= java.nio.file.Files.size(e.file()),
-                    "an error in its file: " + e);
+                    "the offset is inside the file: " + e);
         }
         return e;
     }

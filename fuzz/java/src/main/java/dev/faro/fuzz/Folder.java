@@ -8,7 +8,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A folder for the files of one input: below TMPDIR if that is set, else in memory where the system has such a place. */
+/** A folder for the files of one input: below TMPDIR if that is set, otherwise in memory if the system supports it. */
 final class Folder implements AutoCloseable {
     private static final Path IN_MEMORY = Path.of("/dev/shm");
 
@@ -16,9 +16,9 @@ final class Folder implements AutoCloseable {
 
     Folder() throws IOException {
         String chosen = System.getenv("TMPDIR");
-        Path place = chosen != null ? Path.of(chosen) : IN_MEMORY;
-        root = Files.isWritable(place)
-                ? Files.createTempDirectory(place, "faro-fuzz")
+        Path parent = chosen != null ? Path.of(chosen) : IN_MEMORY;
+        root = Files.isWritable(parent)
+                ? Files.createTempDirectory(parent, "faro-fuzz")
                 : Files.createTempDirectory("faro-fuzz");
     }
 
@@ -30,7 +30,7 @@ final class Folder implements AutoCloseable {
         return Files.write(path(name), bytes);
     }
 
-    /** Appends what a file of {@code size} bytes lacks; it never shrinks. */
+    /** Appends the missing bytes of a file up to {@code size}; never shrinks it. */
     void grow(String name, byte[] whole, int size) throws IOException {
         int has = (int) Files.size(path(name));
         int wanted = Math.min(size, whole.length);
@@ -40,7 +40,7 @@ final class Folder implements AutoCloseable {
         }
     }
 
-    /** The bytes of a file, or null if it is not there. */
+    /** The bytes of a file, or null if it does not exist. */
     byte[] read(String name) throws IOException {
         return Files.exists(path(name)) ? Files.readAllBytes(path(name)) : null;
     }

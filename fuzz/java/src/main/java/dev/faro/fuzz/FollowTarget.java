@@ -39,7 +39,7 @@ final class FollowTarget implements Target {
         }
     }
 
-    /** A follower, and what it has shown so far. */
+    /** A follower, and what it has returned so far. */
     private static final class Following implements AutoCloseable {
         private final FilesInput input;
         private final Folder folder;
@@ -48,7 +48,7 @@ final class FollowTarget implements Target {
         private Follower follower;
         private int regions;
         private boolean finished;
-        /** Whether it was finished before the last step: then it looks at the files no further (FOL-5). */
+        /** Whether it was finished before the last step: then it does not look at the files any more (FOL-5). */
         private boolean over;
         private FaroException failure;
 
@@ -77,8 +77,8 @@ final class FollowTarget implements Target {
                 failure = FilesInput.judged(e);
                 transcript.line("poll", step, follower.regionCount(), e);
             }
-            Broken.unless(follower.regionCount() >= regions, "regions never go");
-            Broken.unless(!over || finished && follower.regionCount() == regions, "nothing comes behind the end");
+            Broken.unless(follower.regionCount() >= regions, "regions never disappear");
+            Broken.unless(!over || finished && follower.regionCount() == regions, "no regions appear after the end");
             regions = follower.regionCount();
             read();
         }
@@ -90,30 +90,33 @@ final class FollowTarget implements Target {
                 Content before = seen.get(partition);
                 if (before != null && before.error() == null) {
                     List<Long> blocks = before.blocks();
-                    Broken.unless(content.blocks().size() >= blocks.size()
-                            && content.blocks().subList(0, blocks.size()).equals(blocks), "what was read stays");
+                    boolean same = content.blocks().size() >= blocks.size()
+                            && content.blocks().subList(0, blocks.size()).equals(blocks);
+                    Broken.unless(same, "blocks that were read stay the same");
                 }
                 seen.put(partition, content);
             }
         }
 
-        /** It says what one says that sees the whole files at once, and if they are sound, what a reader says. */
+        /** Compares it with a follower that sees the whole files at once and, if the files are valid, with a reader. */
         void compare() throws IOException {
             try (Following late = new Following(input, folder, new Transcript())) {
                 late.step(STEPS);
-                boolean says = late.regions == regions && late.finished == finished
+                boolean same = late.regions == regions && late.finished == finished
                         && Content.isSame(late.failure, failure);
-                Broken.unless(over || says, "early or late, a follower says the same: " + failure + ", " + late.failure);
-                Broken.unless(over || isSame(late.seen), "early or late, a follower reads the same");
+                Broken.unless(over || same,
+                        "a follower that starts late has the same result: " + failure + ", " + late.failure);
+                Broken.unless(over || isSame(late.seen), "a follower that starts late reads the same blocks");
             }
             try (Reader reader = input.reader(folder)) {
                 Check.check(reader, CheckLevel.CHECKSUMS);
-                Broken.unless(failure == null && finished && regions == reader.regionCount(), "a sound file is seen whole");
+                Broken.unless(failure == null && finished && regions == reader.regionCount(),
+                        "a follower sees all of a valid file");
                 Map<Integer, Content> read = new HashMap<>();
                 for (int partition : Content.partitions(reader.header())) {
                     read.put(partition, Content.ofPartition(reader, partition, input.limits().maxPlainSize()));
                 }
-                Broken.unless(isSame(read), "follower and reader read the same");
+                Broken.unless(isSame(read), "follower and reader read the same blocks");
             } catch (FaroException e) {
                 FilesInput.judged(e);
             }

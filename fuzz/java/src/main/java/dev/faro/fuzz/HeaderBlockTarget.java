@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** {@code header_block}: a data file's blocks, as {@code rebuild} takes them and as a model of the clauses does. */
+/** {@code header_block}: the blocks of a data file, compared between {@code rebuild} and a model of the clauses. */
 final class HeaderBlockTarget implements Target {
     @Override
     public void run(byte[] input, Folder folder, Transcript transcript) throws IOException {
@@ -23,15 +23,15 @@ final class HeaderBlockTarget implements Target {
         try {
             RepairReport report = Rebuild.rebuild(data, folder.path(FilesInput.INDEX),
                     RebuildOptions.DEFAULT.withLimits(FilesInput.limits(flags)).withDryRun(true));
-            found = "regions " + report.regions() + " blocks " + report.blocks() + " kept " + report.dataKept() + " cut "
-                    + report.dataCut() + " orphaned " + report.orphaned();
+            found = "regions " + report.regions() + " blocks " + report.blocks() + " kept " + report.dataKept()
+                    + " cut " + report.dataCut() + " orphaned " + report.orphaned();
             transcript.line("rebuild", report.regions(), report.blocks(), report.dataKept(), report.dataCut(),
                     report.orphaned());
         } catch (FaroException e) {
             found = e.code() + " at " + e.offset();
             transcript.line("rebuild", e);
         }
-        Broken.unless(found.equals(model.says()), "rebuild: " + found + ", the model: " + model.says());
+        Broken.unless(found.equals(model.result()), "rebuild: " + found + ", the model: " + model.result());
         Broken.unless(Arrays.equals(file, folder.read(FilesInput.DATA)) && folder.count() == 1,
                 "a dry run changes nothing");
     }

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code verdicts CORPUS} and {@code transcript TARGET FILE} (VERDICTS.md). */
+/** The commands {@code verdicts CORPUS} and {@code transcript TARGET FILE} (VERDICTS.md). */
 public final class Main {
     private Main() {}
 
-    /** Prints what the targets saw. */
+    /** Prints the results of the targets. */
     public static void main(String[] arguments) throws IOException {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.US_ASCII);
         try (Folder folder = new Folder()) {

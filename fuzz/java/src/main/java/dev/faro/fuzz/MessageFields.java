@@ -14,7 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.TreeMap;
 
-/** The fields of a message that was verified, to be printed (VERDICTS.md) and to be built again. */
+/** The fields of a verified message, to print them (VERDICTS.md) and to build the message again. */
 final class MessageFields {
     private static final int ENTRY = 32;
     private static final int FLAGS = 12;
@@ -22,7 +22,7 @@ final class MessageFields {
     private final MessageKind kind;
     private final TableView root;
     private final List<String> lines = new ArrayList<>();
-    /** The same as {@link #lines}, with what a canonical message leaves out left out (CAN-3). */
+    /** The same as {@link #lines}, without what a canonical message leaves out (CAN-3). */
     private final List<String> normal = new ArrayList<>();
 
     MessageFields(ByteBuffer message, MessageKind kind) {
@@ -33,7 +33,7 @@ final class MessageFields {
             case FOOTER -> footer();
             default -> {
                 ByteBuffer arrow = root.bytes(Fields.SCHEMA_ARROW, 1);
-                // An empty required vector cannot be left out.
+                // A required vector is present even if it is empty.
                 add("arrow " + vector(arrow, 1), "arrow " + vector(arrow, 1));
             }
         }
@@ -139,7 +139,7 @@ final class MessageFields {
         return bytes;
     }
 
-    /** The same values in a canonical message, or null if the builder does not make such ones. */
+    /** Builds a canonical message with the same values; null if the builder does not make such messages. */
     ByteBuffer build() throws FaroException {
         return switch (kind) {
             case REGION -> buildRegion();
@@ -150,7 +150,7 @@ final class MessageFields {
 
     private ByteBuffer buildRegion() throws FaroException {
         if (root.length(Fields.REGION_RUNS) > 0) {
-            // Runs are for merged files, which this library reads and does not write.
+            // Runs belong to merged files, which this library reads and does not write.
             return null;
         }
         List<MessageBuilder.Shared> shared = new ArrayList<>();

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** {@code message}: one message, verified, read, and built again. */
+/** {@code message}: one message is verified, read, and built again. */
 final class MessageTarget implements Target {
     private static final long OFFSET = 4711;
 
@@ -23,10 +23,10 @@ final class MessageTarget implements Target {
         boolean newer = (head & 0x80) != 0;
         ByteBuffer message = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         try (InputFile file = InputFile.open(FileRole.INDEX, folder.write(FilesInput.INDEX, new byte[0]))) {
-            boolean taken = isTaken(message, kind, newer, file);
-            Broken.unless(!isTaken(message, kind, false, file) || isTaken(message, kind, true, file),
-                    "a newer minor version refuses no more");
-            if (!taken) {
+            boolean accepted = isAccepted(message, kind, newer, file);
+            Broken.unless(!isAccepted(message, kind, false, file) || isAccepted(message, kind, true, file),
+                    "with a newer minor version no more messages are refused");
+            if (!accepted) {
                 transcript.line("refused");
                 transcript.note("malformed-message@-:-");
                 return;
@@ -35,14 +35,14 @@ final class MessageTarget implements Target {
             fields.print(transcript);
             ByteBuffer built = fields.build();
             if (built != null) {
-                Broken.unless(isTaken(built, kind, false, file), "what is built is valid");
+                Broken.unless(isAccepted(built, kind, false, file), "the built message is valid");
                 Broken.unless(new MessageFields(built, kind).normal().equals(fields.normal()),
-                        "what is built says the same");
+                        "the built message has the same values");
             }
         }
     }
 
-    private static boolean isTaken(ByteBuffer message, MessageKind kind, boolean newer, InputFile file) {
+    private static boolean isAccepted(ByteBuffer message, MessageKind kind, boolean newer, InputFile file) {
         try {
             Verifier.check(message, kind, newer, file, OFFSET);
             return true;

@@ -4,7 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.reader.Reader;
 import java.io.IOException;
 
-/** {@code open}: opening, and every region's index. */
+/** {@code open}: opens the files, and reads every region message. */
 final class OpenTarget implements Target {
     @Override
     public void run(byte[] bytes, Folder folder, Transcript transcript) throws IOException {
@@ -22,7 +22,7 @@ final class OpenTarget implements Target {
 
     private static void region(Reader reader, int number, Transcript transcript) throws IOException {
         try {
-            Broken.unless(reader.region(number).sequence() == number, "the region that was asked for");
+            Broken.unless(reader.region(number).sequence() == number, "the region has the requested number");
             transcript.line("region", number, "ok");
         } catch (FaroException e) {
             transcript.line("region", number, FilesInput.judged(e));

@@ -8,7 +8,9 @@ import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 
-/** What a partition reads, piece by piece; in framing opaque, data between two events is one piece. */
+/**
+ * The records and events of a partition, piece by piece; with framing opaque, the data between two events is one piece.
+ */
 final class Pieces {
     private final boolean records;
     private final List<String> pieces = new ArrayList<>();
@@ -29,7 +31,7 @@ final class Pieces {
         pieces.add(kind + ":" + HexFormat.of().formatHex(payload));
     }
 
-    /** Adds a block, whose payload is records if the framing is. */
+    /** Adds a block; the payload consists of records if the framing is records. */
     void addBlock(int kind, ByteBuffer payload) {
         ByteBuffer left = payload.duplicate().order(payload.order());
         if (kind != 0 || !records) {
@@ -55,7 +57,9 @@ final class Pieces {
         }
     }
 
-    /** In order, or where order means nothing, sorted: records and events, and with framing opaque all bytes. */
+    /**
+     * The pieces in order. If the order does not matter: records and events sorted or, with framing opaque, all bytes.
+     */
     List<String> normal(boolean ordered) {
         endRun();
         List<String> normal = new ArrayList<>(pieces);

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The program of {@code script}, decoded from bytes of any kind (TARGETS.md). */
+/** The program of {@code script}, decoded from arbitrary bytes (TARGETS.md). */
 final class Program {
-    private static final int MOST_CALLS = 200;
+    private static final int MAX_CALLS = 200;
 
     final boolean single;
     final boolean records;
@@ -35,31 +35,31 @@ final class Program {
     /**
      * A record or an event.
      *
-     * @param partitions for whom; null for all
-     * @param one whether it is for one partition by {@code write}
+     * @param partitions the partitions that read it; null for all
+     * @param one whether it is written to one partition by {@code write}
      */
     record Put(int[] partitions, boolean one, int kind, byte[] payload) implements Call {}
 
-    /** The region is closed. */
+    /** Closes the region. */
     record Flush() implements Call {}
 
     /** A property of the footer. */
     record Property(String key, String value) implements Call {}
 
-    /** A region by the region writer. */
+    /** A region that is written with the region writer. */
     record Handed(List<Item> items) implements Call {}
 
-    /** The end. */
+    /** Finishes the output. */
     record Finish() implements Call {}
 
-    /** The other end. */
+    /** Aborts the output. */
     record Abort() implements Call {}
 
     /**
-     * A block that is handed over, or the beginning of a shared extent.
+     * A block for the region writer, or the beginning of a shared extent.
      *
      * @param begins whether it begins a shared extent
-     * @param all of a shared extent: for all, else for the first partition
+     * @param all whether the shared extent is for all partitions; otherwise it is for the first
      */
     record Item(boolean begins, boolean all, int partition, int kind, byte[] payload, int records) {}
 
@@ -85,7 +85,7 @@ final class Program {
     static Program of(byte[] input) {
         Program program = new Program(input);
         boolean ended = false;
-        for (int i = 0; i < MOST_CALLS && program.at < input.length; i++) {
+        for (int i = 0; i < MAX_CALLS && program.at < input.length; i++) {
             Call call = program.call();
             if (call != null) {
                 program.calls.add(call);
@@ -152,7 +152,8 @@ final class Program {
             } else {
                 int kind = q >= 250 ? 1 : 0;
                 boolean framed = records && kind == 0;
-                items.add(new Item(false, false, firstPartition + q, kind, framed ? framed(payload) : payload, framed ? 1 : h));
+                byte[] content = framed ? framed(payload) : payload;
+                items.add(new Item(false, false, firstPartition + q, kind, content, framed ? 1 : h));
             }
         }
         return new Handed(items);

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** {@code read_all}: every partition, all of them as one range, and the three levels of {@code check}. */
+/** {@code read_all}: every partition, all partitions as one range, and the three levels of {@code check}. */
 final class ReadAllTarget implements Target {
     @Override
     public void run(byte[] bytes, Folder folder, Transcript transcript) throws IOException {
@@ -33,10 +33,10 @@ final class ReadAllTarget implements Target {
             List<Content> lookedUp = lookedUp(input, folder, partitions);
             if (check(reader, transcript)) {
                 for (int i = 0; i < contents.size(); i++) {
-                    Broken.unless(contents.get(i).error() == null, "what check passes can be read: "
+                    Broken.unless(contents.get(i).error() == null, "an output that passes a check can be read: "
                             + contents.get(i).error());
                     records(reader, partitions.get(i));
-                    Broken.unless(contents.get(i).isSame(lookedUp.get(i)), "direct lookup reads what reading reads");
+                    Broken.unless(contents.get(i).isSame(lookedUp.get(i)), "direct lookup reads the same blocks");
                 }
             }
         }
@@ -56,14 +56,15 @@ final class ReadAllTarget implements Target {
         Content range = Content.ofRange(reader, maxPlain, partitions, inRange);
         range.print(transcript, "range");
         for (int i = 0; i < contents.size(); i++) {
-            // Where one of them ends in an error, so may the other, elsewhere.
+            // If one of them ends in an error, the other may end in one too, at another place.
             boolean same = contents.get(i).error() == null && contents.get(i).blocks().equals(inRange.get(i));
-            Broken.unless(range.error() != null || same, "partition " + partitions.get(i) + " reads the same in a range");
+            Broken.unless(range.error() != null || same,
+                    "partition " + partitions.get(i) + " reads the same in a range");
         }
         return contents;
     }
 
-    /** The partitions by direct lookup; what is not whole is refused, or read. */
+    /** Reads the partitions by direct lookup. Incomplete messages are refused, or read. */
     private static List<Content> lookedUp(FilesInput input, Folder folder, List<Integer> partitions)
             throws IOException {
         List<Content> contents = new ArrayList<>();
@@ -72,12 +73,12 @@ final class ReadAllTarget implements Target {
                 contents.add(Content.ofPartition(reader, partition, input.limits().maxPlainSize()));
             }
         } catch (FaroException e) {
-            throw new Broken("it opened before: " + e);
+            throw new Broken("an output that was opened can be opened again: " + e);
         }
         return contents;
     }
 
-    /** Whether all levels pass. */
+    /** Whether all levels of check pass. */
     private static boolean check(Reader reader, Transcript transcript) throws IOException {
         FaroException failure = null;
         boolean structure = true;
@@ -85,12 +86,12 @@ final class ReadAllTarget implements Target {
             String name = level.name().toLowerCase(Locale.ROOT);
             try {
                 CheckReport result = Check.check(reader, level);
-                Broken.unless(failure == null, "a level passes if a higher one does: " + name);
-                Broken.unless(result.regions() == reader.regionCount(), "check counts the regions");
+                Broken.unless(failure == null, "if a level passes, so do the levels before it: " + name);
+                Broken.unless(result.regions() == reader.regionCount(), "check reports the number of regions");
                 transcript.line("check", name, result.regions(), result.blocks() < 0 ? "-" : result.blocks());
             } catch (FaroException e) {
-                // A fault of the structure is that of all levels.
-                Broken.unless(structure || Content.isSame(failure, e), "the first fault, whatever the level: " + e);
+                // All levels report a fault of the structure.
+                Broken.unless(structure || Content.isSame(failure, e), "all levels report the same first fault: " + e);
                 failure = e;
                 structure &= level != CheckLevel.STRUCTURE;
                 transcript.line("check", name, FilesInput.judged(e));
@@ -108,7 +109,7 @@ final class ReadAllTarget implements Target {
                 Broken.unless(records.record() != null, "a record");
             }
         } catch (FaroException e) {
-            throw new Broken("records of what check passes: " + e);
+            throw new Broken("records of an output that passes a check can be read: " + e);
         }
     }
 }

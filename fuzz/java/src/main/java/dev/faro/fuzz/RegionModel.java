@@ -5,10 +5,10 @@ import dev.faro.internal.message.MessageBuilder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A region that {@code rebuild} forms (REP-6), so that its message's size is known. */
+/** A model of a region that {@code rebuild} makes (REP-6), to compute the size of its message. */
 final class RegionModel {
     private static final long SHARED = 0xFFFFFFFFL;
-    private static final byte[] NOBODY = {};
+    private static final byte[] NO_MEMBERS = {};
 
     private final long begin;
     private final List<Extent> extents = new ArrayList<>();
@@ -36,7 +36,7 @@ final class RegionModel {
         return extents.isEmpty();
     }
 
-    /** Whether a block of a partition begins another region: the number of shared blocks is above all partitions. */
+    /** Whether a block of a partition begins another region. Shared blocks have a number above all partitions. */
     boolean endsBefore(long partition) {
         return !isEmpty() && partition < extents.get(extents.size() - 1).partition;
     }
@@ -48,7 +48,7 @@ final class RegionModel {
         extents.get(extents.size() - 1).units += (int) (bytes / 8);
     }
 
-    /** Bytes of the region's message, dense or sparse by SRT-8. */
+    /** The size of the region's message in bytes, dense or sparse by SRT-8. */
     int messageSize(int number, long first, int count, boolean selective) throws FaroException {
         List<Extent> own = extents.stream().filter(extent -> extent.partition != SHARED).toList();
         boolean sparse = 2L * own.size() + 1 < count;
@@ -71,7 +71,7 @@ final class RegionModel {
         for (Extent extent : extents) {
             units += extent.units;
             if (extent.partition == SHARED) {
-                shared.add(new MessageBuilder.Shared(extent.units, NOBODY, extent.firstBlock));
+                shared.add(new MessageBuilder.Shared(extent.units, NO_MEMBERS, extent.firstBlock));
             }
         }
         return MessageBuilder.region(number, begin, 8 * units, offsets, 0, sparse ? partitions : null, shared,

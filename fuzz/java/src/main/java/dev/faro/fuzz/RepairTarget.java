@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** {@code repair}: first dry, then really. */
+/** {@code repair}: a dry run first, and then the repair. */
 final class RepairTarget implements Target {
     @Override
     public void run(byte[] bytes, Folder folder, Transcript transcript) throws IOException {
@@ -26,16 +26,17 @@ final class RepairTarget implements Target {
         unchanged(input, folder, "a dry run changes nothing");
         Outcome real = repair(input, folder, false);
         real.print(transcript, "real");
-        Broken.unless(dry.isSame(real), "a dry run tells what the real one tells");
+        Broken.unless(dry.isSame(real), "a dry run has the same report as a repair");
         if (real.error != null) {
-            unchanged(input, folder, "what is refused is left as it is");
+            unchanged(input, folder, "a refused repair changes nothing");
         } else {
-            mended(input, folder, real.report.action());
+            checkRepaired(input, folder, real.report.action());
         }
         for (String name : new String[] {FilesInput.DATA, FilesInput.INDEX, FilesInput.SINGLE}) {
             byte[] now = folder.read(name);
             if (now != null) {
-                String role = name.equals(FilesInput.DATA) ? "data" : name.equals(FilesInput.INDEX) ? "index" : "single";
+                boolean data = name.equals(FilesInput.DATA);
+                String role = data ? "data" : name.equals(FilesInput.INDEX) ? "index" : "single";
                 transcript.line("file", role, now.length, Sums.of(now));
             }
         }
@@ -60,11 +61,12 @@ final class RepairTarget implements Target {
         try {
             return new Outcome(report(input, folder, dry), null);
         } catch (FaroException e) {
-            return new Outcome(null, needsMore(input) && e.code() == ErrorCode.INVALID_ARGUMENT ? e : FilesInput.judged(e));
+            boolean expected = needsMore(input) && e.code() == ErrorCode.INVALID_ARGUMENT;
+            return new Outcome(null, expected ? e : FilesInput.judged(e));
         }
     }
 
-    /** Whether it is a rebuild of a single file, or of one with framing arrow. */
+    /** Whether this is a rebuild of a single file, or of a file with framing arrow. */
     private static boolean needsMore(FilesInput input) {
         boolean arrow = input.first().length >= Seal.HEADER && input.first()[11] == 2;
         return (input.mode() & 1) != 0 && (!input.pair() || arrow);
@@ -96,7 +98,7 @@ final class RepairTarget implements Target {
                 && folder.count() == (input.pair() ? 2 : 1), property);
     }
 
-    private static void mended(FilesInput input, Folder folder, RepairReport.Action action) throws IOException {
+    private static void checkRepaired(FilesInput input, Folder folder, RepairReport.Action action) throws IOException {
         boolean rebuilt = action == RepairReport.Action.REBUILT;
         Limits limits = input.limits();
         boolean statistics = false;
@@ -106,14 +108,15 @@ final class RepairTarget implements Target {
                 Check.check(reader, rebuilt ? CheckLevel.CHECKSUMS : CheckLevel.STRUCTURE);
             }
         } catch (FaroException e) {
-            // A footer that was there is kept, with statistics that nobody compared.
-            Broken.unless(statistics && e.code() == ErrorCode.INCONSISTENT_INDEX, "what was mended is whole: " + e);
+            // An existing footer is kept, with statistics that were not checked.
+            boolean allowed = statistics && e.code() == ErrorCode.INCONSISTENT_INDEX;
+            Broken.unless(allowed, "a repaired output passes a check: " + e);
         }
         byte[] first = folder.read(input.firstName());
         byte[] second = folder.read(input.secondName());
         RepairReport again = toLastCommit(input, folder, limits, false);
-        Broken.unless(again.action() == RepairReport.Action.NOTHING, "nothing is left to mend");
+        Broken.unless(again.action() == RepairReport.Action.NOTHING, "a second repair has nothing to do");
         Broken.unless(Arrays.equals(first, folder.read(input.firstName()))
-                && Arrays.equals(second, folder.read(input.secondName())), "nothing is mended twice");
+                && Arrays.equals(second, folder.read(input.secondName())), "a second repair changes nothing");
     }
 }

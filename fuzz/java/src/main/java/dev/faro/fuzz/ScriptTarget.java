@@ -22,7 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
-/** {@code script}: a program of writer calls, carried out twice, and what comes of it. */
+/** {@code script}: a program of writer calls is executed twice, and its output is checked. */
 final class ScriptTarget implements Target {
     private static final UUID FILE_ID = new UUID(0x4646464646464646L, 0x4646464646464646L);
 
@@ -41,13 +41,13 @@ final class ScriptTarget implements Target {
             }
         }
         for (int i = 0; i < first.size(); i++) {
-            Broken.unless(Arrays.equals(first.get(i), second.get(i)), "the same bytes twice");
+            Broken.unless(Arrays.equals(first.get(i), second.get(i)), "two runs write the same bytes");
         }
         if (!model.isFinished()) {
             Broken.unless(folder.count() == 0, "an aborted writer leaves nothing");
             return;
         }
-        Broken.unless(folder.count() == (program.single ? 1 : 2), "the files and nothing else");
+        Broken.unless(folder.count() == (program.single ? 1 : 2), "the output has its files and no others");
         if (program.codec == 0) {
             List<String> roles = program.single ? List.of("single") : List.of("data", "index");
             for (int i = 0; i < roles.size(); i++) {
@@ -64,11 +64,11 @@ final class ScriptTarget implements Target {
                         .print(transcript, "partition", partition);
             }
         } catch (FaroException e) {
-            throw new Broken("what was written is whole: " + e);
+            throw new Broken("a written output passes a check: " + e);
         }
     }
 
-    /** Carries the program out anew; the bytes of its files, those of a pair data first. */
+    /** Executes the program; returns the bytes of its files, the data file of a pair first. */
     private static List<byte[]> write(Program program, Folder folder, List<ErrorCode> expected) throws IOException {
         folder.clear();
         try (Writer writer = Writer.create(folder.path("out"), options(program))) {
@@ -79,7 +79,8 @@ final class ScriptTarget implements Target {
                 } catch (FaroException e) {
                     found = e.code();
                 }
-                Broken.unless(found == expected.get(i), "call " + i + " gave " + found + ", not " + expected.get(i));
+                String property = "call " + i + " returned " + found + ", expected " + expected.get(i);
+                Broken.unless(found == expected.get(i), property);
             }
         }
         List<byte[]> files = new ArrayList<>();
@@ -138,7 +139,7 @@ final class ScriptTarget implements Target {
         } else if (call instanceof Program.Property property) {
             writer.property(property.key(), property.value());
         } else if (call instanceof Program.Handed handed) {
-            hand(writer, program, handed);
+            region(writer, program, handed);
         } else if (call instanceof Program.Flush) {
             writer.flush();
         } else if (call instanceof Program.Finish) {
@@ -148,7 +149,7 @@ final class ScriptTarget implements Target {
         }
     }
 
-    private static void hand(Writer writer, Program program, Program.Handed handed) throws FaroException {
+    private static void region(Writer writer, Program program, Program.Handed handed) throws FaroException {
         boolean shared = false;
         try (RegionWriter region = writer.region()) {
             for (Program.Item item : handed.items()) {
@@ -171,9 +172,9 @@ final class ScriptTarget implements Target {
     }
 
     private static void compare(Program program, WriterModel model, Reader reader) throws FaroException {
-        Broken.unless(reader.footer().properties().equals(model.properties()), "the properties that were given");
+        Broken.unless(reader.footer().properties().equals(model.properties()), "the footer has the given properties");
         Statistics statistics = reader.footer().statistics();
-        Broken.unless((statistics != null) == program.statistics, "statistics as asked for");
+        Broken.unless((statistics != null) == program.statistics, "statistics exist if they were requested");
         for (int i = 0; i < program.partitionCount; i++) {
             int partition = program.firstPartition + i;
             Pieces read = new Pieces(program.records);
@@ -183,9 +184,9 @@ final class ScriptTarget implements Target {
                 }
             }
             Broken.unless(read.normal(program.ordered).equals(model.content(i).normal(program.ordered)),
-                    "partition " + partition + " reads what was written");
+                    "partition " + partition + " reads the written contents");
             Broken.unless(statistics == null || statistics.records(partition) == model.records(i),
-                    "records of partition " + partition);
+                    "the number of records of partition " + partition);
         }
     }
 }

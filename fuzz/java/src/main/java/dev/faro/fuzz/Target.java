@@ -5,11 +5,11 @@ import java.io.IOException;
 /** One target of TARGETS.md. */
 interface Target {
     /**
-     * Does with an input what the target does.
+     * Runs the target on an input.
      *
-     * @param folder where its files go; empty at first
+     * @param folder for the files of the target; empty at first
      * @throws Broken if a property does not hold
-     * @throws IOException if the folder cannot be used; a fault of the machine
+     * @throws IOException if the folder cannot be used, which is a fault of the machine
      */
     void run(byte[] input, Folder folder, Transcript transcript) throws IOException;
 }

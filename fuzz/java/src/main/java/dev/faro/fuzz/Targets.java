@@ -24,7 +24,7 @@ final class Targets {
         return ALL.keySet();
     }
 
-    /** One run of a target on an input. */
+    /** Runs a target on an input. */
     static Transcript run(String name, byte[] input, Folder folder) throws IOException {
         Target target = ALL.get(name);
         if (target == null) {
@@ -36,10 +36,10 @@ final class Targets {
         return transcript;
     }
 
-    /** Two runs, which must see the same. */
+    /** Runs a target twice; both runs must have the same result. */
     static Transcript runTwice(String name, byte[] input, Folder folder) throws IOException {
         Transcript first = run(name, input, folder);
-        Broken.unless(first.toString().equals(run(name, input, folder).toString()), "asked twice, the same answer");
+        Broken.unless(first.toString().equals(run(name, input, folder).toString()), "two runs have the same result");
         return first;
     }
 }

@@ -3,12 +3,12 @@ package dev.faro.fuzz;
 import dev.faro.FaroException;
 import java.nio.charset.StandardCharsets;
 
-/** What a target saw, line by line (VERDICTS.md). */
+/** The results of a target, line by line (VERDICTS.md). */
 final class Transcript {
     private final StringBuilder text = new StringBuilder();
     private String first = "ok";
 
-    /** Adds a line of words; an error among them is put as VERDICTS.md says. */
+    /** Adds a line of words. An error among them is printed as VERDICTS.md requires. */
     void line(Object... words) {
         for (int i = 0; i < words.length; i++) {
             if (i > 0) {
@@ -30,7 +30,7 @@ final class Transcript {
         note(e.code() + "@" + role + ":" + offset);
     }
 
-    /** Notes an error for the verdict, if it is the first. */
+    /** Keeps an error for the verdict, if it is the first. */
     void note(String error) {
         if (first.equals("ok")) {
             first = error;

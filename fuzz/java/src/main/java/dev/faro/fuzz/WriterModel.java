@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a program should leave: which calls are refused, and what each partition reads (WRT, SRT-4, PRT-1). */
+/** A model of what a program writes: which calls are refused, and what each partition reads (WRT, SRT-4, PRT-1). */
 final class WriterModel {
     private final Program program;
     private final List<Pieces> contents = new ArrayList<>();
@@ -32,7 +32,7 @@ final class WriterModel {
         return properties;
     }
 
-    /** The content of a partition, counted from the file's first. */
+    /** The content of a partition; {@code relative} is its number minus the first partition. */
     Pieces content(int relative) {
         return contents.get(relative);
     }
@@ -41,7 +41,7 @@ final class WriterModel {
         return records[relative];
     }
 
-    /** Carries a call out, and says what it must give: an error, or null. */
+    /** Executes a call; returns the error that it must report, or null. */
     ErrorCode call(Program.Call call) {
         if (finished || aborted) {
             return call instanceof Program.Abort ? null : ErrorCode.INVALID_ARGUMENT;
@@ -76,7 +76,10 @@ final class WriterModel {
         return null;
     }
 
-    /** The readers, each once, counted from the first partition; null if they are no set of the file's. */
+    /**
+     * The partitions of a call, each once, relative to the first partition; null if the set is empty or not in the
+     * file.
+     */
     private int[] readers(int[] partitions) {
         int[] readers = partitions == null
                 ? java.util.stream.IntStream.range(0, program.partitionCount).toArray()
@@ -85,7 +88,7 @@ final class WriterModel {
         return inside && readers.length > 0 ? readers : null;
     }
 
-    /** WRT-8: a region of which a block is refused leaves no trace. */
+    /** A region with a refused block leaves nothing in the file (WRT-8). */
     private ErrorCode handed(Program.Handed handed) {
         int[] members = null;
         int lastSlot = 0;

@@ -50,7 +50,7 @@ class TargetsTest {
         return Targets.names();
     }
 
-    /** The files of an output: of a pair the data file first. */
+    /** The files of an output, the data file of a pair first. */
     private List<byte[]> written(Layout layout) throws Exception {
         WriterOptions options = new WriterOptions(3).layout(layout).framing(Framing.RECORDS).codec(Codec.LZ4)
                 .blockSize(64).fileId(new UUID(1, 2));
@@ -98,7 +98,7 @@ class TargetsTest {
         return Targets.runTwice(target, input, folder).toString();
     }
 
-    /** No input is too short to be one. */
+    /** Inputs of every length are accepted. */
     @ParameterizedTest
     @MethodSource("targets")
     void everyCutOfSomething(String target) throws Exception {
@@ -121,11 +121,12 @@ class TargetsTest {
 
     @ParameterizedTest
     @EnumSource(Layout.class)
-    void tornOutputIsMended(Layout layout) throws Exception {
+    void tornOutputIsRepaired(Layout layout) throws Exception {
         List<byte[]> files = written(layout);
         assertTrue(run("repair", input(torn(files), 0, 0)).contains("real last-commit 2 "));
         String rebuilt = run("repair", input(files, 0, 1));
-        assertTrue(rebuilt.contains(layout == Layout.SINGLE ? "real !invalid-argument - -" : "real rebuilt 2 "), rebuilt);
+        String expected = layout == Layout.SINGLE ? "real !invalid-argument - -" : "real rebuilt 2 ";
+        assertTrue(rebuilt.contains(expected), rebuilt);
     }
 
     @ParameterizedTest
@@ -149,11 +150,11 @@ class TargetsTest {
     @Test
     void modelOfRebuild() throws Exception {
         byte[] file = written(Layout.PAIRED).get(0);
-        String whole = DataModel.of(file, FilesInput.limits((byte) 0)).says();
+        String whole = DataModel.of(file, FilesInput.limits((byte) 0)).result();
         assertTrue(whole.endsWith(" kept " + file.length + " cut 0 orphaned 1"), whole);
         byte[] cut = Arrays.copyOf(file, file.length - 1);
-        assertFalse(whole.equals(DataModel.of(cut, FilesInput.limits((byte) 0)).says()));
-        assertEquals("truncated at 4", DataModel.of(Arrays.copyOf(file, 4), FilesInput.limits((byte) 0)).says());
+        assertFalse(whole.equals(DataModel.of(cut, FilesInput.limits((byte) 0)).result()));
+        assertEquals("truncated at 4", DataModel.of(Arrays.copyOf(file, 4), FilesInput.limits((byte) 0)).result());
     }
 
     @Test
@@ -196,7 +197,7 @@ class TargetsTest {
         assertEquals("refused", lines[2]);
     }
 
-    /** What no bytes explain is never taken for a refusal. */
+    /** An error that no bytes can cause is never accepted as a refusal. */
     @Test
     void errorsAreJudged() throws Exception {
         Path file = folder.write("x", new byte[5]);

@@ -8,24 +8,24 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * What the command line asks for.
+ * The arguments of the command line.
  *
- * @param part which part is measured
- * @param out file that results are appended to
- * @param dir where files are made
- * @param repetitions measured ones
- * @param plainMib plain data of a repetition in MiB
- * @param threads of a case, where its part has such a thing
- * @param lineitem rows of TPC-H's table as text, or null
+ * @param part the part to measure
+ * @param out the file to which results are appended
+ * @param dir the folder for files
+ * @param repetitions the number of measured repetitions
+ * @param plainMib the plain data of a repetition in MiB
+ * @param threads the number of threads of a case, if its part has it
+ * @param lineitem the rows of TPC-H's table as text, or null
  * @param only keys and values that a case must have
- * @param subjects who takes part; empty for all
- * @param quick whether tiny sizes do, where a part has sizes of its own
+ * @param subjects the subjects to measure; empty for all
+ * @param quick whether to use tiny sizes, in parts with their own sizes
  */
 public record Arguments(
         String part, Path out, Path dir, int repetitions, int plainMib, OptionalInt threads, Path lineitem,
         List<Map.Entry<String, String>> only, List<String> subjects, boolean quick) {
 
-    /** What the command line should look like. */
+    /** The expected form of the command line. */
     static final String USAGE = "PART --out FILE --dir DIR [--repetitions N] [--plain-mib N] [--threads N]"
             + " [--case KEY=VALUE]... [--subject NAME]... [--lineitem FILE] [--quick]";
 
@@ -38,7 +38,7 @@ public record Arguments(
         }
     }
 
-    /** Reads a command line. */
+    /** Parses a command line. */
     static Arguments parse(String[] args) throws Wrong {
         if (args.length == 0) {
             throw new Wrong(USAGE);
@@ -56,7 +56,7 @@ public record Arguments(
                 case "--case" -> {
                     String[] pair = args[i + 1].split("=", 2);
                     if (pair.length < 2) {
-                        throw new Wrong("--case wants KEY=VALUE");
+                        throw new Wrong("--case needs KEY=VALUE");
                     }
                     only.add(Map.entry(pair[0], pair[1]));
                 }
@@ -85,17 +85,17 @@ public record Arguments(
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Reported below.
         }
-        throw new Wrong("a number above 0 is expected, not " + text);
+        throw new Wrong("expected a number above 0, found " + text);
     }
 
-    /** Whether a case is asked for; a key that it has not is not its value. */
+    /** Whether a case is selected: it must have each selected key with its value. */
     public boolean wants(Map<String, String> which) {
         return only.stream().allMatch(pair -> pair.getValue().equals(which.get(pair.getKey())));
     }
 
-    /** Which of some subjects take part. */
+    /** The selected subjects among some. */
     public List<String> chosen(List<String> all) {
         return subjects.isEmpty() ? all : all.stream().filter(subjects::contains).toList();
     }

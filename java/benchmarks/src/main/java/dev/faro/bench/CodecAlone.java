@@ -12,17 +12,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The limit of a compressing writer: its codec on the same blocks, one after another, and nothing else. */
+/** The limit of a compressing writer: only its codec, on the same blocks, one after another. */
 public final class CodecAlone implements WriteSubject {
-    /** Plain bytes that are kept at most. */
-    private static final long MOST = 64 << 20;
+    /** The maximum size of the plain data that is kept, in bytes. */
+    private static final long MAX_PLAIN = 64 << 20;
 
     private final List<ByteBuffer> blocks = new ArrayList<>();
     private final ByteBuffer target;
     private final Encoder encoder;
     private long plainBytes;
 
-    /** Takes the first blocks of what Faro makes of a case. */
+    /** Keeps the first blocks that Faro makes of a case. */
     public CodecAlone(WriteCase which, Path folder) throws FaroException, IOException {
         Path own = Files.createDirectories(folder.resolve("codec"));
         FaroWrite faro = new FaroWrite(which, own);
@@ -30,7 +30,7 @@ public final class CodecAlone implements WriteSubject {
         ReaderOptions options = ReaderOptions.DEFAULT;
         try (Reader reader = Reader.openPair(own.resolve("faro.data"), own.resolve("faro.index"), options);
                 BlockCursor cursor = reader.all()) {
-            while (plainBytes < MOST && cursor.next()) {
+            while (plainBytes < MAX_PLAIN && cursor.next()) {
                 ByteBuffer payload = cursor.payload();
                 blocks.add(ByteBuffer.allocateDirect(payload.remaining()).put(payload).clear());
                 plainBytes += cursor.plainSize();
@@ -65,7 +65,7 @@ public final class CodecAlone implements WriteSubject {
 
     @Override
     public void clear() {
-        // Nothing is left of it.
+        // It leaves nothing.
     }
 
     @Override

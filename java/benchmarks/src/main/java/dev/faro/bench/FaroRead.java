@@ -9,14 +9,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Faro's reader in one thread, every checksum verified: all blocks, in the order of the file or by partition. */
+/** Faro's reader in one thread with all checksums verified: all blocks, in the order of the file or by partition. */
 public class FaroRead implements WriteSubject {
     private final WriteCase which;
     private final boolean byPartition;
     private final Path data;
     private final Path index;
 
-    /** Reads {@code faro.data} and {@code faro.index} of a folder, which are made now if they are not there. */
+    /** Reads {@code faro.data} and {@code faro.index} in a folder. Makes them if they do not exist. */
     public FaroRead(WriteCase which, boolean byPartition, Path folder) throws FaroException {
         this.which = which;
         this.byPartition = byPartition;
@@ -40,7 +40,7 @@ public class FaroRead implements WriteSubject {
         return which.plainBytes();
     }
 
-    /** Opens the files, reads all of them, closes. */
+    /** Opens the files, reads all of them, and closes them. */
     @Override
     public final Outcome write() throws Exception {
         long begin = System.nanoTime();
@@ -50,12 +50,12 @@ public class FaroRead implements WriteSubject {
         }
         long nanos = System.nanoTime() - begin;
         if (bytes != plainBytes()) {
-            throw new IOException(bytes + " bytes were read, and " + plainBytes() + " written");
+            throw new IOException("expected " + plainBytes() + " bytes as written, read " + bytes);
         }
         return new Outcome(nanos, Files.size(data), Files.size(index), 2);
     }
 
-    /** The plain bytes of all blocks. */
+    /** The plain size of all blocks in bytes. */
     long read(Reader reader) throws Exception {
         long bytes = 0;
         try (BlockCursor blocks = byPartition ? reader.byPartition(0, which.partitions()) : reader.all()) {
@@ -66,7 +66,7 @@ public class FaroRead implements WriteSubject {
         return bytes;
     }
 
-    /** What is read stays for the next repetition; the folder is removed at the end. */
+    /** The files stay for the next repetition; the folder is removed at the end. */
     @Override
     public void clear() {}
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Faro's scheduler as Flink's reader is driven: so many partitions at once, one thread that reads, one that takes. */
+/** Faro's scheduler, used as Flink's reader is: several partitions at once, one thread that reads, one that takes. */
 public final class FaroScheduled extends FaroRead {
     private final int partitions;
     private final int atOnce;
@@ -46,7 +46,7 @@ public final class FaroScheduled extends FaroRead {
             while (opened < Math.min(partitions, atOnce)) {
                 open(scheduler, reader, opened++, ready);
             }
-            // A listener may call once more than needed, also for one that has ended by then.
+            // A listener may be called once more than needed, even after its consumer has ended.
             Set<Consumer> ended = Collections.newSetFromMap(new IdentityHashMap<>());
             while (ended.size() < partitions) {
                 Consumer consumer = ready.take();

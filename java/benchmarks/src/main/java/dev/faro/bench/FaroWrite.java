@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Faro's writer, with its defaults but for what the case says. */
+/** Faro's writer, with its defaults except for the options of the case. */
 public final class FaroWrite implements WriteSubject {
     private final WriteCase which;
     private final Path name;
@@ -52,13 +52,13 @@ public final class FaroWrite implements WriteSubject {
         }
     }
 
-    /** All memory that the last writer took, given back in the meantime or not: its peak was not above that. */
+    /** All memory that the last writer allocated, released meanwhile or not: its peak was not above that. */
     @Override
     public ObjectNode figures() {
         return JsonNodeFactory.instance.objectNode().put("peak_bytes", taken);
     }
 
-    /** Hands the records of a case over. */
+    /** Writes the records of a case. */
     static void records(WriteCase which, Writer writer) throws FaroException {
         Records source = which.source();
         SplitMix numbers = WriteCase.partitionNumbers();

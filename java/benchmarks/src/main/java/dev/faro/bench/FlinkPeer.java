@@ -25,16 +25,16 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 import org.apache.flink.runtime.io.network.partition.SortMergeResultPartition;
 
 /**
- * Flink's own blocking shuffle, driven as a task drives it, without a cluster around it: no checksums, no syncs, buffers
- * of 32 KiB. Not for several threads, though Flink reads in one of its own.
+ * Flink's own blocking shuffle, used as a task uses it, without a cluster: no checksums, no syncs, buffers of 32 KiB.
+ * Not for several threads, although Flink reads in a thread of its own.
  */
 public final class FlinkPeer implements Closeable {
-    /** Bytes of a network buffer, Flink's default. */
+    /** The size of a network buffer in bytes, Flink's default. */
     public static final int SEGMENT = 32 << 10;
-    /** Bytes that reads may take, Flink's default for a task manager. */
+    /** The memory for reads in bytes, Flink's default for a task manager. */
     private static final long READ_MEMORY = 64 << 20;
 
-    /** Which of Flink's two writers. */
+    /** Flink's two writers. */
     public enum Kind {
         /** One file and its index, sorted in memory: {@code SortMergeResultPartition}. */
         SORT,
@@ -52,9 +52,9 @@ public final class FlinkPeer implements Closeable {
     private final ResultPartitionManager manager = new ResultPartitionManager();
 
     /**
-     * A peer.
+     * Makes a peer.
      *
-     * @param bufferBytes memory of the sort buffer; the hash writer takes a buffer for each subpartition instead
+     * @param bufferBytes the memory of the sort buffer; the hash writer uses a buffer for each subpartition instead
      */
     public FlinkPeer(Kind kind, int subpartitions, long bufferBytes, Codec codec) {
         this.kind = kind;
@@ -75,7 +75,7 @@ public final class FlinkPeer implements Closeable {
         return thread;
     }
 
-    /** Where to hand records over; its memory is taken, and its files are made. */
+    /** Opens a partition for records: allocates its memory and makes its files. */
     public ResultPartition open(Path folder) throws IOException {
         ResultPartition partition = kind == Kind.SORT ? sorted(folder.resolve("flink")) : hashed(folder);
         partition.setup();
@@ -91,7 +91,7 @@ public final class FlinkPeer implements Closeable {
     private ResultPartition hashed(Path folder) {
         ResultPartitionFactory factory = new ResultPartitionFactory(manager,
                 new FileChannelManagerImpl(new String[] {folder.toString()}, "hash"), network, readPool, executor,
-                // Without SSL its reader hands out file regions alone, which only Netty can send.
+                // Without SSL, its reader returns only file regions, which only Netty can send.
                 BoundedBlockingSubpartitionType.FILE, 1, 0, SEGMENT, SEGMENT, codec != null, codec, Integer.MAX_VALUE,
                 segments, Integer.MAX_VALUE, true, 0, null);
         return factory.create("benchmark", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING, 1, subpartitions,
@@ -103,12 +103,12 @@ public final class FlinkPeer implements Closeable {
         return codec == null ? null : new BufferCompressor(SEGMENT, codec);
     }
 
-    /** For what readers are given; null without a codec. */
+    /** The decompressor for the buffers of readers; null without a codec. */
     BufferDecompressor decompressor() {
         return codec == null ? null : new BufferDecompressor(SEGMENT, codec);
     }
 
-    /** Hands the records of a case over, from the first to the return of {@code finish}. */
+    /** Writes the records of a case; returns after {@code finish}. */
     public void write(ResultPartition partition, WriteCase which) throws IOException {
         Records source = which.source();
         SplitMix numbers = WriteCase.partitionNumbers();
@@ -124,18 +124,18 @@ public final class FlinkPeer implements Closeable {
         partition.finish();
     }
 
-    /** Reads what was finished, each subpartition whole, so many at once; see {@link FlinkReading}. */
+    /** Reads a finished partition, each subpartition as a whole, {@code atOnce} at a time; see {@link FlinkReading}. */
     public long read(ResultPartition partition, int atOnce, FlinkReading.Sink sink)
             throws IOException, InterruptedException {
         return new FlinkReading(partition, decompressor(), sink).run(subpartitions, atOnce);
     }
 
-    /** Gives the writer's memory back, when it is finished. */
+    /** Releases the memory of the writer, when it is finished. */
     public void endOfTask(ResultPartition partition) {
         partition.close();
     }
 
-    /** Removes the files; reads must have ended. */
+    /** Removes the files. All reads must have ended. */
     public void delete(ResultPartition partition, Path folder) throws IOException {
         manager.releasePartition(partition.getPartitionId(), null);
         clear(folder);

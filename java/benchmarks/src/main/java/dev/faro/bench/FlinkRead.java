@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.flink.runtime.io.network.partition.ResultPartition;
 
-/** Flink's reader of its sorted files: up to 64 subpartitions at once; no checksums. */
+/** Flink's reader of its sorted files: up to 64 subpartitions at once, no checksums. */
 public final class FlinkRead implements WriteSubject {
     private static final int AT_ONCE = 64;
 
@@ -15,7 +15,7 @@ public final class FlinkRead implements WriteSubject {
     private final ResultPartition partition;
     private long taken;
 
-    /** Writes into a folder of its own what is read then. */
+    /** Writes the data to a separate folder first. */
     public FlinkRead(WriteCase which, Path folder) throws IOException {
         this.which = which;
         this.folder = Files.createDirectories(folder.resolve("flink-read"));
@@ -43,7 +43,7 @@ public final class FlinkRead implements WriteSubject {
         long bytes = peer.read(partition, AT_ONCE, (subpartition, piece) -> taken += piece.remaining());
         long nanos = System.nanoTime() - begin;
         if (bytes != plainBytes() || taken != bytes) {
-            throw new IOException(bytes + " bytes were read, and " + plainBytes() + " written");
+            throw new IOException("expected " + plainBytes() + " bytes as written, read " + bytes);
         }
         return new Outcome(nanos, 0, 0, 0);
     }

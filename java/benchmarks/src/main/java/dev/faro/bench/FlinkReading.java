@@ -19,14 +19,14 @@ import org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet;
 import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 
 /**
- * Drains the subpartitions of a finished result partition as Flink's network thread does: views say when they have
- * buffers, one thread takes them, its I/O thread reads ahead. Buffers are decompressed here, where Flink does it at the
+ * Reads the subpartitions of a finished result partition as Flink's network thread does: views announce buffers, one
+ * thread takes them, and an I/O thread of Flink reads ahead. Buffers are decompressed here; Flink does that at the
  * consumer.
  */
 public final class FlinkReading {
-    /** Takes the plain bytes of a subpartition, piece by piece: records with their lengths before them. */
+    /** Takes the plain bytes of a subpartition, piece by piece: records, each after its length. */
     public interface Sink {
-        /** Takes what remains of a buffer, which is the sink's for the time of the call. */
+        /** Takes the bytes from a buffer's position to its limit. They are valid only during the call. */
         void bytes(int subpartition, ByteBuffer piece);
     }
 
@@ -34,7 +34,7 @@ public final class FlinkReading {
     private final BufferDecompressor decompressor;
     private final Sink sink;
     private final BlockingQueue<Consumer> ready = new LinkedBlockingQueue<>();
-    /** Where what was read in pieces is put together before it is decompressed. */
+    /** Memory to join the parts of a buffer before it is decompressed. */
     private final MemorySegment joined = MemorySegmentFactory.allocateUnpooledSegment(FlinkPeer.SEGMENT);
     private long read;
 
@@ -53,7 +53,7 @@ public final class FlinkReading {
             view = partition.createSubpartitionView(new ResultSubpartitionIndexSet(subpartition), this);
         }
 
-        /** Some views have buffers from the start and say nothing. */
+        /** Some views have buffers from the beginning, and do not announce them. */
         void announce() {
             ready.add(this);
         }
@@ -63,7 +63,7 @@ public final class FlinkReading {
             ready.add(this);
         }
 
-        /** Takes what is there; says whether that was all for good. */
+        /** Takes the available buffers; returns whether the subpartition has ended. */
         boolean drain() throws IOException {
             if (view == null) {
                 return false;
@@ -76,13 +76,13 @@ public final class FlinkReading {
                 }
             }
             if (view.isReleased()) {
-                throw new IOException("Flink gave a view up", view.getFailureCause());
+                throw new IOException("Flink released a view", view.getFailureCause());
             }
             return false;
         }
     }
 
-    /** The plain bytes that subpartitions 0 to {@code count} - 1 had, so many of them read at once. */
+    /** Reads subpartitions 0 to {@code count} - 1, {@code atOnce} at a time; returns the number of plain bytes. */
     long run(int count, int atOnce) throws IOException, InterruptedException {
         int opened = 0;
         while (opened < Math.min(count, atOnce)) {
@@ -99,7 +99,7 @@ public final class FlinkReading {
         return read;
     }
 
-    /** Takes a buffer and gives its memory back; says whether it ends the subpartition. */
+    /** Takes a buffer and releases its memory; returns whether it ends the subpartition. */
     private boolean take(int subpartition, Buffer buffer) throws IOException {
         if (!(buffer instanceof FullyFilledBuffer full)) {
             return takePart(subpartition, buffer);
@@ -115,7 +115,7 @@ public final class FlinkReading {
         Buffer whole = part;
         if (part instanceof CompositeBuffer pieces) {
             if (part.isBuffer() && !part.isCompressed()) {
-                pieces.getPartialBuffers().forEach(piece -> hand(subpartition, piece));
+                pieces.getPartialBuffers().forEach(piece -> deliver(subpartition, piece));
                 part.recycleBuffer();
                 return false;
             }
@@ -134,19 +134,19 @@ public final class FlinkReading {
 
     private boolean data(int subpartition, Buffer part) {
         if (!part.isCompressed()) {
-            hand(subpartition, part);
+            deliver(subpartition, part);
             return false;
         }
         Buffer plain = decompressor.decompressToIntermediateBuffer(part);
         try {
-            hand(subpartition, plain);
+            deliver(subpartition, plain);
         } finally {
             plain.recycleBuffer();
         }
         return false;
     }
 
-    private void hand(int subpartition, Buffer plain) {
+    private void deliver(int subpartition, Buffer plain) {
         ByteBuffer piece = plain.getNioBufferReadable();
         read += piece.remaining();
         sink.bytes(subpartition, piece);

@@ -16,10 +16,10 @@ public final class FlinkWrite implements WriteSubject {
     private ResultPartition written;
 
     /**
-     * Writes into a folder of its own.
+     * Makes a writer with its own folder.
      *
-     * @param name of the subject
-     * @param moreBytes memory beyond that of the case
+     * @param name the name of the subject
+     * @param moreBytes memory in addition to that of the case, in bytes
      */
     public FlinkWrite(String name, FlinkPeer.Kind kind, WriteCase which, long moreBytes, Path folder)
             throws IOException {

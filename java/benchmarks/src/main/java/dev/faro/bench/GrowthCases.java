@@ -7,7 +7,7 @@ import java.util.Map;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** The cases of the part {@code growth}: time and memory of Faro's writer as one thing grows and all others stay. */
+/** The cases of the part {@code growth}: time and memory of Faro's writer when one quantity grows. */
 final class GrowthCases {
     private static final Map<String, List<Integer>> CURVES = Map.of(
             "partitions", List.of(1, 10, 100, 1000, 10_000, 100_000),
@@ -19,7 +19,7 @@ final class GrowthCases {
     static List<ChainedOptionsBuilder> runs(Arguments arguments, Path folder) {
         List<ChainedOptionsBuilder> runs = new ArrayList<>();
         CURVES.forEach((curve, values) -> {
-            // In a hurry the ends of a curve will do.
+            // A quick run measures only the ends of a curve.
             List<Integer> chosen = arguments.quick() ? List.of(values.get(0), values.get(values.size() - 1)) : values;
             for (int value : chosen) {
                 if (arguments.wants(Map.of("curve", curve, curve, Integer.toString(value)))) {

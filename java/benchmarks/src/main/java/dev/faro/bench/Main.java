@@ -10,13 +10,13 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 
-/** Runs a part of the benchmarks: each case in a JVM of its own, one after another. */
+/** Runs a part of the benchmarks: each case in a new JVM, one after another. */
 public final class Main {
     private Main() {}
 
-    /** Cases of a part. */
+    /** The cases of a part. */
     interface Part {
-        /** The runs that are asked for, without what all have in common; files go into a folder. */
+        /** The selected runs, without the settings that all runs share; files go into a folder. */
         List<ChainedOptionsBuilder> runs(Arguments arguments, Path folder) throws IOException;
     }
 
@@ -50,7 +50,7 @@ public final class Main {
             ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
             remove(folder);
         });
-        // Signals too end the measuring JVM, and leave nothing.
+        // A signal also ends the measuring JVM, and leaves nothing.
         Runtime.getRuntime().addShutdownHook(atExit);
         for (ChainedOptionsBuilder run : part.runs(arguments, folder)) {
             run.forks(1)

@@ -10,7 +10,9 @@ final class Memory {
 
     private Memory() {}
 
-    /** Bytes that this thread ever took from the heap, and those of direct buffers now. */
+    /**
+     * The number of bytes that this thread has allocated on the heap so far, and the current size of direct buffers.
+     */
     static long taken() {
         return THREADS.getCurrentThreadAllocatedBytes()
                 + ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()

@@ -1,11 +1,11 @@
 package dev.faro.bench;
 
 /**
- * What one repetition of a subject did.
+ * The outcome of one repetition of a subject.
  *
- * @param nanos that it took
- * @param storedBytes on the disk without the index
- * @param indexBytes of the index, 0 if there is none
- * @param files count of the files
+ * @param nanos the time that it took
+ * @param storedBytes the size of the files without the index
+ * @param indexBytes the size of the index; 0 if there is none
+ * @param files the number of files
  */
 public record Outcome(long nanos, long storedBytes, long indexBytes, int files) {}

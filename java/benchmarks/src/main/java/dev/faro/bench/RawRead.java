@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The limit: Faro's own data file into one direct buffer, in pieces of 256 KiB; nothing looked at, or a checksum taken
- * of each 64 KiB.
+ * The limit: reads Faro's own data file into one direct buffer, in pieces of 256 KiB; ignores the bytes, or computes a
+ * checksum of each 64 KiB.
  */
 public final class RawRead implements WriteSubject {
     private static final int CHECKED = 64 << 10;
@@ -17,10 +17,10 @@ public final class RawRead implements WriteSubject {
     private final Path data;
     private final boolean checksums;
     private final ByteBuffer piece = ByteBuffer.allocateDirect(256 << 10);
-    /** Of all checksums; a field, so that they are taken. */
+    /** The sum of all checksums; a field, so that they are not optimized away. */
     private long sum;
 
-    /** Reads {@code faro.data} of a folder. */
+    /** Reads {@code faro.data} in a folder. */
     public RawRead(WriteCase which, boolean checksums, Path folder) {
         this.which = which;
         this.checksums = checksums;

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The limit: as many bytes from one direct buffer into a new file, in pieces of 1 MiB. */
+/** The limit: the same number of bytes from one direct buffer into a new file, in pieces of 1 MiB. */
 public final class RawWrite implements WriteSubject {
     private final long size;
     private final Path file;

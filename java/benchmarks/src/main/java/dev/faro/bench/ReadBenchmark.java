@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.runner.IterationType;
 
-/** Reads a case that was written before, from the page cache; one shot is a round, as in {@link WriteBenchmark}. */
+/** Reads a case that was written before, from the page cache. One shot is a round, as in {@link WriteBenchmark}. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -32,11 +32,11 @@ public class ReadBenchmark {
     @Param({"file", "partition"})
     public String order;
 
-    /** Count of the partitions. */
+    /** The number of partitions. */
     @Param({"64", "1000", "10000"})
     public int partitions;
 
-    /** Size of the writer's sort buffer in MiB. */
+    /** The size of the writer's sort buffer in MiB. */
     @Param({"16", "128"})
     public int bufferMib;
 
@@ -44,19 +44,19 @@ public class ReadBenchmark {
     @Param({"none", "lz4", "zstd"})
     public String codec;
 
-    /** Plain data of a repetition in MiB. */
+    /** The plain data of a repetition in MiB. */
     @Param("64")
     public int plainMib;
 
-    /** Names of the subjects, with commas between. */
+    /** The names of the subjects, separated by commas. */
     @Param("faro")
     public String subjects;
 
-    /** Where files are made. */
+    /** The folder for files. */
     @Param("out/bench")
     public String folder;
 
-    /** Where results go, or empty. */
+    /** The file for results, or empty. */
     @Param("")
     public String out;
 
@@ -76,7 +76,7 @@ public class ReadBenchmark {
         rounds = new Rounds(opened, false);
     }
 
-    /** Somebody who reads a case. */
+    /** A subject that reads a case. */
     static WriteSubject subject(String name, String order, WriteCase which, Path folder) throws Exception {
         return switch (name) {
             case "faro" -> new FaroRead(which, order.equals("partition"), folder);
@@ -88,7 +88,7 @@ public class ReadBenchmark {
         };
     }
 
-    /** Notes whether the next round counts. */
+    /** Records whether the next round counts. */
     @Setup(Level.Iteration)
     public void iteration(IterationParams params) {
         measured = params.getType() == IterationType.MEASUREMENT;
@@ -101,7 +101,7 @@ public class ReadBenchmark {
         rounds.run(measured);
     }
 
-    /** Hands the results over, and removes the files. */
+    /** Reports the results, and removes the files. */
     @TearDown(Level.Trial)
     public void close() throws IOException {
         ObjectNode name = which.json().put("order", order);

@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The records of a benchmark, made before the clock starts and used round and round. Each stands behind its length (4
- * bytes, big-endian), since Flink takes records so.
+ * The records of a benchmark. They are made before the clock starts, and used again and again. Each follows its length
+ * (4 bytes, big-endian), because Flink takes records in this form.
  */
 public final class Records {
-    private static final int MOST_COUNT = 1 << 16;
-    private static final int MOST_BYTES = 1 << 26;
+    private static final int MAX_COUNT = 1 << 16;
+    private static final int MAX_BYTES = 1 << 26;
 
     private final ByteBuffer bytes;
-    /** Where each record begins, behind its length; then where the next would. */
+    /** The offset of each record, after its length; and the offset of the next one after the last. */
     private final int[] starts;
 
     private Records(List<byte[]> records) {
@@ -35,11 +35,11 @@ public final class Records {
         starts[records.size()] = size + 4;
     }
 
-    /** Text-like records of a length. */
+    /** Makes text-like records of a length. */
     public static Records text(int length) {
         byte[][] words = words();
         SplitMix numbers = new SplitMix(1);
-        int count = Math.min(MOST_COUNT, MOST_BYTES / length);
+        int count = Math.min(MAX_COUNT, MAX_BYTES / length);
         List<byte[]> records = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             records.add(record(numbers, words, length));
@@ -72,12 +72,12 @@ public final class Records {
         }
     }
 
-    /** The first lines of a text file, without their ends: 64 MiB of them at most. */
+    /** The first lines of a text file, without their line ends, up to 64 MiB. */
     public static Records lines(Path file) throws IOException {
         List<byte[]> records = new ArrayList<>();
         long size = 0;
         try (var reader = Files.newBufferedReader(file, StandardCharsets.ISO_8859_1)) {
-            for (String line = reader.readLine(); line != null && size < MOST_BYTES; line = reader.readLine()) {
+            for (String line = reader.readLine(); line != null && size < MAX_BYTES; line = reader.readLine()) {
                 records.add(line.getBytes(StandardCharsets.ISO_8859_1));
                 size += 4 + line.length();
             }
@@ -85,27 +85,30 @@ public final class Records {
         return new Records(records);
     }
 
-    /** Count of the records. */
+    /** The number of records. */
     public int count() {
         return starts.length - 1;
     }
 
-    /** The array behind: records with their lengths before them. */
+    /** The array of all records, each after its length. */
     public byte[] array() {
         return bytes.array();
     }
 
-    /** Where a record begins, behind its length. */
+    /** The offset of a record, after its length. */
     public int start(int record) {
         return starts[record];
     }
 
-    /** Bytes of a record. */
+    /** The size of a record in bytes. */
     public int length(int record) {
         return starts[record + 1] - starts[record] - 4;
     }
 
-    /** How many records in turn have so many plain bytes, lengths counted, or would with the next: at least one. */
+    /**
+     * The largest number of records, taken in turn, with at most this many plain bytes, with their lengths; at least
+     * one.
+     */
     public long countFor(long plainBytes) {
         long round = starts[count()] - 4;
         long whole = plainBytes / round;
@@ -118,7 +121,7 @@ public final class Records {
         return Math.max(1, records);
     }
 
-    /** Plain bytes of the first so many records in turn, lengths counted. */
+    /** The plain size in bytes of this many records, taken in turn, with their lengths. */
     public long plainBytes(long records) {
         long round = starts[count()] - 4;
         return records / count() * round + starts[(int) (records % count())] - 4;

@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** Appends results to a file, one JSON object a line, as the page on benchmarks says. */
+/** Appends results to a file, one JSON object a line, as the page on benchmarks describes. */
 public final class Results {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     private final Path file;
 
-    /** Results that go into a file, or nowhere if it is null. */
+    /** Makes results that go to a file; null to drop them. */
     public Results(Path file) {
         this.file = file;
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Repetitions of a case: each round lets every subject write once, beginning with another each time. */
+/** The repetitions of a case. In each round every subject writes once; another subject begins each time. */
 public final class Rounds {
     private final List<WriteSubject> subjects;
     private final List<List<Long>> nanos = new ArrayList<>();
@@ -14,9 +14,9 @@ public final class Rounds {
     private int round;
 
     /**
-     * Rounds of some subjects. Where {@code writes} is set each repetition is done three times in a row, and the fastest
-     * counts: the host of a virtual machine may have taken back what memory is free, and the first to write to it waits
-     * for the host, ten times as long as writing takes.
+     * Makes rounds of some subjects. If {@code writes} is true, each repetition is done three times in a row, and the
+     * fastest counts. The reason is that the host of a virtual machine may have taken back free memory: the first
+     * program that writes to it waits for the host, ten times as long as the write takes.
      */
     public Rounds(List<WriteSubject> subjects, boolean writes) {
         this.subjects = subjects;
@@ -25,7 +25,7 @@ public final class Rounds {
         subjects.forEach(subject -> nanos.add(new ArrayList<>()));
     }
 
-    /** Lets everybody write once. */
+    /** Lets each subject write once. */
     public void run(boolean measured) throws Exception {
         for (int i = 0; i < subjects.size(); i++) {
             int which = (i + round) % subjects.size();

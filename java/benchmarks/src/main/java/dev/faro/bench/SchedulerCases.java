@@ -21,12 +21,12 @@ import java.util.Random;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 
 /**
- * The part {@code scheduler}: how many reads, and how far between them, the scheduler makes of what many consumers ask
- * for, beside readers that go one by one; and what that is on a model of a disk. Counts and a model need no warm-up, so
- * this measures in this JVM.
+ * The part {@code scheduler}: the number of reads that the scheduler makes for many consumers, and the distances
+ * between them, compared with readers that read one by one; and the time of both on a model of a disk. Counts and a
+ * model need no warm-up, so this part measures in this JVM.
  */
 final class SchedulerCases {
-    /** A disk that turns: 8 ms for a read that does not begin where the last one ended, 150 MB/s. */
+    /** A spinning disk: 8 ms for a read that does not begin where the last one ended, 150 MB/s. */
     private static final double SEEK_SECONDS = 0.008;
     private static final double BYTES_PER_SECOND = 150e6;
     private static final int EXTENT = 10 << 10;
@@ -44,9 +44,13 @@ final class SchedulerCases {
         return List.of();
     }
 
-    /** Reads of one file: all partitions at once by the scheduler; region by region, in any order, one by one. */
+    /**
+     * Counts the reads of one file: all partitions at once by the scheduler; region by region in random order, one by
+     * one.
+     */
     private static void trace(Results results, Path folder, int partitions, int mib) throws IOException {
-        WriteCase which = WriteBenchmark.make("text", 100, partitions, Math.max(1, Math.min(16, mib / 4)), Codec.NONE.name(), mib);
+        WriteCase which = WriteBenchmark.make(
+                "text", 100, partitions, Math.max(1, Math.min(16, mib / 4)), Codec.NONE.name(), mib);
         Path at = java.nio.file.Files.createDirectories(folder.resolve("scheduler-" + partitions));
         new FaroRead(which, true, at);
         try (Reader reader = Reader.openPair(at.resolve("faro.data"), at.resolve("faro.index"), ReaderOptions.DEFAULT);
@@ -55,10 +59,11 @@ final class SchedulerCases {
             long bytes = readAll(scheduler, reader, partitions);
             long nanos = System.nanoTime() - begin;
             if (bytes != which.plainBytes()) {
-                throw new IOException(bytes + " bytes were read, and " + which.plainBytes() + " written");
+                throw new IOException("expected " + which.plainBytes() + " bytes as written, read " + bytes);
             }
             SchedulerStatistics statistics = scheduler.statistics();
-            ObjectNode line = Results.line("scheduler", "scheduler", which.json().put("order", "any"), List.of(nanos), bytes);
+            ObjectNode json = which.json().put("order", "any");
+            ObjectNode line = Results.line("scheduler", "scheduler", json, List.of(nanos), bytes);
             line.putObject("figures").put("reads", statistics.reads()).put("seek_bytes", statistics.seekBytes())
                     .put("gap_bytes", statistics.gapBytes()).put("most_held_bytes", statistics.mostHeld());
             results.append(line);
@@ -66,7 +71,7 @@ final class SchedulerCases {
         }
     }
 
-    /** Every partition has a consumer; the one whose turn it is is drawn. */
+    /** Reads with a consumer for each partition; random numbers decide which consumer is next. */
     private static long readAll(Scheduler scheduler, Reader reader, int partitions) throws IOException {
         List<Consumer> open = new ArrayList<>();
         for (int i = 0; i < partitions; i++) {
@@ -94,7 +99,9 @@ final class SchedulerCases {
         return bytes;
     }
 
-    /** A cursor for each partition, each reading one extent when its turn comes: what is asked of the file, counted. */
+    /**
+     * Reads with a cursor for each partition, each of which reads one extent in its turn; counts the reads of the file.
+     */
     private static ObjectNode alone(Reader reader, WriteCase which) throws IOException {
         long begin = System.nanoTime();
         long bytes = 0;
@@ -121,7 +128,8 @@ final class SchedulerCases {
                 }
             }
         }
-        ObjectNode line = Results.line("scheduler", "one-by-one", which.json().put("order", "any"), List.of(nanos), bytes);
+        ObjectNode json = which.json().put("order", "any");
+        ObjectNode line = Results.line("scheduler", "one-by-one", json, List.of(nanos), bytes);
         line.putObject("figures").put("reads", reads).put("seek_bytes", seekBytes);
         return line;
     }
@@ -135,7 +143,7 @@ final class SchedulerCases {
         return order;
     }
 
-    /** Time of a disk. */
+    /** The model of a disk, with its time. */
     private static final class Disk {
         private double seconds;
         private long reads;
@@ -153,7 +161,7 @@ final class SchedulerCases {
         }
     }
 
-    /** Every consumer wants its extent of every producer's file; all ask at once, in any order. */
+    /** Every consumer needs its extent of every producer's file; all ask at once, in random order. */
     private static void model(Results results, int producers, int consumers) throws IOException {
         Disk scheduled = new Disk();
         Disk alone = new Disk();

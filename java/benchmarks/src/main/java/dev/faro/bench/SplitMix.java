@@ -1,15 +1,15 @@
 package dev.faro.bench;
 
-/** The numbers that data and partitions are drawn from, the same in all languages. */
+/** The generator for data and partitions, with the same numbers in all languages. */
 public final class SplitMix {
     private long state;
 
-    /** Begins with a seed. */
+    /** Makes a generator with a seed. */
     public SplitMix(long seed) {
         state = seed;
     }
 
-    /** The next number, all 64 bits of it. */
+    /** The next number, with all 64 bits. */
     public long next() {
         state += 0x9E3779B97F4A7C15L;
         long z = state;
@@ -21,11 +21,11 @@ public final class SplitMix {
     /** The next number times {@code bound}, shifted right by 64: 0 to {@code bound} - 1. */
     public int below(int bound) {
         long z = next();
-        // The library's high half takes its numbers for signed ones.
+        // multiplyHigh treats its arguments as signed.
         return (int) (Math.multiplyHigh(z, bound) + (z >> 63 & bound));
     }
 
-    /** {@code floor(bound * u^4)} of the next number: a tenth of the values gets more than half. */
+    /** {@code floor(bound * u^4)} of the next number: a tenth of the values gets more than half of the numbers. */
     public int skewedBelow(int bound) {
         double u = (next() >>> 11) * 0x1p-53;
         double square = u * u;

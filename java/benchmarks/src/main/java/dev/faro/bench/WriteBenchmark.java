@@ -23,8 +23,9 @@ import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.runner.IterationType;
 
 /**
- * Writes a case. One shot is a whole round of all subjects, each with its own clock: JMH, which knows one subject at a
- * time, would let minutes go by between those that are compared. It gives a fresh JVM for each case, and warms it up.
+ * Writes a case. One shot is a whole round of all subjects, each with its own clock. With JMH's own way, one subject at
+ * a time, minutes would pass between the subjects that are compared. JMH starts a new JVM for each case, and warms it
+ * up.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -34,19 +35,19 @@ public class WriteBenchmark {
     @Param("write")
     public String part;
 
-    /** See {@link WriteCase}; for {@code lineitem} the file follows behind a colon. */
+    /** See {@link WriteCase}; for {@code lineitem}, a colon and the file follow. */
     @Param("text")
     public String data;
 
-    /** Bytes of a record. */
+    /** The size of a record in bytes. */
     @Param("100")
     public int recordBytes;
 
-    /** Count of the partitions. */
+    /** The number of partitions. */
     @Param({"64", "1000", "10000"})
     public int partitions;
 
-    /** Size of the sort buffer in MiB. */
+    /** The size of the sort buffer in MiB. */
     @Param({"16", "128"})
     public int bufferMib;
 
@@ -54,23 +55,26 @@ public class WriteBenchmark {
     @Param({"NONE", "LZ4", "ZSTD"})
     public String codec;
 
-    /** Plain data of a repetition in MiB. */
+    /** The plain data of a repetition in MiB. */
     @Param("64")
     public int plainMib;
 
-    /** What grows in the part {@code growth}: {@code partitions}, {@code record_bytes} or {@code data_mib}; or empty. */
+    /**
+     * The quantity that grows in the part {@code growth}: {@code partitions}, {@code record_bytes} or {@code data_mib};
+     * or empty.
+     */
     @Param("")
     public String curve;
 
-    /** Names of the subjects, with commas between. */
+    /** The names of the subjects, separated by commas. */
     @Param("faro")
     public String subjects;
 
-    /** Where files are made. */
+    /** The folder for files. */
     @Param("out/bench")
     public String folder;
 
-    /** Where results go, or empty. */
+    /** The file for results, or empty. */
     @Param("")
     public String out;
 
@@ -90,7 +94,7 @@ public class WriteBenchmark {
         rounds = new Rounds(opened, true);
     }
 
-    /** The case of some parameters. */
+    /** Makes the case for some parameters. */
     static WriteCase make(
             String data, int recordBytes, int partitions, int bufferMib, String codec, int plainMib)
             throws IOException {
@@ -102,12 +106,12 @@ public class WriteBenchmark {
                 Codec.valueOf(codec.toUpperCase(Locale.ROOT)), source, source.countFor(plain));
     }
 
-    /** Somebody who writes a case into a folder. */
+    /** A subject that writes a case into a folder. */
     static WriteSubject subject(String name, WriteCase which, Path folder) throws Exception {
         return switch (name) {
             case "faro" -> new FaroWrite(which, folder);
             case "flink" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 0, folder);
-            // Flink takes up to 8 MiB of its buffer for writing; here that comes on top.
+            // Flink uses up to 8 MiB of its buffer for writing; this subject gets them in addition.
             case "flink-8-more" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 8 << 20, folder);
             case "flink-hash" -> new FlinkWrite(name, FlinkPeer.Kind.HASH, which, 0, folder);
             case "codec" -> new CodecAlone(which, folder);
@@ -116,7 +120,7 @@ public class WriteBenchmark {
         };
     }
 
-    /** Notes whether the next round counts. */
+    /** Records whether the next round counts. */
     @Setup(Level.Iteration)
     public void iteration(IterationParams params) {
         measured(params.getType() == IterationType.MEASUREMENT);
@@ -141,7 +145,7 @@ public class WriteBenchmark {
         return json;
     }
 
-    /** Hands the results over. */
+    /** Reports the results. */
     @TearDown(Level.Trial)
     public void close() throws IOException {
         rounds.report(part, name(), new Results(out.isEmpty() ? null : Path.of(out)));

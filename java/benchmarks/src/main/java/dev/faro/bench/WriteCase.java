@@ -6,17 +6,17 @@ import dev.faro.codec.Codec;
 import java.util.Locale;
 
 /**
- * What is written: which data, by how many partitions, through how large a sort buffer.
+ * A case to write: the data, the number of partitions, and the size of the sort buffer.
  *
  * @param data {@code text}, {@code skewed} or {@code lineitem}
- * @param recordBytes of each record; 0 if they differ
- * @param bufferMib size of the sort buffer in MiB
- * @param records how many records of {@code source} are written, round and round
+ * @param recordBytes the size of each record; 0 if they differ
+ * @param bufferMib the size of the sort buffer in MiB
+ * @param records the number of records of {@code source} to write, taken in turn
  */
 public record WriteCase(
         String data, int recordBytes, int partitions, int bufferMib, Codec codec, Records source, long records) {
 
-    /** Plain bytes of all records, 4 counted for each. */
+    /** The plain size of all records in bytes, with 4 bytes for each length. */
     public long plainBytes() {
         return source.plainBytes(records);
     }
@@ -26,12 +26,12 @@ public record WriteCase(
         return data.equals("skewed") ? numbers.skewedBelow(partitions) : numbers.below(partitions);
     }
 
-    /** The numbers that the partitions of a repetition are drawn from. */
+    /** The random numbers for the partitions of a repetition. */
     public static SplitMix partitionNumbers() {
         return new SplitMix(2);
     }
 
-    /** The object that names the case. */
+    /** The JSON object that identifies the case. */
     public ObjectNode json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("data", data);
         if (recordBytes > 0) {

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** That who reads reads everything, and says so when it does not. */
+/** Each subject that reads reads everything, and fails if it does not. */
 class ReadSmokeTest {
     @TempDir
     private Path folder;
 
     @ParameterizedTest
     @CsvSource({"file, none", "partition, none", "partition, lz4", "partition, zstd"})
-    void everybodyReadsAll(String order, String codec) throws Exception {
+    void eachSubjectReadsAll(String order, String codec) throws Exception {
         WriteCase which = WriteBenchmark.make("text", 100, 80, 2, codec, 6);
         for (String name : List.of("faro", "faro-scheduler", "flink", "raw-pread", "raw-pread-crc")) {
             try (WriteSubject subject = ReadBenchmark.subject(name, order, which, folder)) {
@@ -62,7 +62,7 @@ class ReadSmokeTest {
             assertEquals("scheduler", together.get("subject").asText());
             assertEquals(together.get("case"), alone.get("case"));
             assertEquals(together.get("plain_bytes"), alone.get("plain_bytes"));
-            // Fewer reads, whatever the sizes.
+            // The scheduler makes fewer reads, whatever the sizes.
             long reads = together.get("figures").get("reads").asLong();
             assertTrue(5 * reads < alone.get("figures").get("reads").asLong(), lines.get(i));
         }

@@ -10,13 +10,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whose turn it is, and what counts. */
+/** The order of the subjects, and which of their times count. */
 class RoundsTest {
     @TempDir
     private Path folder;
     private final StringBuilder order = new StringBuilder();
 
-    /** Takes fewer nanoseconds each time, until it begins anew. */
+    /** Needs fewer nanoseconds each time, until it starts again. */
     private final class Fake implements WriteSubject {
         private final String name;
 
@@ -59,13 +59,13 @@ class RoundsTest {
     }
 
     @Test
-    void subjectsTakeTurnsBehindAPassThatIsNotMeasured() throws Exception {
+    void subjectsTakeTurnsAfterARoundThatIsNotMeasured() throws Exception {
         assertEquals(List.of("[0.0,3.0]", "[1.0,2.0]"), seconds(false));
         assertEquals("abbaab", order.toString());
     }
 
     @Test
-    void ofThreePassesOfWhoWritesTheFastestCounts() throws Exception {
+    void theFastestOfThreeWritesCounts() throws Exception {
         // They take 3, 2, then b 1, 0, 3, a 2, 1, 0; a 3, 2, 1, b 0, 3, 2.
         assertEquals(List.of("[0.0,1.0]", "[0.0,0.0]"), seconds(true));
         assertEquals("abbbbaaaaaabbb", order.toString());

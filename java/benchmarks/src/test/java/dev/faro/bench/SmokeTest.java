@@ -22,12 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** That what is measured does what it says: everybody gives back the same records. */
+/** The measured subjects work: each returns the same records. */
 class SmokeTest {
     @TempDir
     private Path folder;
 
-    /** What each partition should hold: records with their lengths before them. */
+    /** The expected contents of each partition: records, each after its length. */
     private static byte[][] expected(WriteCase which) {
         Records source = which.source();
         SplitMix numbers = WriteCase.partitionNumbers();
@@ -43,7 +43,7 @@ class SmokeTest {
 
     @ParameterizedTest
     @CsvSource({"text, 100, NONE", "skewed, 16, NONE", "text, 70000, NONE", "text, 100, LZ4", "text, 100, ZSTD"})
-    void everybodyGivesTheRecordsBack(String data, int recordBytes, Codec codec) throws Exception {
+    void eachSubjectReturnsTheRecords(String data, int recordBytes, Codec codec) throws Exception {
         WriteCase which = WriteBenchmark.make(data, recordBytes, 50, 2, codec.name(), 6);
         byte[][] expected = expected(which);
 
@@ -103,7 +103,7 @@ class SmokeTest {
     }
 
     @Test
-    void aRoundLetsEverybodyWrite() throws Exception {
+    void inARoundEachSubjectWrites() throws Exception {
         Path out = folder.resolve("out");
         WriteBenchmark benchmark = new WriteBenchmark();
         benchmark.part = "write";

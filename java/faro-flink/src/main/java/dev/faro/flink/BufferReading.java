@@ -14,12 +14,12 @@ import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
 
 /**
- * Makes Flink's buffers of the blocks of some subpartitions, region by region. Blocks come checked, and are copied here;
- * they stay compressed if they go over the network.
+ * Makes Flink's buffers from the blocks of some subpartitions, region by region. Blocks arrive checked, and are copied
+ * here. They stay compressed if they go over the network.
  *
- * <p>What is stored once for all subpartitions comes once for each of them, since a channel expects the end of as many
- * as it asked for. Records may go on in the next block, so data is repeated as a whole: from where it begins to the next
- * event, or to the end of what is shared in the region. For one thread at a time.
+ * <p>Blocks that are stored once for all subpartitions are repeated for each of them, because a channel expects the end
+ * of each subpartition that it requested. A record may continue in the next block, so data is repeated as a whole: from
+ * its first block to the next event, or to the end of the region's shared blocks. For one thread at a time.
  */
 final class BufferReading implements Closeable {
     /** Takes buffers, which it has to recycle. */
@@ -31,22 +31,22 @@ final class BufferReading implements Closeable {
     private final int subpartitions;
     private final ReadMemory memory;
     private final Decoders decoders;
-    private final boolean handsOnCompressed;
-    /** Shared data that was handed out once so far. */
+    private final boolean keepsCompressed;
+    /** Shared data that was delivered once so far. */
     private final List<NetworkBuffer> run = new ArrayList<>();
     private int runRegion;
 
     BufferReading(
-            Consumer consumer, int subpartitions, ReadMemory memory, Decoders decoders, boolean handsOnCompressed) {
+            Consumer consumer, int subpartitions, ReadMemory memory, Decoders decoders, boolean keepsCompressed) {
         this.consumer = consumer;
         this.subpartitions = subpartitions;
         this.memory = memory;
         this.decoders = decoders;
-        this.handsOnCompressed = handsOnCompressed;
+        this.keepsCompressed = keepsCompressed;
     }
 
     /**
-     * Hands the next buffers out, if their bytes are there.
+     * Delivers the next buffers, if their bytes have arrived.
      *
      * @throws IOException a {@link dev.faro.FaroException} that says what is wrong with the file
      */
@@ -67,7 +67,7 @@ final class BufferReading implements Closeable {
             repeatRun(sink);
         }
         if (!repeated) {
-            sink.add(handsOnCompressed && FlinkCompression.canFrame(block) ? framed(block, type) : plain(block, type));
+            sink.add(keepsCompressed && FlinkCompression.canFrame(block) ? framed(block, type) : plain(block, type));
             return;
         }
         NetworkBuffer buffer = plain(block, type);
@@ -97,7 +97,7 @@ final class BufferReading implements Closeable {
         return new NetworkBuffer(segment, memory, type, true, segment.size());
     }
 
-    /** The same bytes for another taker: each moves a reader index of its own. */
+    /** The same bytes for another receiver, with its own reader index. */
     private static Buffer again(NetworkBuffer buffer) {
         return buffer.retainBuffer().readOnlySlice(0, buffer.getSize());
     }
@@ -114,7 +114,7 @@ final class BufferReading implements Closeable {
         run.clear();
     }
 
-    /** Has somebody told when {@link #next} may have something, after it had nothing yet. */
+    /** Sets a listener, which is called when {@link #next} may have a buffer after it had none. */
     void listener(Runnable called) {
         consumer.listener(called);
     }

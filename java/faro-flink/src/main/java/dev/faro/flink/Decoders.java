@@ -8,14 +8,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Decompresses for many consumers, with as many decoders as threads decompress at once. */
+/** Decompresses for many consumers, with one decoder for each thread that is decompressing. */
 final class Decoders {
     private final ConcurrentLinkedQueue<Decoder> free = new ConcurrentLinkedQueue<>();
 
     /**
      * Decompresses a block, or copies one that is not compressed.
      *
-     * @param target takes the plain bytes
+     * @param target receives the plain bytes
      * @throws IOException a {@link dev.faro.FaroException} that says what is wrong with the block
      */
     void decode(BlockCursor block, ByteBuffer target) throws IOException {
@@ -26,7 +26,7 @@ final class Decoders {
         try {
             decode(block.codec(), block.storedPayload(), block.plainSize(), target);
         } catch (DecodeException e) {
-            // Says where it is, and what was expected.
+            // This call reports the offset and what was expected.
             target.put(block.payload());
         }
     }
@@ -35,9 +35,9 @@ final class Decoders {
      * Decompresses a payload.
      *
      * @param codec 1 LZ4, 2 Zstandard without its magic number
-     * @param stored a direct little-endian buffer from 0 to its limit
-     * @param plainSize bytes that it must give
-     * @param target takes them
+     * @param stored a direct little-endian buffer, read from 0 to its limit
+     * @param plainSize the size of the result in bytes
+     * @param target receives the result
      */
     void decode(int codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws DecodeException {
         Decoder decoder = free.poll();

@@ -6,11 +6,14 @@ import java.util.List;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
 
 /**
- * How the types of Flink's buffers are written as kinds of blocks. The types are found by name, since not every version
- * of Flink has all of them and their order is not the same in all.
+ * Maps the types of Flink's buffers to kinds of blocks. Types are found by name, because versions of Flink have
+ * different types in different orders.
  */
 final class Events {
-    /** The first has the first of the kinds that are left to applications. None is ever moved; new ones come last. */
+    /**
+     * The first name has the lowest kind that is left to applications. Names are never moved; new ones are added at the
+     * end.
+     */
     private static final List<String> NAMES = List.of(
             "EVENT_BUFFER",
             "END_OF_DATA",
@@ -38,9 +41,9 @@ final class Events {
     private Events() {}
 
     /**
-     * The kind that an event is written with.
+     * The kind of block for an event.
      *
-     * @throws IOException if it is an event of a Flink that is newer than this table
+     * @throws IOException if the event is of a newer Flink than this table
      */
     static int kind(DataType type) throws IOException {
         int number = NAMES.indexOf(type.name());
@@ -51,9 +54,9 @@ final class Events {
     }
 
     /**
-     * The type of the buffer that a block becomes.
+     * The type of the buffer for a block.
      *
-     * @throws IOException if the kind stands for nothing that this Flink knows
+     * @throws IOException if this Flink does not know the event of this kind
      */
     static DataType type(int kind) throws IOException {
         if (kind == BlockKind.DATA) {

@@ -4,12 +4,13 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
-/** Options in Flink's configuration. Compression and memory for reading are Flink's own options. */
+/** Options in Flink's configuration. Compression and memory for reading have options of Flink. */
 public final class FaroOptions {
     /**
-     * Heap memory in which each blocking partition sorts its records; taken as records come. Network buffers are not used
-     * for that: short records are copied between arrays faster than into direct memory. Heap is needed for as many
-     * partitions as are written at once, which are as many as fit into the network memory with Flink's own shuffle.
+     * The heap memory in which each blocking partition sorts its records; it is allocated as records arrive. Network
+     * buffers are not used for sorting, because copies between arrays are faster for short records than copies into
+     * direct memory. The heap must have room for all partitions that are written at the same time, which are as many as
+     * fit into the network memory with Flink's own shuffle.
      */
     public static final ConfigOption<MemorySize> SORT_BUFFER_SIZE = ConfigOptions.key("faro.sort-buffer.size")
             .memoryType()

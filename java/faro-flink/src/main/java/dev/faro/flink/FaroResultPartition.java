@@ -26,35 +26,38 @@ import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 import org.apache.flink.util.function.SupplierWithException;
 
 /**
- * A blocking partition whose records and events lie in a pair of Faro files. Written by one task; read, any number of
- * times, once it is finished.
+ * A blocking partition with its records and events in a pair of Faro files. One task writes it; it is read any number
+ * of times when it is finished.
  */
 final class FaroResultPartition extends ResultPartition {
     private final OutputSettings settings;
     private final FinishedOutput output;
 
     private final Object lock = new Object();
-    /** Of the task's thread alone, which closes the partition in any case: releases by others leave it to that. */
+    /**
+     * Used only by the task's thread, which always closes the partition. Other threads that release it leave closing to
+     * that thread.
+     */
     private Writer writer;
     private boolean endOfDataNotified;
-    /** Bytes for all subpartitions that are not counted for each of them yet. */
+    /** Bytes for all subpartitions that were not yet added to the count of each. */
     private long broadcastBytes;
 
     /**
-     * A partition that writes nothing before {@link #setup}.
+     * Makes a partition that writes nothing before {@link #setup}.
      *
-     * @param reads what it is read with, when it is finished
+     * @param reads reads the partition when it is finished
      */
     FaroResultPartition(String owner, int partitionIndex, ResultPartitionID id, ResultPartitionType type,
             int subpartitions, int keyGroups, ResultPartitionManager manager,
             SupplierWithException<BufferPool, IOException> bufferPool, OutputSettings settings, OutputReads reads) {
-        // No compressor: blocks are compressed by Faro.
+        // Flink gets no compressor, because Faro compresses blocks.
         super(owner, partitionIndex, id, type, subpartitions, keyGroups, manager, null, bufferPool);
         this.settings = settings;
         this.output = new FinishedOutput(id, settings.data(), settings.index(), reads);
     }
 
-    /** Where the output's files are, when it is finished. */
+    /** The settings of the output, with the paths of its files. */
     OutputSettings settings() {
         return settings;
     }
@@ -65,10 +68,10 @@ final class FaroResultPartition extends ResultPartition {
             if (isReleased()) {
                 throw new IOException("expected a partition to be written, found a released one");
             }
-            // The network buffers stay in the pool. Its share now, of all pools, is what may be sorted at once: so all
-            // partitions together sort in about as much heap as there is network memory.
-            long most = (long) bufferPool.getNumBuffers() * settings.blockSize();
-            writer = settings.create(numSubpartitions, most);
+            // The network buffers stay in the pool. The pool's current share is the limit of what may be sorted at
+            // once, so all partitions together sort in about as much heap as there is network memory.
+            long sortMemory = (long) bufferPool.getNumBuffers() * settings.blockSize();
+            writer = settings.create(numSubpartitions, sortMemory);
         }
     }
 
@@ -129,7 +132,9 @@ final class FaroResultPartition extends ResultPartition {
         LOG.info("New Faro files produced: {} and {}.", settings.data(), settings.index());
     }
 
-    /** Where blocks end is known when all is written: as many buffers as the bytes of each subpartition fill. */
+    /**
+     * Block boundaries are known only at the end, so each subpartition is counted as the buffers that its bytes fill.
+     */
     private void countBuffers() {
         long buffers = 0;
         for (long bytes : resultPartitionBytes.createSnapshot().getSubpartitionBytes()) {
@@ -142,7 +147,7 @@ final class FaroResultPartition extends ResultPartition {
     protected void releaseInternal() {
         synchronized (lock) {
             if (!isFinished()) {
-                // The task may be inside of a call of the writer; it closes the partition when it is through.
+                // The task may be inside a call of the writer. It closes the partition when that call ends.
                 return;
             }
         }
@@ -186,8 +191,8 @@ final class FaroResultPartition extends ResultPartition {
     }
 
     /**
-     * What a consumer fails with when reading fails. Flink looks through the causes for a partition that is not there,
-     * and then has its producer run again; otherwise it would have the consumer read the same bytes again.
+     * The error of a consumer when reading fails. If one of the causes is a missing partition, Flink runs its producer
+     * again; otherwise it would let the consumer read the same bytes again.
      */
     Throwable failureOfReading(Throwable fault) {
         if (!(fault instanceof FaroException e) || e.code() == ErrorCode.INVALID_ARGUMENT
@@ -215,12 +220,12 @@ final class FaroResultPartition extends ResultPartition {
 
     @Override
     public void flushAll() {
-        // Nobody reads before the end.
+        // No reader reads before the end.
     }
 
     @Override
     public void flush(int subpartitionIndex) {
-        // Nobody reads before the end.
+        // No reader reads before the end.
     }
 
     @Override

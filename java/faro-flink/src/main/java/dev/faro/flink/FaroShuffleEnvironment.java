@@ -37,7 +37,7 @@ import org.apache.flink.util.function.SupplierWithException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A task manager's part: Flink's own, but for the blocking partitions that its tasks write. */
+/** The shuffle of a task manager: Flink's own, except for the blocking partitions that its tasks write. */
 class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, SingleInputGate> {
     private static final Logger LOG = LoggerFactory.getLogger(FaroShuffleEnvironment.class);
     private static final String FOLDER = "faro-shuffle";
@@ -71,12 +71,12 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
             return Codec.ZSTD;
         }
         if (configuration.getCompressionCodec() != CompressionCodec.LZ4) {
-            LOG.warn("Faro files have no codec {}: LZ4 is used in its place.", configuration.getCompressionCodec());
+            LOG.warn("Faro files have no codec {}: LZ4 is used instead.", configuration.getCompressionCodec());
         }
         return Codec.LZ4;
     }
 
-    /** Whether input gates have a decompressor for what {@link #codec} compresses with. */
+    /** Whether input gates have a decompressor for the codec of {@link #codec}. */
     private static boolean consumersDecompress(NettyShuffleEnvironmentConfiguration configuration) {
         CompressionCodec theirs = configuration.getCompressionCodec();
         return configuration.isBatchShuffleCompressionEnabled()
@@ -92,10 +92,11 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
                 : delegate.createResultPartitionWriters(owner, others).iterator();
         List<ResultPartition> partitions = new ArrayList<>(descriptors.size());
         for (ResultPartitionDeploymentDescriptor descriptor : descriptors) {
-            partitions.add(isOurs(descriptor.getPartitionType()) ? create(owner, partitions.size(), descriptor) : delegated.next());
+            boolean ours = isOurs(descriptor.getPartitionType());
+            partitions.add(ours ? create(owner, partitions.size(), descriptor) : delegated.next());
         }
         if (delegated == null) {
-            // Else the names are taken, and ours have no queues to tell of anyway.
+            // Otherwise Flink has registered these names, and Faro's partitions have no queues to report.
             NettyShuffleMetricFactory.registerOutputMetrics(configuration.isNetworkDetailedMetrics(),
                     owner.getOutputGroup(), partitions.toArray(new ResultPartition[0]));
         }
@@ -103,7 +104,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     }
 
     private boolean isOurs(ResultPartitionType type) {
-        // With tiered storage, input gates read blocking partitions too through that.
+        // With tiered storage, input gates expect it in blocking partitions too.
         return (type == ResultPartitionType.BLOCKING || type == ResultPartitionType.BLOCKING_PERSISTENT)
                 && configuration.getTieredStorageConfiguration() == null;
     }
@@ -123,23 +124,24 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
     }
 
     /**
-     * The pool that Flink's sort shuffle would have. Nothing is taken from it, but it makes as many partitions fit at
-     * once as fit with Flink's own, and so bounds the memory that they all sort in.
+     * The pool that Flink's sort shuffle would have. No buffer is taken from it. But it limits the number of partitions
+     * at one time as Flink's own shuffle does, and so the memory in which they sort.
      */
     private SupplierWithException<BufferPool, IOException> bufferPool(ResultPartitionDeploymentDescriptor descriptor) {
         int subpartitions = descriptor.getNumberOfSubpartitions();
         return () -> {
-            var most = NettyShuffleUtils.getMinMaxNetworkBuffersPerResultPartition(
+            var minAndMax = NettyShuffleUtils.getMinMaxNetworkBuffersPerResultPartition(
                     configuration.networkBuffersPerChannel(), configuration.floatingNetworkBuffersPerGate(), 1,
                     configuration.sortShuffleMinBuffers(), subpartitions, false, 0, descriptor.getPartitionType());
-            return delegate.getNetworkBufferPool().createBufferPool(most.getLeft(), most.getRight(), subpartitions,
+            return delegate.getNetworkBufferPool().createBufferPool(
+                    minAndMax.getLeft(), minAndMax.getRight(), subpartitions,
                     configuration.getMaxBuffersPerChannel(), 0);
         };
     }
 
     private static Map<String, String> properties(ShuffleIOOwnerContext owner, ResultPartitionID id) {
         Map<String, String> properties = new LinkedHashMap<>();
-        // A task's metrics know its job, which nothing else here does.
+        // Only the metrics of a task know its job.
         Map<String, String> scope = owner.getParentGroup().getAllVariables();
         putKnown(properties, "flink.job.id", scope.get(ScopeFormat.SCOPE_JOB_ID));
         putKnown(properties, "flink.job.name", scope.get(ScopeFormat.SCOPE_JOB_NAME));
@@ -216,7 +218,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IOException("expected to remove the folders of Faro files", e);
+            throw new IOException("cannot remove the folders of Faro files", e);
         }
     }
 }

@@ -11,17 +11,17 @@ import org.apache.flink.runtime.shuffle.ShuffleMaster;
 import org.apache.flink.runtime.shuffle.ShuffleMasterContext;
 import org.apache.flink.runtime.shuffle.ShuffleServiceFactory;
 
-/** What {@code shuffle-service-factory.class} names: Flink's own shuffle service, but for blocking partitions. */
+/** The value of {@code shuffle-service-factory.class}: Flink's own shuffle service, except for blocking partitions. */
 public class FaroShuffleServiceFactory
         implements ShuffleServiceFactory<NettyShuffleDescriptor, ResultPartition, SingleInputGate> {
     private final NettyShuffleServiceFactory netty = new NettyShuffleServiceFactory();
 
-    /** A factory; Flink makes one by itself. */
+    /** Makes a factory. Flink calls this. */
     public FaroShuffleServiceFactory() {}
 
     @Override
     public ShuffleMaster<NettyShuffleDescriptor> createShuffleMaster(ShuffleMasterContext context) {
-        // Who reads what from where does not depend on how it lies in files.
+        // The master decides which task reads from which, and does not know the format of files.
         return netty.createShuffleMaster(context);
     }
 
@@ -31,7 +31,7 @@ public class FaroShuffleServiceFactory
         return wrap(netty.createShuffleEnvironment(context), context);
     }
 
-    /** The environment around Flink's. */
+    /** Wraps Flink's environment. */
     FaroShuffleEnvironment wrap(NettyShuffleEnvironment delegate, ShuffleEnvironmentContext context) {
         return new FaroShuffleEnvironment(delegate, context.getConfiguration());
     }

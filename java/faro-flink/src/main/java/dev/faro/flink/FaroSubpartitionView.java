@@ -14,44 +14,45 @@ import org.apache.flink.runtime.io.network.partition.ResultSubpartitionView;
 import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
 
 /**
- * One consumer's reading of some subpartitions. A few messages are made ahead, by tasks of the executor for reads, one at
- * a time; so neither the network's thread nor the consuming task's opens files or verifies. What goes over the network is
- * put together in messages as large as a network buffer.
+ * A consumer's view of some subpartitions. Tasks of the read executor prepare a few messages in advance, one task at a
+ * time, so neither the network's thread nor the consumer's thread opens files or verifies checksums. Buffers for the
+ * network are joined to messages of up to the size of a network buffer.
  *
- * <p>When reading fails, the view is released with the reason. The network's thread finds it there and sends it on; a
- * channel in the same task manager would take a released view for a cancelled task and lose the reason, so it is thrown.
+ * <p>If reading fails, the view is released with the reason. The network's thread finds the reason there and sends it
+ * on. A channel in the same task manager would treat a released view as a cancelled task and lose the reason, so there
+ * it is thrown.
  */
 final class FaroSubpartitionView implements ResultSubpartitionView {
-    /** Messages that are made ahead, when nothing has to be repeated. */
-    private static final int MOST_READY = 4;
-    /** When so few are left, more are made. */
-    private static final int FEW = MOST_READY / 2;
+    /** The number of messages that are prepared, if no data has to be repeated. */
+    private static final int MAX_READY = 4;
+    /** When only this many messages are left, more are prepared. */
+    private static final int FEW = MAX_READY / 2;
 
     private final FaroResultPartition partition;
     private final FinishedOutput output;
     private final ResultSubpartitionIndexSet subpartitions;
     private final BufferAvailabilityListener listener;
     private final boolean local;
-    /** Bytes of a message of several buffers; 0 if each goes by itself. */
+    /** The maximum size of a message of several buffers, in bytes; 0 if each buffer is sent by itself. */
     private final int messageSize;
 
     private final Object lock = new Object();
     // Guarded by the lock.
     private final ArrayDeque<Message> ready = new ArrayDeque<>();
     private int readyData;
-    /** Whether the listener was not told yet of what is there. */
-    private boolean untold;
+    /** Whether there are messages that the listener was not notified of. */
+    private boolean unannounced;
     private int sequenceNumber;
-    /** Whether a task fills, or waits for a thread. */
+    /** Whether a task is filling the queue, or is waiting for a thread. */
     private boolean filling;
-    /** Whether there may be more since the task looked. */
+    /** Whether there may be more data since the task looked. */
     private boolean again;
     private boolean ended;
     private boolean released;
     private boolean closed;
     private Throwable failureCause;
 
-    /** Of the task that fills, and of who closes when none does. */
+    /** Used by the task that fills the queue, and by the thread that closes the view when no task does. */
     private BufferReading reading;
 
     FaroSubpartitionView(FaroResultPartition partition, FinishedOutput output, ResultSubpartitionIndexSet subpartitions,
@@ -64,7 +65,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         this.messageSize = local || !Message.canHoldSeveral() ? 0 : partition.settings().blockSize();
     }
 
-    /** Has a task fill the queue, now or once more. */
+    /** Starts a task that fills the queue, or makes the current one look again. */
     void fillLater() {
         synchronized (lock) {
             again = true;
@@ -88,7 +89,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             try {
                 makeBuffers();
             } catch (IOException | RuntimeException | Error e) {
-                // The executor would keep it to itself.
+                // The executor would not report the failure.
                 fail(partition.failureOfReading(e));
             }
             tellOfRest();
@@ -117,7 +118,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean wantsMore() {
         synchronized (lock) {
             again = false;
-            boolean room = ready.isEmpty() || ready.size() < MOST_READY && output.reads().memory().hasRoom();
+            boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.reads().memory().hasRoom();
             return !released && !ended && room;
         }
     }
@@ -146,27 +147,27 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             }
             Message last = ready.peekLast();
             if (last == null || messageSize == 0 || !last.add(buffer, messageSize)) {
-                untold |= last == null;
+                unannounced |= last == null;
                 ready.add(new Message(buffer));
                 if (buffer.isBuffer()) {
                     readyData++;
                 }
             }
-            // More may come at once that goes with the first.
-            tell = untold && (messageSize == 0 || ready.size() > 1);
-            untold &= !tell;
+            // More buffers for the first message may follow at once.
+            tell = unannounced && (messageSize == 0 || ready.size() > 1);
+            unannounced &= !tell;
         }
         if (tell) {
             notifyDataAvailable();
         }
     }
 
-    /** Tells of what waits for more, which does not come at once. */
+    /** Notifies the listener of a message that was waiting for more buffers, when none follow at once. */
     private void tellOfRest() {
         boolean tell;
         synchronized (lock) {
-            tell = untold && !released;
-            untold = false;
+            tell = unannounced && !released;
+            unannounced = false;
         }
         if (tell) {
             notifyDataAvailable();
@@ -185,7 +186,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
                 }
                 return null;
             }
-            untold = false;
+            unannounced = false;
             if (message.isData()) {
                 readyData--;
             }
@@ -206,7 +207,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         listener.notifyDataAvailable(this);
     }
 
-    /** Ends the reading with what the consumer fails with. */
+    /** Ends the reading with the failure that the consumer gets. */
     void fail(Throwable cause) {
         if (release(cause)) {
             notifyDataAvailable();
@@ -218,7 +219,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         release(null);
     }
 
-    /** Releases the view, unless it was released before. */
+    /** Releases the view, unless it is released already. */
     private boolean release(Throwable cause) {
         List<Message> dropped;
         boolean close;
@@ -240,7 +241,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
         return true;
     }
 
-    /** Whether the caller has to close now. */
+    /** Whether the caller has to close the reading now. */
     private boolean mayClose() {
         if (!released || filling || closed) {
             return false;
@@ -298,17 +299,17 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
 
     @Override
     public void acknowledgeAllDataProcessed() {
-        // Nobody waits for it: the producer is done.
+        // No task waits for this: the producer has ended.
     }
 
     @Override
     public void notifyNewBufferSize(int newBufferSize) {
-        // The buffers are as large as they were written.
+        // The buffers have the size with which they were written.
     }
 
     @Override
     public int peekNextBufferSubpartitionId() {
-        // Of use for tiered storage alone; a block of one subpartition follows that of another at record boundaries.
+        // Only tiered storage uses this. Blocks of different subpartitions follow each other at record boundaries.
         return -1;
     }
 }

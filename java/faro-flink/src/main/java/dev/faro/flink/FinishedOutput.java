@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a finished partition: open while somebody reads them, since a task manager keeps many more than are read,
- * and deleted when the partition is released and nobody reads them any more.
+ * The files of a finished partition. They are open only while views read them, because a task manager keeps many more
+ * files than are being read. They are deleted when the partition is released and no view reads them any more.
  */
 final class FinishedOutput {
     private static final Logger LOG = LoggerFactory.getLogger(FinishedOutput.class);
@@ -40,7 +40,7 @@ final class FinishedOutput {
     }
 
     /**
-     * Counts a view in that is going to read; {@link #remove} counts it out.
+     * Adds a view that is going to read, until {@link #remove}.
      *
      * @throws PartitionNotFoundException if the partition was released
      */
@@ -52,11 +52,11 @@ final class FinishedOutput {
     }
 
     /**
-     * Opens a reading of subpartitions, for a view that was counted in.
+     * Opens a reading of subpartitions, for a view that was added.
      *
-     * @param local whether its consumer is in this task manager
-     * @throws IOException with a {@link PartitionNotFoundException} as cause if the partition was released; or what is
-     *     wrong with the files
+     * @param local whether the consumer is in this task manager
+     * @throws IOException with a {@link PartitionNotFoundException} as cause if the partition was released; or a fault
+     *     of the files
      */
     synchronized BufferReading open(int from, int to, boolean local) throws IOException {
         if (released) {
@@ -68,7 +68,7 @@ final class FinishedOutput {
         return reads.open(reader, from, to, local);
     }
 
-    /** What a consumer fails with whose partition was released: Flink has the producer run again. */
+    /** The failure of a consumer if the partition was released meanwhile: Flink runs the producer again. */
     IOException releasedMeanwhile() {
         return new IOException(
                 "the result partition was released while it was read", new PartitionNotFoundException(id));
@@ -79,7 +79,7 @@ final class FinishedOutput {
         closeIfUnread();
     }
 
-    /** Ends all readings; the files go with the last of them. */
+    /** Ends all readings. The last one deletes the files. */
     void release() {
         List<FaroSubpartitionView> reading;
         synchronized (this) {

@@ -6,23 +6,23 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Compressed blocks in the frame of Flink's own compressors: sizes, both little-endian, then the codec's bytes. Consumers
- * decompress them as they do those of Flink's shuffle, so that fewer bytes go over the network.
+ * Puts compressed blocks into the frame of Flink's own compressors: both sizes, little-endian, and then the codec's
+ * bytes. Consumers decompress them as they do with Flink's own shuffle, and fewer bytes go over the network.
  */
 final class FlinkCompression {
     private static final int SIZES = 2 * Integer.BYTES;
-    /** What begins a Zstandard frame, and is not stored. */
+    /** The beginning of a Zstandard frame, which blocks do not store. */
     private static final int ZSTD_MAGIC = 0xFD2FB528;
 
     private FlinkCompression() {}
 
-    /** Whether Flink can decompress a block, and its frame is smaller than the plain bytes: those fit into a buffer. */
+    /** Whether Flink can decompress a block, and its frame is smaller than the plain bytes, which fit into a buffer. */
     static boolean canFrame(BlockCursor block) {
         return block.codec() != Decoder.NONE && block.dictionary() == 0
                 && framedSize(block) < block.plainSize();
     }
 
-    /** Bytes of a block in Flink's frame. */
+    /** The size of a block in Flink's frame, in bytes. */
     static int framedSize(BlockCursor block) {
         return SIZES + codecSize(block);
     }
@@ -32,7 +32,7 @@ final class FlinkCompression {
         return magic + block.storedPayload().remaining();
     }
 
-    /** Puts a block in Flink's frame. */
+    /** Writes a block in Flink's frame. */
     static void frame(BlockCursor block, ByteBuffer target) {
         target.order(ByteOrder.LITTLE_ENDIAN).putInt(codecSize(block)).putInt(block.plainSize());
         if (block.codec() == Decoder.ZSTD) {
@@ -42,15 +42,18 @@ final class FlinkCompression {
     }
 
     /**
-     * What a frame holds.
+     * The contents of a frame.
      *
-     * @param size bytes of the frame
-     * @param plainSize bytes that the payload decompresses to, as the frame says
-     * @param stored payload as a block stores it, little-endian, from 0 to its limit
+     * @param size the size of the frame in bytes
+     * @param plainSize the size of the plain payload in bytes, as the frame states it
+     * @param stored the payload as a block stores it, little-endian, from 0 to its limit
      */
     record Frame(int size, int plainSize, ByteBuffer stored) {}
 
-    /** The frame that begins somewhere in a buffer; null if no whole one of the codec does, or the buffer is not direct. */
+    /**
+     * Parses the frame at an index of a buffer. Returns null if there is no complete frame of the codec, or the buffer
+     * is not direct.
+     */
     static Frame unframe(ByteBuffer source, int begin, int codec) {
         int left = source.limit() - begin - SIZES;
         if (!source.isDirect() || left < 0) {

@@ -11,24 +11,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decompresses what an input gate gets over the network, with the C code of the format's library where Flink's
- * decompressors are Java. What is not as Faro's partitions make it goes to Flink's, which says what is wrong with it.
+ * Decompresses the data that an input gate receives over the network. It uses the C code of the format's library;
+ * Flink's decompressors are in Java. Data that is not as Faro's partitions make it goes to Flink's decompressor, which
+ * reports what is wrong.
  */
 final class GateDecompressor implements BlockDecompressor {
     private static final Logger LOG = LoggerFactory.getLogger(GateDecompressor.class);
-    // Flink has no way to hand a gate a decompressor.
+    // Flink has no other way to give a gate a decompressor.
     private static final Field OF_GATE = field(SingleInputGate.class, "bufferDecompressor", BufferDecompressor.class);
-    private static final Field OF_BUFFERS = field(BufferDecompressor.class, "blockDecompressor", BlockDecompressor.class);
+    private static final Field OF_BUFFERS =
+            field(BufferDecompressor.class, "blockDecompressor", BlockDecompressor.class);
 
     private final Decoders decoders;
     private final int codec;
     private final BlockDecompressor flinks;
 
     /**
-     * Decompresses with decoders that others use too.
+     * Makes a decompressor that shares its decoders with others.
      *
      * @param codec 1 LZ4, 2 Zstandard
-     * @param flinks what Flink would decompress with
+     * @param flinks Flink's decompressor
      */
     GateDecompressor(Decoders decoders, int codec, BlockDecompressor flinks) {
         this.decoders = decoders;
@@ -44,14 +46,17 @@ final class GateDecompressor implements BlockDecompressor {
                 return field;
             }
         } catch (ReflectiveOperationException | RuntimeException e) {
-            // Told below.
+            // Reported below.
         }
-        LOG.warn("What comes over the network is decompressed by Flink: its {} has no field {} that can be set.",
+        LOG.warn("Data from the network is decompressed by Flink: its {} has no field {} that can be set.",
                 in.getSimpleName(), name);
         return null;
     }
 
-    /** Has a gate decompress so; one that does not decompress, and one of a Flink with other fields, stays as it is. */
+    /**
+     * Gives a gate such a decompressor. A gate that has none stays as it is, and so does one of a Flink with other
+     * fields.
+     */
     static void install(SingleInputGate gate, Decoders decoders, int codec) {
         BlockDecompressor flinks = of(gate);
         if (flinks != null) {
@@ -63,7 +68,7 @@ final class GateDecompressor implements BlockDecompressor {
         }
     }
 
-    /** What a gate decompresses with, or null if it does not, or that cannot be told. */
+    /** The decompressor of a gate; null if it has none, or it cannot be determined. */
     static BlockDecompressor of(SingleInputGate gate) {
         try {
             Object buffers = OF_GATE == null || OF_BUFFERS == null ? null : OF_GATE.get(gate);
@@ -85,13 +90,13 @@ final class GateDecompressor implements BlockDecompressor {
                 target.position(to + frame.plainSize());
                 return frame.plainSize();
             } catch (DecodeException e) {
-                // Flink's says what is wrong, if it finds it so.
+                // Flink's decompressor reports the fault, if it finds it too.
             }
         }
         return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);
     }
 
-    /** For buffers on the heap, which are not what comes over the network. */
+    /** Decompresses buffers on the heap, which do not come from the network. */
     @Override
     public int decompress(byte[] source, int sourceOffset, int sourceLength, byte[] target, int targetOffset) {
         return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);

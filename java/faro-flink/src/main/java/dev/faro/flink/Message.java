@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Buffers that go to a consumer together. Each message over the network takes a network buffer and a credit, wakes a
- * thread at both ends and makes system calls there; what is compressed leaves most of a network buffer free. Flink 2.3
- * has messages of several buffers, 1.20 does not.
+ * Buffers that are sent to a consumer together. Each message over the network takes a network buffer and a credit, and
+ * wakes a thread at both ends, which makes system calls. A compressed buffer leaves most of a network buffer unused.
+ * Flink 2.3 has messages of several buffers, Flink 1.20 does not.
  */
 final class Message {
     private static final Logger LOG = LoggerFactory.getLogger(Message.class);
     private static final String SEVERAL = "org.apache.flink.runtime.io.network.buffer.FullyFilledBuffer";
-    /** Makes what several buffers go in, and adds one; null if this Flink has no such thing. */
+    /** These make a message for several buffers, and add one; null if this Flink has no such class. */
     private static final MethodHandle NEW;
     private static final MethodHandle ADD;
 
@@ -34,7 +34,7 @@ final class Message {
             add = lookup.findVirtual(several, "addPartialBuffer", MethodType.methodType(void.class, Buffer.class))
                     .asType(MethodType.methodType(void.class, Buffer.class, Buffer.class));
         } catch (ReflectiveOperationException | LinkageError e) {
-            LOG.debug("Each buffer goes over the network in a message of its own: this Flink has no {}.", SEVERAL, e);
+            LOG.debug("Each buffer is sent in a separate message: this Flink has no {}.", SEVERAL, e);
         }
         NEW = add == null ? null : make;
         ADD = add;
@@ -43,7 +43,7 @@ final class Message {
     private final List<Buffer> buffers = new ArrayList<>(1);
     private int bytes;
 
-    /** A message of one buffer so far. */
+    /** Makes a message of one buffer. */
     Message(Buffer first) {
         put(first);
     }
@@ -59,22 +59,22 @@ final class Message {
     }
 
     /**
-     * Adds a buffer, if it is of the type that is here, compressed or not as that is, and there is room.
+     * Adds a buffer, if it has the type of the others, is compressed if they are, and there is room.
      *
-     * @param most bytes of a message
+     * @param max the maximum size of a message in bytes
      */
-    boolean add(Buffer buffer, int most) {
+    boolean add(Buffer buffer, int max) {
         Buffer first = buffers.get(0);
         boolean alike = first.getDataType() == buffer.getDataType()
                 && first.isCompressed() == buffer.isCompressed();
-        if (!alike || buffer.readableBytes() > most - bytes) {
+        if (!alike || buffer.readableBytes() > max - bytes) {
             return false;
         }
         put(buffer);
         return true;
     }
 
-    /** How many buffers go together: so many sequence numbers are theirs. */
+    /** The number of buffers, and so the number of sequence numbers that the message takes. */
     int size() {
         return buffers.size();
     }
@@ -87,7 +87,7 @@ final class Message {
         return buffers.get(0).getDataType();
     }
 
-    /** All of it as Flink has it; they are recycled with that. */
+    /** The message as a buffer of Flink. Recycling it recycles all buffers. */
     Buffer toBuffer() {
         Buffer first = buffers.get(0);
         if (buffers.size() == 1) {

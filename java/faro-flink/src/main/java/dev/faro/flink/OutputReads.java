@@ -7,7 +7,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 
-/** What all outputs of a task manager are read with: Flink's threads for reads, one memory, and one scheduler in it. */
+/** Reads all outputs of a task manager, with Flink's threads for reads, one memory, and one scheduler. */
 final class OutputReads implements Closeable {
     private final Executor executor;
     private final ReadMemory memory;
@@ -16,11 +16,11 @@ final class OutputReads implements Closeable {
     private final Scheduler scheduler;
 
     /**
-     * Reads of outputs, of which none is open yet.
+     * Makes the reads of a task manager.
      *
      * @param executor runs reads, and makes buffers
-     * @param decoders decompress what stays here
-     * @param consumersDecompress whether consumers can decompress what blocks are compressed with
+     * @param decoders decompress the data for consumers in this task manager
+     * @param consumersDecompress whether consumers can decompress the codec of the blocks
      */
     OutputReads(Executor executor, ReadMemory memory, Decoders decoders, boolean consumersDecompress) {
         this.executor = executor;
@@ -34,7 +34,7 @@ final class OutputReads implements Closeable {
         try {
             return new Scheduler(memory.scheduling(), executor);
         } catch (IOException e) {
-            throw new IllegalArgumentException("sizes for reading that are out of range", e);
+            throw new IllegalArgumentException("the sizes for reading are out of range", e);
         }
     }
 
@@ -47,11 +47,11 @@ final class OutputReads implements Closeable {
     }
 
     /**
-     * Opens a reading of the subpartitions from {@code from} to before {@code to}. What goes over the network stays
-     * compressed there, as it does with Flink's own shuffle; what does not is decompressed here.
+     * Opens a reading of the subpartitions in [from, to). Data for the network stays compressed, as it does with
+     * Flink's own shuffle; data for local consumers is decompressed here.
      *
      * @param local whether the consumer is in this task manager
-     * @throws IOException if the output does not have them, or this is closed
+     * @throws IOException if the output does not have the subpartitions, or this is closed
      */
     BufferReading open(PartitionReader output, int from, int to, boolean local) throws IOException {
         Consumer consumer = scheduler.open(output, from, to);

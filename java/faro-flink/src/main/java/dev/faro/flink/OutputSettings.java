@@ -12,28 +12,29 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * How the output of a partition is written.
  *
- * @param name path without extension
- * @param blockSize the size of a network buffer: a block becomes one buffer
- * @param sortBufferSize bytes that are sorted at once
- * @param producer index of the subtask
- * @param attempt of the subtask
- * @param properties what the footer tells about the origin
+ * @param name the path without extension
+ * @param blockSize the size of a network buffer, because a block becomes one buffer
+ * @param sortBufferSize the number of bytes that are sorted at once
+ * @param producer the index of the subtask
+ * @param attempt the attempt of the subtask
+ * @param properties the origin of the output, for the footer
  */
 record OutputSettings(Path name, Codec codec, int blockSize, long sortBufferSize, int producer, int attempt,
         Map<String, String> properties) {
     private static final String CREATED_BY = "faro-flink";
 
     /** Begins the files. */
-    Writer create(int subpartitions, long mostBuffered) throws IOException {
+    Writer create(int subpartitions, long maxBuffered) throws IOException {
         Writer writer = Writer.create(name, new WriterOptions(subpartitions)
-                // Flink's records, each with its length before it, cut into buffers anywhere.
+                // Flink's records, each preceded by its length, are cut into buffers anywhere.
                 .framing(Framing.OPAQUE)
                 .blockSize(blockSize)
-                .bufferSize(Math.max(1, Math.min(sortBufferSize, mostBuffered)))
+                .bufferSize(Math.max(1, Math.min(sortBufferSize, maxBuffered)))
                 .codec(codec)
                 .producer(producer)
                 .attempt(attempt)
-                // Files are read from front to back: consumers that read many of them must not all begin with the same.
+                // Files are read from front to back. If consumers read many of them, not all should begin with the same
+                // partition.
                 .rotation(ThreadLocalRandom.current().nextInt(subpartitions))
                 .createdBy(CREATED_BY));
         try {

@@ -7,21 +7,23 @@ import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.runtime.io.network.buffer.BufferRecycler;
 
 /**
- * The memory in which a task manager reads, shared by all outputs and all their consumers. Direct memory for what was
- * read and not looked at yet, as much as Flink sets aside for its own pool of read buffers
- * ({@code taskmanager.memory.framework.off-heap.batch-shuffle.size}); that pool is not used, and so not allocated, as
- * long as all blocking partitions are Faro's. Heap memory, half as much, for buffers that consumers have not taken yet.
+ * The memory in which a task manager reads, shared by all outputs and all their consumers. Bytes that were read and not
+ * used yet are in direct memory, as much as Flink reserves for its own pool of read buffers ({@code
+ * taskmanager.memory.framework.off-heap.batch-shuffle.size}). That pool is not used, and so not allocated, while all
+ * blocking partitions are Faro's. Buffers that consumers have not taken yet are in heap memory, half as much.
  *
- * <p>Flink's pool is not drawn on: it waits for buffers inside of the call, and gives up after five minutes when those
- * who hold them wait in turn. Here nobody waits for memory who has none: each consumer may always hold one buffer and a
- * page of what was read. So tasks that read their inputs one after the other cannot hold each other up, whatever they
- * keep of what they read later; and the memory may be exceeded by that much for each consumer.
+ * <p>Flink's pool is not used because its calls wait for buffers, and fail after five minutes if the holders of the
+ * buffers wait too. Here a consumer without memory never waits: each consumer may always hold one buffer and a page of
+ * bytes that were read. So tasks that read their inputs one after another cannot block each other, whatever they keep
+ * for later. The memory may be exceeded by that much for each consumer.
  */
 final class ReadMemory implements BufferRecycler {
     private static final int GAP = 64 << 10;
-    /** No more is read at once, so that consumers that come early and take nothing leave most of the budget. */
-    private static final int MOST_READ = 512 << 10;
-    /** The budget, as much that is kept for the next reads, and the memory of reads for several consumers. */
+    /** The maximum size of a read in bytes. It leaves most of the budget free if early consumers take nothing. */
+    private static final int MAX_READ = 512 << 10;
+    /** The budget, the same amount that is kept for the next reads, and the memory of reads for several consumers. */
+    /** The minimum budget of a scheduler in bytes. */
+    private static final int MIN_BUDGET = 4 << 10;
     private static final int PARTS = 3;
 
     private final long bytes;
@@ -29,27 +31,27 @@ final class ReadMemory implements BufferRecycler {
     private final AtomicLong mostReady = new AtomicLong();
 
     /**
-     * Memory of which nothing is taken yet.
+     * Makes unused memory.
      *
-     * @param bytes of direct memory
+     * @param bytes the size of the direct memory in bytes
      */
     ReadMemory(long bytes) {
         this.bytes = bytes;
     }
 
-    /** How one scheduler for all outputs uses the direct memory. */
+    /** The options of the scheduler for all outputs, which uses the direct memory. */
     SchedulerOptions scheduling() {
-        long budget = Math.max(SchedulerOptions.LEAST, bytes / PARTS);
-        return SchedulerOptions.DEFAULT.withGapBytes(GAP).withReadBytes((int) Math.min(MOST_READ, budget))
+        long budget = Math.max(MIN_BUDGET, bytes / PARTS);
+        return SchedulerOptions.DEFAULT.withGapBytes(GAP).withReadBytes((int) Math.min(MAX_READ, budget))
                 .withBudgetBytes(budget);
     }
 
-    /** Whether a buffer may be made for a consumer that has another. */
+    /** Whether a buffer may be made for a consumer that has one already. */
     boolean hasRoom() {
         return ready.get() < bytes / 2;
     }
 
-    /** Memory for a buffer; {@link #recycle} when its consumer is done with it. */
+    /** Allocates memory for a buffer. {@link #recycle} is called when its consumer does not need it any more. */
     MemorySegment take(int size) {
         mostReady.accumulateAndGet(ready.addAndGet(size), Math::max);
         return MemorySegmentFactory.wrap(new byte[size]);
@@ -66,7 +68,7 @@ final class ReadMemory implements BufferRecycler {
         return ready.get() == 0;
     }
 
-    /** The most bytes of buffers that there were at once. */
+    /** The largest number of bytes in buffers at one time. */
     long mostReady() {
         return mostReady.get();
     }

@@ -12,7 +12,7 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.util.Collector;
 
-/** Jobs that are measured; each makes its own data, but for the queries of TPC-H. */
+/** Jobs that are measured. Each makes its own data, except the queries of TPC-H. */
 final class BenchmarkJobs {
     private static final int TOGETHER = 1000;
     private static final int RECORD = 100;
@@ -23,13 +23,14 @@ final class BenchmarkJobs {
     private BenchmarkJobs() {}
 
     /**
-     * A job.
+     * Returns a job.
      *
-     * @param bytes about as many go through its largest exchange; the queries have what their tables have
+     * @param bytes the approximate amount of data in its largest exchange; ignored for queries, where it depends on the
+     *     tables
      */
     static Cluster.Job job(String name, long bytes, Tpch tpch) {
         return switch (name) {
-            // What a shuffle costs a job whatever it exchanges.
+            // What a shuffle costs a job, whatever it exchanges.
             case "small" -> job("rebalance", 1 << 20, tpch);
             case "rebalance" -> environment -> environment.fromSequence(1, bytes / (TOGETHER * (RECORD + 2 * LENGTHS)))
                     .flatMap(new Lines()).returns(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO)
@@ -44,14 +45,14 @@ final class BenchmarkJobs {
             case "word-count" -> environment -> {
                 List<String> text = List.copyOf(Jobs.text());
                 long size = text.stream().mapToLong(String::length).sum();
-                // Each word goes with a number and its lengths.
+                // Each word is exchanged with a number and its lengths.
                 return Jobs.wordCount(environment, text, Math.max(1, bytes / (2 * size)));
             };
             default -> environment -> tpch.query(name, environment);
         };
     }
 
-    /** Lines of words; the same ones again and again. */
+    /** Makes lines of words, from a pool that is repeated. */
     private static final class Lines extends RichFlatMapFunction<Long, byte[]> {
         private static final long serialVersionUID = 1;
         private transient byte[][] lines;
@@ -80,7 +81,7 @@ final class BenchmarkJobs {
 
         @Override
         public void flatMap(byte[] line, Collector<String> out) {
-            // Only that it comes is measured.
+            // Only the arrival of the line is measured.
         }
     }
 

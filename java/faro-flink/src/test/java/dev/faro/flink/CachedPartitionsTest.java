@@ -16,7 +16,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one job cached, another reads: such partitions outlive their job. */
+/** A job reads partitions that another job cached: such partitions outlive their job. */
 class CachedPartitionsTest {
     private static final int PARALLELISM = 2;
 
@@ -24,7 +24,7 @@ class CachedPartitionsTest {
     Path folder;
 
     @Test
-    void aSecondJobReadsWhatTheFirstCached() throws Exception {
+    void aSecondJobReadsCachedPartitionsOfTheFirst() throws Exception {
         List<String> expected = LongStream.rangeClosed(1, Jobs.PRODUCED).mapToObj(Jobs::shortened).sorted().toList();
         try (Cluster faro = Cluster.faro(folder, 2, Map.of())) {
             StreamExecutionEnvironment environment = faro.client(PARALLELISM);

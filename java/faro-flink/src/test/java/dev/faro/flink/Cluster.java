@@ -30,20 +30,20 @@ final class Cluster implements AutoCloseable {
     private final MiniCluster cluster;
     private final Configuration configuration;
 
-    /** A job up to the stream of what it finds. */
+    /** Builds a job up to the stream of its results. */
     interface Job {
         DataStream<String> build(StreamExecutionEnvironment environment);
     }
 
     /**
-     * What became of a job.
+     * The outcome of a job.
      *
      * @param results sorted
      * @param graph what was executed, and how often
      */
     record Outcome(List<String> results, AccessExecutionGraph graph) {}
 
-    /** Keeps what passes, of those attempts only that succeed. */
+    /** Keeps the values that pass, but only those of attempts that succeed. */
     private static final class Keep extends RichFlatMapFunction<String, String> {
         private static final long serialVersionUID = 1;
         private transient ListAccumulator<String> kept;
@@ -65,12 +65,12 @@ final class Cluster implements AutoCloseable {
         this.configuration = configuration;
     }
 
-    /** A cluster with Flink's own shuffle. */
+    /** Starts a cluster with Flink's own shuffle. */
     static Cluster stock(Path folder, int slots, Map<String, String> options) throws Exception {
         return start(folder, slots, options);
     }
 
-    /** A cluster with Faro's shuffle, whose partitions {@link WatchedFactory} remembers. */
+    /** Starts a cluster with Faro's shuffle; {@link WatchedFactory} records its partitions. */
     static Cluster faro(Path folder, int slots, Map<String, String> options) throws Exception {
         WatchedFactory.reset();
         Map<String, String> all = new HashMap<>(options);
@@ -100,10 +100,11 @@ final class Cluster implements AutoCloseable {
         return new Cluster(cluster, configuration);
     }
 
-    /** Whether a task of any job does something, or is about to. */
+    /** Whether a task of any job is running, or is about to. */
     boolean isActive() throws Exception {
         for (JobStatusMessage job : cluster.listJobs().get()) {
-            for (AccessExecutionVertex vertex : cluster.getExecutionGraph(job.getJobId()).get().getAllExecutionVertices()) {
+            for (AccessExecutionVertex vertex
+                    : cluster.getExecutionGraph(job.getJobId()).get().getAllExecutionVertices()) {
                 ExecutionState state = vertex.getExecutionState();
                 if (state != ExecutionState.CREATED && !state.isTerminal()) {
                     return true;
@@ -116,7 +117,7 @@ final class Cluster implements AutoCloseable {
     /**
      * Runs a job.
      *
-     * @param parallelism of operators that have none; 0: what Flink finds right
+     * @param parallelism of operators that set none; 0 lets Flink choose
      */
     Outcome run(Job job, int parallelism) throws Exception {
         StreamExecutionEnvironment environment = new StreamExecutionEnvironment(configuration);
@@ -131,7 +132,7 @@ final class Cluster implements AutoCloseable {
         return new Outcome(found, cluster.getExecutionGraph(graph.getJobID()).get());
     }
 
-    /** An environment that runs jobs as a client does, over HTTP. */
+    /** Makes an environment that runs jobs over HTTP, as a client does. */
     StreamExecutionEnvironment client(int parallelism) throws Exception {
         URI address = cluster.getRestAddress().get();
         return StreamExecutionEnvironment.createRemoteEnvironment(address.getHost(), address.getPort(), configuration)

@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** What happens to the files of a finished partition before somebody reads them. */
+/** Damage to the files of a finished partition, before they are read. */
 enum Damage {
-    /** In what a user's function gets, compressed or not. */
+    /** In the bytes that a user's function gets, compressed or not. */
     BIT_OF_TEXT("a flipped bit in a record's text", (output, compressed) -> flipText(output)),
-    /** In the four bytes that a record begins with. */
+    /** In the four bytes at the beginning of a record. */
     BIT_OF_LENGTH("a flipped bit in a record's length", (output, compressed) ->
             flip(output.data(), output.blocks().get(0).payload() + (compressed ? Damage.TOKEN : 0) + 1)),
     BIT_OF_SIZE("a flipped bit in the size of a block", (output, compressed) ->
@@ -27,13 +27,13 @@ enum Damage {
     LOST_INDEX("index lost", (output, compressed) -> Files.delete(output.index()));
 
     private static final String TEXT = "record ";
-    /** Bytes before the literals that an LZ4 block begins with, if they are few. */
+    /** The number of bytes before the first literals of an LZ4 block, if the literals are few. */
     private static final int TOKEN = 1;
 
     private final String title;
     private final Act act;
 
-    /** What is done to an output whose blocks are compressed or not. */
+    /** Damages an output, with blocks that are compressed or not. */
     private interface Act {
         void to(WrittenOutput output, boolean compressed) throws IOException;
     }
@@ -47,12 +47,12 @@ enum Damage {
         return title;
     }
 
-    /** Whether it matters how the bytes are compressed. */
+    /** Whether the compression of the bytes matters. */
     boolean isOfBytes() {
         return ordinal() < CUT_DATA.ordinal();
     }
 
-    /** Does it, where there is a choice to what the output's subpartition reads first. */
+    /** Applies the damage. If there is a choice, it hits the first bytes that the output's subpartition reads. */
     void to(WrittenOutput output, boolean compressed) throws IOException {
         act.to(output, compressed);
     }

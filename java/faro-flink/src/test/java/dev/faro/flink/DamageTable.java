@@ -15,18 +15,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.util.EnvironmentInformation;
 
-/** Does every damage to Flink's own files and to Faro's, and writes on the page of damage how the jobs ended. */
+/** Applies every damage to Flink's own files and to Faro's, and writes how the jobs ended to the page of damage. */
 final class DamageTable {
     static final Path PAGE = Path.of("../../docs/flink-damage.md");
 
     private DamageTable() {}
 
-    /** Rows of the table: where it matters, one for each codec. */
+    /** The rows of the table for a damage: one for each codec, if the codec matters. */
     static List<Boolean> compressions(Damage damage) {
         return damage.isOfBytes() ? List.of(true, false) : List.of(true);
     }
 
-    /** What the page says of an ending. */
+    /** The text of an ending on the page. */
     static String text(Ending ending) {
         if (ending instanceof Ending.Finished finished) {
             String result = finished.right() ? "right result" : "**wrong result**, no error";
@@ -40,7 +40,7 @@ final class DamageTable {
         return "**no end**, " + (active ? "the consumer reads on" : "the consumer was cancelled");
     }
 
-    /** What the page's table of this Flink says of Faro, by the first three columns. */
+    /** Faro's column in the page's table for this Flink, by the first three columns. */
     static Map<String, String> rowsOfPage() throws IOException {
         Map<String, String> rows = new LinkedHashMap<>();
         Matcher section = section(Files.readString(PAGE));
@@ -69,7 +69,7 @@ final class DamageTable {
         return section;
     }
 
-    /** Makes the table anew; with arguments, one run, whose text is printed. */
+    /** Makes the table again. With arguments, makes one run and prints its text. */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0) {
             DamagedRun run = new DamagedRun(Shuffle.valueOf(arguments[0]), Damage.valueOf(arguments[1]),
@@ -99,7 +99,7 @@ final class DamageTable {
         Files.writeString(PAGE, page.substring(0, section.end(1)) + table + page.substring(section.end()));
     }
 
-    /** In a process of its own, since what does not end would slow down what comes next. */
+    /** Makes a run in a separate process, because a run without end would slow down the following ones. */
     private static String runApart(DamagedRun run) throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory("faro-flink-damage");
         try {

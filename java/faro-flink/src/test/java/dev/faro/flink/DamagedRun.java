@@ -18,19 +18,19 @@ import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.ArchivedExecution;
 
 /**
- * A job of one producer and two consumers, of whom one is in the producer's task manager and one is not. When the
- * producer has finished, its files are damaged; then one of the consumers begins, and the other one later.
+ * A job of one producer and two consumers, one of them in the producer's task manager. When the producer has finished,
+ * its files are damaged. Then one of the consumers begins, and the other one later.
  *
  * @param local whether the consumer that meets the damage is in the producer's task manager
  */
 record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean local) {
     /** A run without damage takes about 3 seconds. */
     private static final int LIMIT_SECONDS = 30;
-    /** So long no task does anything when none will any more. */
+    /** A job counts as stuck if no task does anything for this long. */
     private static final int STILL_SECONDS = 5;
     private static final int CONSUMERS = 2;
     private static final long HEAD_START_MILLIS = 1_000;
-    /** Less than Flink waits for the answer of a task manager. */
+    /** Less than the time for which Flink waits for the answer of a task manager. */
     private static final long PATIENCE_MILLIS = 8_000;
     private static final List<String> RIGHT = LongStream.rangeClosed(1, 4_000)
             .mapToObj(number -> ("record " + number + " xxxx").substring(0, 12)).sorted().toList();
@@ -38,31 +38,31 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
     /** How the job ended. */
     sealed interface Ending {
         /**
-         * With a result.
+         * The job ended with a result.
          *
-         * @param producers how often the producer ran
-         * @param failures what attempts of tasks failed with
+         * @param producers the number of runs of the producer
+         * @param failures the failures of attempts of tasks
          */
         record Finished(boolean right, int producers, List<String> failures) implements Ending {}
 
         /**
-         * With none.
+         * The job failed.
          *
-         * @param restarts of consumers
-         * @param cause the first of all
-         * @param messages of the cause and of what it caused
+         * @param restarts the number of restarts of consumers
+         * @param cause the first cause
+         * @param messages the messages of the cause and of all errors that it caused
          */
         record Failed(int restarts, Throwable cause, String messages) implements Ending {}
 
         /**
-         * Not, as far as one waited.
+         * The job did not end within the time limit.
          *
          * @param active whether a task still does something
          */
         record Endless(boolean active) implements Ending {}
     }
 
-    /** Damages the files once, when the consumer is set up that shall meet it. */
+    /** Damages the files once, when the consumer that is to meet the damage is set up. */
     private final class Injection implements ObservedFactory.Observer {
         private final Path folder;
         private final AtomicInteger consumers = new AtomicInteger();
@@ -82,14 +82,14 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
         @Override
         public void consumer(ResourceID taskManager, int subtask) {
             boolean first = consumers.incrementAndGet() <= CONSUMERS;
-            if (isMeant(taskManager)) {
+            if (meetsDamage(taskManager)) {
                 damageOnce(subtask);
             } else if (first) {
-                letTheOtherBegin();
+                startOtherConsumer();
             }
         }
 
-        private synchronized boolean isMeant(ResourceID taskManager) {
+        private synchronized boolean meetsDamage(ResourceID taskManager) {
             return local == taskManager.equals(producer);
         }
 
@@ -105,7 +105,7 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
             done.countDown();
         }
 
-        private void letTheOtherBegin() {
+        private void startOtherConsumer() {
             try {
                 if (done.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
                     Thread.sleep(HEAD_START_MILLIS);
@@ -116,7 +116,7 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
         }
     }
 
-    /** Runs it in a cluster of its own, with more options than that needs. */
+    /** Makes the run in a new cluster, with more options than the run needs. */
     Ending run(Path folder, Map<String, String> more) throws Exception {
         Injection injection = new Injection(folder);
         ObservedFactory.observer = injection;
@@ -137,7 +137,8 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
             throw injection.failure;
         }
         if (injection.done.getCount() > 0) {
-            throw new IllegalStateException("expected consumers in both task managers, found none to be damaged for");
+            throw new IllegalStateException(
+                    "expected consumers in both task managers, found none that could meet the damage");
         }
         return ending;
     }
@@ -190,7 +191,7 @@ record DamagedRun(Shuffle shuffle, Damage damage, boolean compressed, boolean lo
         return found;
     }
 
-    /** A task that reads without end does not let its task manager go. */
+    /** A task that reads without end keeps its task manager from ending. */
     private static void close(Cluster cluster) throws InterruptedException {
         Thread closing = new Thread(cluster::close, "closing");
         closing.setDaemon(true);

@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.flink.runtime.io.network.buffer.Buffer.DataType;
 import org.junit.jupiter.api.Test;
 
-/** Kinds of events are numbers in files: they stay. */
+/** Kinds of events are numbers in files, so they must not change. */
 class EventsTest {
     @Test
     void everyEventThereAndBack() throws IOException {

@@ -18,13 +18,13 @@ import org.apache.flink.runtime.io.compression.BufferDecompressionException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** That a gate decompresses as Flink's own decompressor does, and hands on to that what it does not know. */
+/** A gate decompresses as Flink's own decompressor does, and passes unknown data on to that. */
 class GateDecompressorTest {
     private static final byte[] PLAIN = "what goes over the network ".repeat(300).getBytes(StandardCharsets.US_ASCII);
     private static final int AHEAD = 5;
     private static final int ZSTD_MAGIC = 0xFD2FB528;
 
-    /** Flink's, that counts. */
+    /** Flink's decompressor, with a count of its calls. */
     private static final class Counting implements BlockDecompressor {
         private final BlockDecompressor flinks;
         private int calls;
@@ -50,7 +50,7 @@ class GateDecompressorTest {
         return (codec == CompressionCodec.LZ4 ? Codec.LZ4 : Codec.ZSTD).number();
     }
 
-    /** What Faro's encoder makes, in the frame of Flink's compressors, behind some bytes. */
+    /** The output of Faro's encoder in the frame of Flink's compressors, after some other bytes. */
     private static byte[] frame(CompressionCodec codec) throws FaroException {
         try (Encoder encoder = new Encoder(codec(codec), 1)) {
             ByteBuffer room = ByteBuffer.allocateDirect(2 * PLAIN.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -67,7 +67,7 @@ class GateDecompressorTest {
         }
     }
 
-    /** The frame of Flink's compressor, behind some bytes. */
+    /** The frame of Flink's compressor, after some other bytes. */
     private static byte[] flinksFrame(CompressionCodec codec) {
         byte[] room = new byte[AHEAD + 2 * PLAIN.length];
         int size = BlockCompressionFactory.createBlockCompressionFactory(codec).getCompressor()
@@ -98,7 +98,7 @@ class GateDecompressorTest {
         assertArrayEquals(PLAIN, decompressed(gates, direct(frame(codec)).asReadOnlyBuffer()));
         assertEquals(0, flinks.calls);
 
-        // Flink's can do the same, and gets what does not lie outside of the heap.
+        // Flink's decompressor can do the same, and gets data on the heap.
         assertArrayEquals(PLAIN, decompressed(flinks.flinks, direct(frame(codec))));
         byte[] target = new byte[PLAIN.length];
         assertEquals(PLAIN.length, gates.decompress(frame(codec), AHEAD, 0, target, 0));
@@ -110,7 +110,7 @@ class GateDecompressorTest {
 
     @ParameterizedTest
     @EnumSource(value = CompressionCodec.class, names = {"LZ4", "ZSTD"})
-    void handsOnWhatIsWrong(CompressionCodec codec) throws FaroException {
+    void passesInvalidDataOn(CompressionCodec codec) throws FaroException {
         Counting flinks = new Counting(codec);
         BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinks);
         byte[] frame = frame(codec);

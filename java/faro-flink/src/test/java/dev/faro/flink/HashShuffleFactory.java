@@ -6,8 +6,8 @@ import org.apache.flink.runtime.io.network.NettyShuffleServiceFactory;
 import org.apache.flink.runtime.shuffle.ShuffleEnvironmentContext;
 
 /**
- * Flink's own hash shuffle: a file for each subpartition. Flink 1 has an option for it; Flink 2 still has the code, and
- * sets the parallelism below which it is taken to 1. Here it is set to the largest again.
+ * Flink's own hash shuffle: a file for each subpartition. Flink 1 has an option for it. Flink 2 still has the code, but
+ * uses it only below a parallelism of 1. This class sets that limit to the maximum again.
  */
 public final class HashShuffleFactory extends NettyShuffleServiceFactory {
     @Override

@@ -5,11 +5,11 @@ import java.nio.file.Path;
 /**
  * A job that is measured.
  *
- * @param job its name, of {@link BenchmarkJobs}
- * @param partitions parallelism of its operators
+ * @param job a name in {@link BenchmarkJobs}
+ * @param partitions the parallelism of its operators
  * @param codec none, lz4 or zstd
- * @param plainMib MiB of records that go through its largest exchange, unless it is a query
- * @param tables folder of TPC-H's tables
+ * @param plainMib the size of its largest exchange in MiB of records; ignored for a query
+ * @param tables the folder of TPC-H's tables
  */
 record JobCase(String job, int partitions, String codec, long plainMib, String tables) {
     static final int TASK_MANAGERS = 2;

@@ -12,7 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What a job takes while it runs: time, that of all processors, memory, and files of its shuffle. */
+/** The resources that a job uses while it runs: time, processor time, memory, and files of its shuffle. */
 final class JobMeasure implements AutoCloseable {
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -28,15 +28,15 @@ final class JobMeasure implements AutoCloseable {
     private long peakDirect;
 
     /**
-     * What was measured.
+     * The measured values.
      *
-     * @param nanos from begin to end
-     * @param cpuNanos of all threads of this process
-     * @param storedBytes of all files that were seen, when they were last seen
-     * @param indexBytes of those that are indexes
-     * @param files how many were seen
-     * @param peakHeap the most bytes of the heap that were in use, garbage with them
-     * @param peakDirect the most bytes of direct buffers
+     * @param nanos the time from begin to end
+     * @param cpuNanos the processor time of all threads of this process
+     * @param storedBytes the size of all files that were seen, each when it was last seen
+     * @param indexBytes the size of the index files among them
+     * @param files the number of files
+     * @param peakHeap the maximum size of the heap in use, with garbage, in bytes
+     * @param peakDirect the maximum size of direct buffers in bytes
      */
     record Taken(long nanos, long cpuNanos, long storedBytes, long indexBytes, int files, long peakHeap,
             long peakDirect) {}
@@ -60,7 +60,7 @@ final class JobMeasure implements AutoCloseable {
         return measure;
     }
 
-    /** Ends; called once. */
+    /** Ends the measurement; called once. */
     Taken end() throws InterruptedException {
         long nanos = System.nanoTime() - begun;
         long cpu = SYSTEM.getProcessCpuTime() - cpuBegun;
@@ -96,12 +96,12 @@ final class JobMeasure implements AutoCloseable {
         }
     }
 
-    /** Looks at files of a shuffle; they come and go meanwhile. */
+    /** Looks at the files of a shuffle, which appear and disappear meanwhile. */
     private final class Sizes extends SimpleFileVisitor<Path> {
         @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
             if (file.toString().contains("shuffle")) {
-                // Faro's get their names when they are finished.
+                // Faro's files get their names when they are finished.
                 files.put(Path.of(file.toString().replaceAll("\\.[0-9a-f]{8}\\.tmp$", "")), attributes.size());
             }
             return FileVisitResult.CONTINUE;

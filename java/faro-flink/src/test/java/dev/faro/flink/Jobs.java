@@ -25,11 +25,11 @@ import org.apache.flink.streaming.api.transformations.StreamExchangeMode;
 import org.apache.flink.streaming.runtime.partitioner.RebalancePartitioner;
 import org.apache.flink.util.Collector;
 
-/** Jobs whose results are the same whatever order records come in. */
+/** Jobs with results that do not depend on the order of records. */
 final class Jobs {
-    /** Subtasks that {@link #fewToMany} has run as producers. */
+    /** The number of subtasks that {@link #fewToMany} has run as producers. */
     static final AtomicInteger PRODUCERS = new AtomicInteger();
-    /** Records of {@link #produced}. */
+    /** The number of records of {@link #produced}. */
     static final int PRODUCED = 40_000;
     private static final int LARGEST = 700_000;
     private static final MapStateDescriptor<Long, String> NAMES =
@@ -63,7 +63,7 @@ final class Jobs {
         }
     }
 
-    /** So slow that the next subtask does not wait for its slot. */
+    /** Starts slowly, so that the next subtask does not wait for its slot. */
     private static final class SlowStart extends RichMapFunction<String, String> {
         private static final long serialVersionUID = 1;
 
@@ -115,7 +115,7 @@ final class Jobs {
         return record.substring(0, 12);
     }
 
-    /** What is left of a record that was produced. */
+    /** The part of a produced record that is kept. */
     static String shortened(long number) {
         return shortened(record(number));
     }
@@ -141,7 +141,7 @@ final class Jobs {
         return wordCount(environment, List.copyOf(text()), 1);
     }
 
-    /** Counts the words of a text, that is there some times over. */
+    /** Counts the words of a text that is repeated. */
     static DataStream<String> wordCount(StreamExecutionEnvironment environment, List<String> text, long times) {
         return environment.fromSequence(0, text.size() * times - 1)
                 .map(number -> text.get((int) (number % text.size()))).returns(Types.STRING)
@@ -166,7 +166,7 @@ final class Jobs {
         return all.connect(few.broadcast()).map(new Either());
     }
 
-    /** A table that all have is read before what is joined with it. */
+    /** A broadcast table is read before the records that are joined with it. */
     static DataStream<String> broadcastJoin(StreamExecutionEnvironment environment) {
         DataStream<Tuple2<Long, String>> names = environment.fromSequence(0, NAMED - 1)
                 .map(number -> Tuple2.of(number, "name " + number)).returns(Types.TUPLE(Types.LONG, Types.STRING));
@@ -200,7 +200,7 @@ final class Jobs {
         return text.toString();
     }
 
-    /** Records from nothing to many buffers, and larger than a small sort buffer. */
+    /** Records of all sizes, from empty ones to ones of many buffers, larger than a small sort buffer. */
     static DataStream<String> largeRecords(StreamExecutionEnvironment environment) {
         return environment.fromSequence(0, 79)
                 .map(Jobs::large).returns(Types.STRING)
@@ -208,7 +208,7 @@ final class Jobs {
                 .map(text -> text.length() + " " + text.hashCode()).returns(Types.STRING);
     }
 
-    /** All records for one of the subpartitions. */
+    /** All records are for one of the subpartitions. */
     static DataStream<String> oneKey(StreamExecutionEnvironment environment) {
         return environment.fromSequence(1, 5_000)
                 .map(number -> Tuple2.of("the key", number)).returns(Types.TUPLE(Types.STRING, Types.LONG))
@@ -224,7 +224,7 @@ final class Jobs {
                 .map(number -> "none " + number).returns(Types.STRING);
     }
 
-    /** One producer, two consumers; with one slot in each task manager, one of these is where the producer was. */
+    /** One producer and two consumers. With one slot in each task manager, one consumer is in the producer's. */
     static DataStream<String> fewToMany(StreamExecutionEnvironment environment) {
         return environment.fromSequence(1, 4_000).setParallelism(1)
                 .map(new Producer()).setParallelism(1)
@@ -232,7 +232,7 @@ final class Jobs {
                 .map(new SlowStart());
     }
 
-    /** Records, each from a producer that is counted. */
+    /** Records from producers that are counted. */
     static SingleOutputStreamOperator<String> produced(StreamExecutionEnvironment environment) {
         return environment.fromSequence(1, PRODUCED).map(new Producer());
     }

@@ -19,18 +19,18 @@ import java.util.stream.Stream;
 
 /**
  * The part flink-jobs of the benchmarks: one job with Faro's shuffle and with Flink's own, in turns. Each shuffle has a
- * process of its own, as a real cluster has one: what is compiled for it has seen the types of no other. All wait while
- * one runs, so that runs which are compared are neighbours in time. The first runs of each are not measured: compilers
- * take a third of their time.
+ * separate process, as in a real cluster, so that its compiled code has only seen its own types. While one process
+ * runs, all others wait, so that runs that are compared are close in time. The first runs of each are not measured,
+ * because compilers take a third of their time.
  */
 public final class JobsBenchmark {
     private static final String USAGE = "flink-jobs --out FILE --dir DIR --case job=NAME [--case partitions=N]"
             + " [--case codec=none|lz4|zstd] [--repetitions N] [--plain-mib N] [--tables DIR]";
     private static final List<String> SHUFFLES = List.of(OneShuffle.FARO, OneShuffle.SORT, OneShuffle.HASH);
-    /** Memory that nobody touched may have to come from the host of a virtual machine first: not while jobs run. */
+    /** Untouched memory may first have to come from the host of a virtual machine; this avoids that while jobs run. */
     private static final List<String> MEMORY =
             List.of("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-XX:MaxDirectMemorySize=2g");
-    /** Runs before those that are measured: so many, or half as many as are measured if that is more. */
+    /** The number of runs before the measured ones; or half of the measured ones, if that is more. */
     private static final int UNMEASURED = 5;
 
     private final Map<String, String> options;
@@ -70,7 +70,7 @@ public final class JobsBenchmark {
         return options;
     }
 
-    /** Measures; {@code memory}: options of the virtual machines. */
+    /** Measures; {@code memory} has options of the virtual machines. */
     void run(List<String> memory) throws IOException {
         for (String shuffle : SHUFFLES) {
             Path files = Files.createDirectory(folder.resolve(shuffle));
@@ -84,13 +84,13 @@ public final class JobsBenchmark {
         long plainBytes = 0;
         String expected = null;
         for (int i = -Math.max(UNMEASURED, repetitions / 2); i < repetitions; i++) {
-            // Who always came behind the same one would always have what that leaves to do behind its end.
+            // In a fixed order, each shuffle would always run with the leftover work of the same other one.
             Collections.shuffle(turn);
             for (String shuffle : turn) {
                 OneShuffle.Answer answer = processes.get(shuffle).run();
                 plainBytes = Math.max(plainBytes, answer.plainBytes());
                 if (expected != null && !expected.equals(answer.results())) {
-                    throw new IOException(shuffle + " has other results than those before it");
+                    throw new IOException(shuffle + " has other results than the shuffles before it");
                 }
                 expected = answer.results();
                 if (i >= 0) {

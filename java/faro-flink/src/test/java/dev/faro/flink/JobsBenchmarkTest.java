@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That the shuffles that are compared are those of their names, which their files show. */
+/** The compared shuffles are those of their names, as their files show. */
 class JobsBenchmarkTest {
     private static final int PARALLELISM = 3;
 
@@ -39,7 +39,7 @@ class JobsBenchmarkTest {
             JsonNode node = new ObjectMapper().readTree(line);
             found.put(node.get("subject").asText(), node);
         }
-        // A data file and an index for each producer, or a file for each producer and consumer.
+        // A data file and an index file for each producer, or a file for each producer and consumer.
         assertEquals(Map.of("faro", 2 * PARALLELISM, "flink-sort", 2 * PARALLELISM,
                 "flink-hash", PARALLELISM * PARALLELISM), files(found));
         assertTrue(found.get("flink-sort").get("plain_bytes").asLong() > 4_000_000);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Jobs have the results that they have with Flink's own shuffle. */
+/** Jobs have the same results as with Flink's own shuffle. */
 class JobsTest {
     private static final int SLOTS = 2;
     private static final int PARALLELISM = 4;
@@ -106,7 +106,7 @@ class JobsTest {
                 assertTrue(WatchedFactory.PARTITIONS.size() >= before + PARALLELISM, job.getKey());
             }
         }
-        assertTrue(files().isEmpty(), "nothing is left behind");
+        assertTrue(files().isEmpty(), "no files are left");
         boolean compressed = !"NONE".equals(options.get("taskmanager.network.compression.codec"));
         assertEquals(Set.of(compressed), WatchedFactory.DECOMPRESSORS.stream()
                 .map(GateDecompressor.class::isInstance).collect(Collectors.toSet()), "gates decompress with C code");
@@ -118,7 +118,7 @@ class JobsTest {
         }
     }
 
-    /** 200 producers and as many consumers, of which each task manager runs 50 at a time. */
+    /** 200 producers and 200 consumers; each task manager runs 50 at a time. */
     @Test
     void parallelismOf200() throws Exception {
         Map<String, String> options = Map.of(
@@ -130,10 +130,11 @@ class JobsTest {
                 assertEquals(EXPECTED.get(name), faro.run(JOBS.get(name), 200).results(), name);
             }
         }
-        assertTrue(WatchedFactory.PARTITIONS.stream().anyMatch(partition -> partition.getNumberOfSubpartitions() == 200));
+        assertTrue(WatchedFactory.PARTITIONS.stream()
+                .anyMatch(partition -> partition.getNumberOfSubpartitions() == 200));
     }
 
-    /** Flink's scheduler for batch jobs refuses such; its other one takes them. */
+    /** Flink's scheduler for batch jobs refuses such jobs; its other scheduler accepts them. */
     @Test
     void exchangesOfBothKinds() throws Exception {
         Map<String, String> options = Map.of("jobmanager.scheduler", "Default");
@@ -159,10 +160,10 @@ class JobsTest {
         } finally {
             clients.shutdownNow();
         }
-        assertTrue(files().isEmpty(), "nothing is left behind");
+        assertTrue(files().isEmpty(), "no files are left");
     }
 
-    /** Parallelism is chosen by Flink: fewer consumers than subpartitions, each reads a range. */
+    /** Flink chooses the parallelism: there are fewer consumers than subpartitions, and each reads a range. */
     @Test
     void rangesOfSubpartitions() throws Exception {
         Map<String, String> options = Map.of(
@@ -187,9 +188,9 @@ class JobsTest {
                 "expected ranges, found " + subpartitions + " subpartitions for " + consumers + " consumers");
     }
 
-    /** What a consumer finds are whole Faro outputs that say where they come from. */
+    /** The files that a consumer finds are complete Faro outputs that state their origin. */
     @Test
-    void filesTellWhereTheyComeFrom() throws Exception {
+    void filesStateTheirOrigin() throws Exception {
         Map<String, Map<String, String>> found = new ConcurrentHashMap<>();
         try (Cluster faro = Cluster.faro(folder, SLOTS, Map.of())) {
             WatchedFactory.beforeReading = partitions -> partitions.stream()

@@ -12,7 +12,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A task manager that goes away in the middle of a job takes its outputs with it; they are made again. */
+/** A task manager that dies in the middle of a job loses its outputs; they are made again. */
 class LostTaskManagerTest {
     private static final int PARALLELISM = 4;
 
@@ -25,7 +25,7 @@ class LostTaskManagerTest {
         AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
         try (Cluster faro = Cluster.faro(folder, 2, Map.of())) {
             WatchedFactory.beforeReading = partitions -> {
-                // Of all consumers, the first has one task manager killed.
+                // The first of all consumers kills a task manager.
                 if (lost.compareAndSet(null, new CompletableFuture<>())) {
                     CompletableFuture.runAsync(() -> faro.replaceTaskManager(0))
                             .whenComplete((done, fault) -> complete(lost.get(), fault));

@@ -16,14 +16,14 @@ import org.apache.flink.runtime.shuffle.ShuffleMaster;
 import org.apache.flink.runtime.shuffle.ShuffleMasterContext;
 import org.apache.flink.runtime.shuffle.ShuffleServiceFactory;
 
-/** A shuffle, as it is, that tells a test which task managers write and read. */
+/** A shuffle that tells a test which task managers write and read, and is otherwise unchanged. */
 public abstract class ObservedFactory
         implements ShuffleServiceFactory<NettyShuffleDescriptor, ResultPartition, SingleInputGate> {
     static volatile Observer observer;
 
     private final ShuffleServiceFactory<NettyShuffleDescriptor, ResultPartition, SingleInputGate> observed;
 
-    /** Is called in the task manager's main thread, before the task is set up. */
+    /** Called in the main thread of the task manager, before the task is set up. */
     interface Observer {
         void producer(ResourceID taskManager);
 
@@ -32,7 +32,7 @@ public abstract class ObservedFactory
 
     /** Flink's own shuffle. */
     public static final class Stock extends ObservedFactory {
-        /** Flink makes one by itself. */
+        /** Flink calls this. */
         public Stock() {
             super(new NettyShuffleServiceFactory());
         }
@@ -40,7 +40,7 @@ public abstract class ObservedFactory
 
     /** Faro's shuffle. */
     public static final class Faro extends ObservedFactory {
-        /** Flink makes one by itself. */
+        /** Flink calls this. */
         public Faro() {
             super(new FaroShuffleServiceFactory());
         }

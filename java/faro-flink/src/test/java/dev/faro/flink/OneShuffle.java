@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * A cluster with one shuffle, that runs a job as often as its standard input has a line, and says on its standard output
- * what it took. It ends with its input.
+ * A cluster with one shuffle. It runs a job for each line of its standard input, and writes the measured values to its
+ * standard output. It ends with its input.
  */
 final class OneShuffle {
     static final String FARO = "faro";
@@ -22,11 +22,12 @@ final class OneShuffle {
     static final String HASH = "flink-hash";
 
     /**
-     * What a run took, and what it found.
+     * The measured values and the results of a run.
      *
-     * @param taken what was measured
-     * @param results those of the job: how many, and their hash
-     * @param plainBytes what tasks gave to Faro's partitions: 0 with other shuffles, whose partitions get the same
+     * @param taken the measured values
+     * @param results the number of the job's results, and their hash
+     * @param plainBytes the size of the records for Faro's partitions; 0 with other shuffles, whose partitions get the
+     *     same
      */
     record Answer(JobMeasure.Taken taken, String results, long plainBytes) {}
 
@@ -35,7 +36,7 @@ final class OneShuffle {
     /** Arguments: the shuffle, the folder for files, the case as JSON. */
     public static void main(String[] args) throws Exception {
         PrintStream answers = System.out;
-        // Whatever logs must not come between.
+        // Log output must not get between the answers.
         System.setOut(System.err);
         ObjectMapper mapper = new ObjectMapper();
         JobCase what = mapper.readValue(args[2], JobCase.class);
@@ -54,7 +55,7 @@ final class OneShuffle {
                 }
             }
         }
-        // Some of Flink's threads stay.
+        // Some of Flink's threads do not end.
         System.exit(0);
     }
 
@@ -68,13 +69,13 @@ final class OneShuffle {
     private static Cluster cluster(String shuffle, Path folder, JobCase what) throws Exception {
         int slots = what.slotsOfTaskManager();
         Map<String, String> all = new HashMap<>();
-        // Flink's default, where there is memory for it.
+        // Flink's default, if there is enough memory for it.
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
         all.put("taskmanager.memory.managed.size", "256mb");
         all.put("taskmanager.network.compression.codec", what.codec().toUpperCase(Locale.ROOT));
-        // With it Flink 2.3 fails at q18, with any shuffle: "The OperatorFactory ... have not been initialized".
+        // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
         all.put("table.optimizer.skewed-join-optimization.strategy", "none");
         if (shuffle.equals(HASH)) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A partition without a cluster around it: who asks for several subpartitions gets each whole. */
+/** A partition without a cluster: a reader of several subpartitions gets each as a whole. */
 class RangeTest {
     private static final int SUBPARTITIONS = 6;
     private static final int BUFFER = 256;
@@ -44,7 +44,8 @@ class RangeTest {
 
     @BeforeEach
     void write() throws IOException {
-        OutputSettings settings = new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
+        OutputSettings settings =
+                new OutputSettings(folder.resolve("output"), Codec.LZ4, BUFFER, 2_000, 0, 0, Map.of());
         partition = new FaroResultPartition("test", 0, new ResultPartitionID(), ResultPartitionType.BLOCKING,
                 SUBPARTITIONS, SUBPARTITIONS, new ResultPartitionManager(), () -> network.createBufferPool(1, 64),
                 settings, new OutputReads(executor, new ReadMemory(64 << 20), new Decoders(), true));
@@ -52,7 +53,7 @@ class RangeTest {
         for (int i = 0; i < 200; i++) {
             partition.emitRecord(record("own " + i, i * 13 % 700), i % SUBPARTITIONS);
             if (i % 50 == 49) {
-                // Several in a row, of which some go on in the next block.
+                // Several in a row, some of which continue in the next block.
                 for (int k = 0; k < 5; k++) {
                     partition.broadcastRecord(record("all " + i + "." + k, k * 150));
                 }
@@ -66,7 +67,7 @@ class RangeTest {
     @AfterEach
     void close() throws InterruptedException {
         partition.release();
-        // A view that was let go of may still be looked after.
+        // A task may still work for a released view.
         executor.shutdown();
         assertTrue(executor.awaitTermination(20, TimeUnit.SECONDS));
         assertFalse(Files.exists(partition.settings().data()));
@@ -94,7 +95,7 @@ class RangeTest {
         long[] bytes = partition.getResultPartitionBytes().createSnapshot().getSubpartitionBytes();
         assertEquals(SUBPARTITIONS, bytes.length);
         for (long each : bytes) {
-            // Some 33 records of 350 bytes, 20 of 300, and two events; far less would be what is stored.
+            // Some 33 records of 350 bytes, 20 of 300, and two events. The stored bytes would be far fewer.
             assertTrue(each > 15_000 && each < 25_000, () -> "bytes " + each);
         }
     }

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Reading in bounded memory, without a cluster around it. */
+/** Reading in limited memory, without a cluster. */
 @Timeout(30)
 class ReadingTest {
     private static final int BUFFER = 4 << 10;
@@ -64,13 +64,13 @@ class ReadingTest {
         network.destroy();
     }
 
-    /** A finished partition whose bytes do not shrink unless {@code texts} are asked for. */
+    /** Writes a partition and finishes it; its bytes do not shrink unless {@code texts} is true. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, boolean texts, OutputReads reads)
             throws IOException {
         return write(codec, subpartitions, records, texts ? records : 0, reads);
     }
 
-    /** A finished partition of whose records the first {@code texts} shrink. */
+    /** Writes a partition and finishes it; the first {@code texts} of its records shrink. */
     private FaroResultPartition write(Codec codec, int subpartitions, int records, int texts, OutputReads reads)
             throws IOException {
         OutputSettings settings = new OutputSettings(folder.resolve("output" + partitions.size()), codec, BUFFER,
@@ -98,7 +98,7 @@ class ReadingTest {
         return new TestChannel(partition, subpartition, subpartition, BUFFER, CompressionCodec.LZ4);
     }
 
-    /** Reads to the end of a subpartition; returns how many bytes of data there were. */
+    /** Reads to the end of a subpartition; returns the number of bytes of data. */
     private static long drain(TestChannel channel) throws IOException, InterruptedException {
         long[] bytes = new long[1];
         boolean[] ended = new boolean[1];
@@ -112,7 +112,7 @@ class ReadingTest {
         return bytes[0];
     }
 
-    /** What two tasks read later lies in all of the memory, and what they read first is served. */
+    /** All memory holds the data that two tasks read later; the data that they read first is served nevertheless. */
     @Test
     void twoTasksReadTheSameTwoInOppositeOrder() throws Exception {
         OutputReads reads = new OutputReads(executor, new ReadMemory(96 << 10), new Decoders(), true);
@@ -136,7 +136,7 @@ class ReadingTest {
         }
     }
 
-    /** Consumers that take nothing hold what the memory allows for, and a buffer each. */
+    /** Consumers that take nothing hold as much as the memory allows, and a buffer each. */
     @Test
     void buffersOfManyConsumersAreBounded() throws Exception {
         int consumers = 100;
@@ -152,7 +152,8 @@ class ReadingTest {
             assertEquals(40L * RECORD, drain(channel));
         }
         assertTrue(memory.mostReady() > BUFFER * consumers / 2, () -> "most " + memory.mostReady());
-        assertTrue(memory.mostReady() <= bytes / 2 + (long) BUFFER * (consumers + 2), () -> "most " + memory.mostReady());
+        assertTrue(memory.mostReady() <= bytes / 2 + (long) BUFFER * (consumers + 2),
+                () -> "most " + memory.mostReady());
         assertTrue(memory.hasRoom() && memory.isUnused(), "all was given back");
     }
 
@@ -167,7 +168,7 @@ class ReadingTest {
         assertThrows(PartitionNotFoundException.class, () -> open(partition, 0));
     }
 
-    /** Between the making of a view and the opening of its files. */
+    /** The output is released after the view was made and before its files are opened. */
     @Test
     void anOutputThatIsReleasedBeforeItIsOpenedIsNotFound() {
         OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
@@ -178,11 +179,11 @@ class ReadingTest {
         assertInstanceOf(PartitionNotFoundException.class, failure.getCause());
     }
 
-    /** Partitions that are written at the same time sort in what each has of the network memory. */
+    /** Partitions that are written at the same time sort in their shares of the network memory. */
     @Test
     void sortBuffersAreSharesOfTheNetworkMemory() throws Exception {
         OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
-        // 64 buffers, of which the partition gets all, then half as many, then a quarter.
+        // There are 64 buffers, of which the partition gets all, then half, then a quarter.
         List<Integer> regions = new ArrayList<>();
         List<BufferPool> others = new ArrayList<>();
         for (int pools = 0; pools < 3; pools++) {
@@ -199,7 +200,7 @@ class ReadingTest {
         assertEquals(List.of(2, 4, 7), regions);
     }
 
-    /** Flink's decompressor reads what is handed on compressed. */
+    /** Flink's decompressor reads buffers that stay compressed. */
     @ParameterizedTest
     @EnumSource(value = Codec.class, names = {"LZ4", "ZSTD"})
     void compressedBlocksAreHandedOn(Codec codec) throws Exception {
@@ -221,21 +222,21 @@ class ReadingTest {
         channel.view().releaseAllResources();
     }
 
-    /** As in Flink's own shuffle, where it has messages of several buffers. */
+    /** As in Flink's own shuffle, if it has messages of several buffers. */
     @Test
     void smallBuffersGoTogether() throws Exception {
         assertEquals(EnvironmentInformation.getVersion().startsWith("2."), Message.canHoldSeveral());
         OutputReads reads = new OutputReads(executor, new ReadMemory(1 << 20), new Decoders(), true);
         // Eight blocks that shrink to little, and two events.
         TestChannel small = open(write(Codec.LZ4, 1, 30, true, reads), 0);
-        // As many of which each fills a buffer, but for the last.
+        // The same number, but each fills a buffer, except the last.
         TestChannel full = open(write(Codec.NONE, 1, 30, false, reads), 0);
         // Two blocks that shrink, and a short one that does not.
         TestChannel mixed = open(write(Codec.LZ4, 1, 9, 8, reads), 0);
         while (!small.hasNews() || !full.hasNews() || !mixed.hasNews()) {
             Thread.sleep(1);
         }
-        assertTrue(small.queuedWhenTold() > 1 || !Message.canHoldSeveral(), "told when a message is full");
+        assertTrue(small.queuedWhenNotified() > 1 || !Message.canHoldSeveral(), "notified when a message is full");
         assertEquals(30L * RECORD, drain(small));
         assertEquals(Message.canHoldSeveral() ? 1 + 2 : 8 + 2, small.messages());
         assertEquals(30L * RECORD, drain(full));
@@ -244,7 +245,7 @@ class ReadingTest {
         assertEquals(Message.canHoldSeveral() ? 2 + 2 : 3 + 2, mixed.messages());
     }
 
-    /** A block that its checksum fits and its codec does not know: no damage, but a writer's fault. */
+    /** A block with the right checksum that its codec cannot decode: not damage, but a fault of the writer. */
     @Test
     void blocksThatDoNotDecompressAreNotFound() throws Exception {
         for (boolean consumersDecompress : new boolean[] {false, true}) {
@@ -253,7 +254,7 @@ class ReadingTest {
             spoilFirstBlock(partition.settings());
             TestChannel channel = new TestChannel(partition, 0, 0, BUFFER, CompressionCodec.ZSTD);
             if (consumersDecompress) {
-                // Over the network it goes as it is: Flink's decompressor at the consumer finds it.
+                // Over the network it is sent as it is: Flink's decompressor at the consumer finds the fault.
                 channel.next(buffer -> assertThrows(RuntimeException.class, () -> channel.bytes(buffer)));
             } else {
                 assertTrue(channel.waitForFailure().getMessage().contains("malformed-block in data file"),
@@ -264,7 +265,7 @@ class ReadingTest {
         }
     }
 
-    /** Inverts a block's payload, and gives it the checksum of that. */
+    /** Inverts a block's payload, and makes its checksum fit. */
     private static void spoilFirstBlock(OutputSettings settings) throws IOException {
         try (Reader reader = Reader.openPair(settings.data(), settings.index(), ReaderOptions.DEFAULT);
                 BlockCursor block = reader.partition(0);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Damage makes Flink run the producer again, and the job has the right result, whoever meets the damage. */
+/** Damage makes Flink run the producer again, and the job has the right result, whichever consumer meets the damage. */
 class RecoveryTest {
     private static final String REMOTE = "RemoteTransportException";
 
@@ -46,12 +46,13 @@ class RecoveryTest {
         assertTrue(finished.right());
         assertEquals(2, finished.producers(), "runs of the producer");
         assertTrue(finished.failures().stream().anyMatch(failure -> run.local() != failure.contains(REMOTE)),
-                () -> "met by the consumer that was meant: " + finished.failures());
+                () -> "not met by the chosen consumer: " + finished.failures());
         for (String failure : finished.failures()) {
             assertTrue(failure.contains("PartitionNotFoundException"), failure);
             assertTrue(failure.contains(expected(run.damage())), failure);
         }
-        assertEquals(DamageTable.rowsOfPage().get(DamageTable.row(run)), DamageTable.text(ending), "what the page says");
+        assertEquals(DamageTable.rowsOfPage().get(DamageTable.row(run)), DamageTable.text(ending),
+                "the text on the page");
     }
 
     @Test
@@ -59,9 +60,9 @@ class RecoveryTest {
         assertEquals(runs().map(DamageTable::row).toList(), List.copyOf(DamageTable.rowsOfPage().keySet()));
     }
 
-    /** Flink's default for batch jobs. */
+    /** Flink's default for batch jobs is to restart nothing. */
     @Test
-    void withoutRestartsTheJobSaysWhatIsDamaged() throws Exception {
+    void withoutRestartsTheJobReportsTheDamage() throws Exception {
         DamagedRun run = new DamagedRun(Shuffle.FARO, Damage.BIT_OF_TEXT, true, false);
         Ending ending = run.run(folder, Map.of("restart-strategy.type", "none"));
         Ending.Failed failed = assertInstanceOf(Ending.Failed.class, ending);

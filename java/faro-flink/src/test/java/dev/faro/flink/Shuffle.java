@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-/** Whose files a job's blocking partitions are. */
+/** The shuffle that makes the files of a job's blocking partitions. */
 enum Shuffle {
     STOCK(ObservedFactory.Stock.class),
     FARO(ObservedFactory.Faro.class);

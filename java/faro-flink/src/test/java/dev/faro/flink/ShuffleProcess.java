@@ -20,16 +20,17 @@ final class ShuffleProcess implements AutoCloseable {
     private final BufferedReader answers;
 
     /**
-     * Starts one.
+     * Starts a process.
      *
      * @param shuffle its name
-     * @param folder for its files
+     * @param folder the folder for its files
      * @param what its job
      * @param memory options of the virtual machine
      */
     ShuffleProcess(String shuffle, Path folder, JobCase what, List<String> memory) throws IOException {
         this.shuffle = shuffle;
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<String> command = new ArrayList<>(List.of(java));
         command.addAll(memory);
         OPENED.forEach(name -> command.add("--add-opens=java.base/" + name + "=ALL-UNNAMED"));
         if (System.getProperty("faro.spec") != null) {
@@ -41,7 +42,7 @@ final class ShuffleProcess implements AutoCloseable {
         answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Has it run its job once. */
+    /** Makes it run its job once. */
     OneShuffle.Answer run() throws IOException {
         String answer = null;
         try {
@@ -49,7 +50,7 @@ final class ShuffleProcess implements AutoCloseable {
             process.getOutputStream().flush();
             answer = answers.readLine();
         } catch (IOException e) {
-            // It has ended.
+            // The process has ended.
         }
         if (answer == null) {
             throw new IOException(shuffle + ": its process ended early");
@@ -57,7 +58,7 @@ final class ShuffleProcess implements AutoCloseable {
         return mapper.readValue(answer, OneShuffle.Answer.class);
     }
 
-    /** Ends it. */
+    /** Ends the process. */
     @Override
     public void close() {
         process.destroy();

@@ -25,13 +25,13 @@ final class TestChannel implements BufferAvailabilityListener {
     private final BufferDecompressor decompressor;
     private final ResultSubpartitionView view;
     private final int bufferSize;
-    /** Of a message, in which several may be. */
+    /** The buffers of the current message, which may have several. */
     private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
     private int sequence;
     private int messages;
-    private volatile int queuedWhenTold;
+    private volatile int queuedWhenNotified;
 
-    /** A channel for the subpartitions from {@code from} to {@code to}. */
+    /** Makes a channel for the subpartitions from {@code from} to {@code to}, both included. */
     TestChannel(ResultPartition partition, int from, int to, int bufferSize, CompressionCodec codec)
             throws IOException {
         this.bufferSize = bufferSize;
@@ -42,17 +42,17 @@ final class TestChannel implements BufferAvailabilityListener {
     @Override
     public void notifyDataAvailable(ResultSubpartitionView which) {
         if (!hasNews()) {
-            queuedWhenTold = which.getNumberOfQueuedBuffers();
+            queuedWhenNotified = which.getNumberOfQueuedBuffers();
         }
         available.release();
     }
 
-    /** Has a test look at the next buffer. */
+    /** Looks at a buffer, for a test. */
     interface Look {
         void at(Buffer buffer) throws IOException;
     }
 
-    /** Waits for the next buffer as it comes, and recycles it. */
+    /** Waits for the next buffer, as it comes from the view, and recycles it. */
     void next(Look look) throws IOException, InterruptedException {
         if (buffers.isEmpty()) {
             nextMessage();
@@ -69,7 +69,7 @@ final class TestChannel implements BufferAvailabilityListener {
         BufferAndBacklog next = view.getNextBuffer();
         while (next == null) {
             assertFalse(view.isReleased(), () -> "failed: " + view.getFailureCause());
-            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that there is more");
+            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "notified that there is more");
             next = view.getNextBuffer();
         }
         Buffer message = next.buffer();
@@ -93,34 +93,35 @@ final class TestChannel implements BufferAvailabilityListener {
         }
     }
 
-    /** How many messages there were when the channel was told of some while it knew of none. */
-    int queuedWhenTold() {
-        return queuedWhenTold;
+    /** The number of messages when the channel was notified while it knew of none. */
+    int queuedWhenNotified() {
+        return queuedWhenNotified;
     }
 
-    /** How many messages there were. */
+    /** The number of messages. */
     int messages() {
         return messages;
     }
 
-    /** Waits until the view has failed, and says what with. */
+    /** Waits until the view has failed, and returns the failure. */
     Throwable waitForFailure() throws InterruptedException {
         while (!view.isReleased()) {
-            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "told that it failed");
+            assertTrue(available.tryAcquire(20, TimeUnit.SECONDS), "notified that it failed");
         }
         return view.getFailureCause();
     }
 
     /** The bytes of a buffer, decompressed. */
     byte[] bytes(Buffer buffer) {
-        Buffer plain = buffer.isCompressed() ? decompressor.decompressToIntermediateBuffer(buffer) : buffer.retainBuffer();
+        Buffer plain = buffer.isCompressed()
+                ? decompressor.decompressToIntermediateBuffer(buffer) : buffer.retainBuffer();
         byte[] bytes = new byte[plain.readableBytes()];
         plain.getNioBufferReadable().get(bytes);
         plain.recycleBuffer();
         return bytes;
     }
 
-    /** Whether something was said to be there, now or before. */
+    /** Whether the channel was notified, now or before. */
     boolean hasNews() {
         return available.availablePermits() > 0;
     }

@@ -17,13 +17,13 @@ import org.apache.flink.types.Row;
 /**
  * Queries of TPC-H in Flink's SQL, over the files that tpchgen makes.
  *
- * @param folder with a {@code .tbl} file of each table; its lines end with a delimiter
+ * @param folder has a {@code .tbl} file for each table; lines end with a delimiter
  */
 record Tpch(Path folder) {
-    /** The queries: aggregation, joins of three and of six tables, a join of a table with its own aggregation. */
+    /** The queries: aggregation, joins of three and of six tables, a join of a table with an aggregation of itself. */
     static final List<String> QUERIES = List.of("q1", "q3", "q5", "q9", "q18");
 
-    /** A query as a job that finds its rows. */
+    /** A query as a job with its rows as results. */
     DataStream<String> query(String name, StreamExecutionEnvironment environment) {
         StreamTableEnvironment tables =
                 StreamTableEnvironment.create(environment, EnvironmentSettings.inBatchMode());
@@ -40,7 +40,7 @@ record Tpch(Path folder) {
         String table = statement.substring(from + 2, statement.indexOf('}', from));
         Path file = folder.resolve(table + ".tbl").toAbsolutePath();
         if (!Files.exists(file)) {
-            throw new IllegalStateException("expected a table of TPC-H in " + file + ", which make test-flink makes");
+            throw new IllegalStateException("expected a table of TPC-H in " + file + "; make test-flink makes it");
         }
         return statement.replace("${" + table + "}",
                 "'connector' = 'filesystem', 'format' = 'csv', 'csv.field-delimiter' = '|',"

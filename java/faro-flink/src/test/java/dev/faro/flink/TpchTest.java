@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** SQL jobs over the tables of TPC-H have the results that they have with Flink's own shuffle. */
+/** SQL jobs over the tables of TPC-H have the same results as with Flink's own shuffle. */
 class TpchTest {
     private static final int SLOTS = 2;
     private static final int PARALLELISM = 4;

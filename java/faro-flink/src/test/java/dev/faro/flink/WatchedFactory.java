@@ -15,18 +15,18 @@ import org.apache.flink.runtime.shuffle.ShuffleEnvironmentContext;
 import org.apache.flink.runtime.shuffle.ShuffleIOOwnerContext;
 
 /**
- * Faro's factory, that remembers the partitions of all task managers in this process, and calls a test when a consumer is
- * set up: then what it reads is finished, and not opened yet.
+ * Faro's factory, which records the partitions of all task managers in this process, and calls a test when a consumer
+ * is set up: its input is then finished, and not opened yet.
  */
 public final class WatchedFactory extends FaroShuffleServiceFactory {
     static final List<FaroResultPartition> PARTITIONS = new CopyOnWriteArrayList<>();
-    /** How often a task wrote partitions of Faro's and others. */
+    /** The number of times that a task wrote partitions of Faro's and others. */
     static final AtomicInteger MIXED = new AtomicInteger();
-    /** What the gates that read blocking partitions decompress with. */
+    /** The decompressors of the gates that read blocking partitions. */
     static final List<BlockDecompressor> DECOMPRESSORS = new CopyOnWriteArrayList<>();
     static volatile Consumer<List<FaroResultPartition>> beforeReading;
 
-    /** Forgets what was before. */
+    /** Clears the records. */
     static void reset() {
         PARTITIONS.clear();
         MIXED.set(0);

@@ -14,28 +14,29 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The files of a finished partition, and where in them the blocks lie that one subpartition alone reads.
+ * The files of a finished partition, and the positions of the blocks that only one subpartition reads.
  *
  * @param blocks in the order in which they are read
  */
 record WrittenOutput(Path data, Path index, List<Block> blocks) {
-    /** Bytes of an entry of the index of Flink's own files: offset and length of one subpartition in one region. */
+    /** The size of an entry in the index of Flink's own files: offset and length of one subpartition in one region. */
     private static final int ENTRY = 16;
-    /** Bytes before a buffer in Flink's own files: type, whether it is compressed, length. */
+    /** The size of the header of a buffer in Flink's own files: type, whether it is compressed, length. */
     private static final int HEADER = 8;
-    /** Bytes before the LZ4 block in a compressed buffer: compressed and original length. */
+    /** The bytes before the LZ4 block in a compressed buffer: compressed and original length. */
     private static final int LENGTHS = 8;
 
     /**
-     * Offsets in the data file.
+     * A block, by offsets in the data file.
      *
-     * @param from where its header begins
-     * @param size where its header says how long it is, least significant byte first
-     * @param payload where the compressed bytes begin, or the plain ones
+     * @param from the offset of its header
+     * @param size the offset of its size in the header, least significant byte first
+     * @param payload the offset of its bytes, compressed or plain
+     * @param to the offset after the block
      */
     record Block(long from, long size, long payload, long to) {}
 
-    /** The only output below a folder. */
+    /** Finds the only output below a folder. */
     static WrittenOutput find(Shuffle shuffle, Path folder, int subpartition, int subpartitions) throws IOException {
         Path data = only(folder, ".data");
         Path index = only(folder, ".index");
@@ -62,7 +63,8 @@ record WrittenOutput(Path data, Path index, List<Block> blocks) {
             while (blocks.next()) {
                 if (!blocks.isShared()) {
                     long payload = blocks.offset() + BlockHeader.SIZE;
-                    found.add(new Block(blocks.offset(), blocks.offset(), payload, payload + blocks.storedPayload().remaining()));
+                    long end = payload + blocks.storedPayload().remaining();
+                    found.add(new Block(blocks.offset(), blocks.offset(), payload, end));
                 }
             }
         }

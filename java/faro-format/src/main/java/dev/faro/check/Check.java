@@ -21,7 +21,7 @@ import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
 import dev.faro.reader.Reader;
 
-/** Checks a whole output in the order of CHK-1. */
+/** Checks a whole output, in the order of CHK-1. */
 public final class Check {
     private final FinishedReader output;
     private final FileHeader header;
@@ -34,7 +34,7 @@ public final class Check {
     private final PartitionCounters ownNext = new PartitionCounters();
     private long sharedNext;
     private long blocks;
-    /** Those that were found. */
+    /** The number of dictionaries found so far. */
     private int dictionaries;
 
     private Check(FinishedReader output, boolean decode) {
@@ -49,7 +49,13 @@ public final class Check {
     }
 
     /**
-     * Checks an output that was opened, which is step 1. Checksums are verified whether the reader verifies them or not.
+     * Checks an output. Opening it was step 1 of CHK-1; this makes the other steps. It verifies checksums even if the
+     * reader does not.
+     * <pre>{@code
+     * try (Reader reader = Reader.open(Path.of("orders"), ReaderOptions.DEFAULT)) {
+     *     CheckReport report = Check.check(reader, CheckLevel.DECODE);
+     * }
+     * }</pre>
      *
      * @throws FaroException the first fault
      */
@@ -74,7 +80,7 @@ public final class Check {
         STORED, PLAIN, RECORDS
     }
 
-    /** Steps 2 and 3. */
+    /** Makes steps 2 and 3. */
     private void checkMetadata() throws FaroException {
         FileSet files = output.files();
         boolean inSingle = files.isSingle() && header.hasDictionaries();
@@ -84,22 +90,22 @@ public final class Check {
         long at = FileHeader.SIZE;
         long count = 0;
         int region = 0;
-        boolean behindData = false;
+        boolean afterData = false;
         while (at < footer) {
-            boolean beforeData = files.isSingle() && region < directory.size() && !behindData;
+            boolean beforeData = files.isSingle() && region < directory.size() && !afterData;
             if (beforeData && at == directory.dataOffset(region)) {
                 at = directory.messageOffset(region);
-                behindData = true;
+                afterData = true;
                 continue;
             }
             boolean schema = header.framing() == Framing.ARROW && at == FileHeader.SIZE;
-            Context place = new Context(
-                    false, !beforeData, false, schema && !behindData, inSingle && !behindData, !behindData);
+            Context context = new Context(
+                    false, !beforeData, false, schema && !afterData, inSingle && !afterData, !afterData);
             long end = beforeData ? directory.dataOffset(region) : footer;
-            metadata.read(at, end, end, place, BlockHeader.NO_PARTITION, Sequence.exactly(count++));
+            metadata.read(at, end, end, context, BlockHeader.NO_PARTITION, Sequence.exactly(count++));
             if (metadata.kind() == BlockKind.REGION) {
                 checkRegion(metadata, region++);
-                behindData = false;
+                afterData = false;
             } else if (metadata.kind() == BlockKind.DICTIONARY) {
                 checkDictionary(metadata);
             }
@@ -129,7 +135,7 @@ public final class Check {
                 && directory.dictionaryOffset(dictionaries) == block.offset()
                 && directory.dictionarySize(dictionaries) == block.storedSize();
         if (!known) {
-            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a dictionary that the footer has", "another");
+            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "the dictionary that the footer lists", "another");
         }
         block.checkDictionaryBytes();
         dictionaries++;
@@ -139,7 +145,8 @@ public final class Check {
         boolean known = number < directory.size() && directory.messageOffset(number) == block.offset()
                 && directory.messageSize(number) == block.storedSize();
         if (!known) {
-            throw block.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a region message that the directory has", "another");
+            throw block.fault(
+                    ErrorCode.INCONSISTENT_INDEX, 0, "the region message that the directory lists", "another");
         }
         RegionIndex.Expected expected =
                 new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
@@ -173,7 +180,7 @@ public final class Check {
         }
     }
 
-    /** Steps 4 and 7. */
+    /** Makes steps 4 and 7. */
     private void checkStatistics(FooterStatistics.Counter counted, Kind kind) throws FaroException {
         if (statistics == null) {
             return;
@@ -185,11 +192,12 @@ public final class Check {
         };
         if (!same) {
             throw output.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
-                    output.opening().footerOffset() + BlockHeader.SIZE, "statistics as counted", kind + " that differ");
+                    output.opening().footerOffset() + BlockHeader.SIZE,
+                    "statistics that agree with the blocks", kind + " statistics that differ");
         }
     }
 
-    /** Steps 5 and 6. */
+    /** Makes steps 5 and 6. */
     private void checkBlocks() throws FaroException {
         ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
                 BlockReader.ofExtents(output.files().data(), header.fileId(), output.limits(), true)

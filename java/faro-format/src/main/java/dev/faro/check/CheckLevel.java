@@ -1,11 +1,11 @@
 package dev.faro.check;
 
-/** How deep a check goes (CHK-1); each level includes those before it. */
+/** How much a check covers (CHK-1). Each level includes the levels before it. */
 public enum CheckLevel {
-    /** Headers, tail, all metadata, stored statistics. */
+    /** Headers, tail, all metadata, and the statistics of stored bytes. */
     STRUCTURE,
-    /** Also every partition block but its decoding. */
+    /** Also every partition block, without decoding it. */
     CHECKSUMS,
-    /** Also what blocks decode to, and the other statistics. */
+    /** Also the decoded contents of blocks, and the other statistics. */
     DECODE
 }

@@ -1,9 +1,9 @@
 package dev.faro.check;
 
 /**
- * What a check found in an output without a fault.
+ * The result of a check that found no fault.
  *
- * @param regions of the output
- * @param blocks partition blocks of the output; -1 at level {@link CheckLevel#STRUCTURE}
+ * @param regions the number of regions
+ * @param blocks the number of partition blocks; -1 at level {@link CheckLevel#STRUCTURE}
  */
 public record CheckReport(int regions, long blocks) {}

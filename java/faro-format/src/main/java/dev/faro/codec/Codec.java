@@ -1,6 +1,6 @@
 package dev.faro.codec;
 
-/** How a writer compresses data blocks; the ordinal is the number in the block header (BLK). */
+/** How a block's payload is compressed. The ordinal is the number in the block header (BLK). */
 public enum Codec {
     /** Stored as it is. */
     NONE,

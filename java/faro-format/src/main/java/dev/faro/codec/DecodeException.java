@@ -1,6 +1,6 @@
 package dev.faro.codec;
 
-/** A payload does not decode (COD). It has no stack trace, since the caller makes a fault with code and offset of it. */
+/** A payload does not decode (COD). It has no stack trace: the caller turns it into a fault with code and offset. */
 public final class DecodeException extends Exception {
     private static final long serialVersionUID = 1;
     private final boolean beyondLimit;
@@ -10,7 +10,7 @@ public final class DecodeException extends Exception {
         this.beyondLimit = beyondLimit;
     }
 
-    /** Whether the payload may be valid, but needs more than a limit allows (COD-5). */
+    /** Whether the payload may be valid but needs more than a limit allows (COD-5). */
     public boolean beyondLimit() {
         return beyondLimit;
     }

@@ -10,8 +10,8 @@ import net.jpountz.lz4.LZ4Factory;
 import net.jpountz.lz4.LZ4SafeDecompressor;
 
 /**
- * Decompresses payloads (COD), keeping its context and the memory of its result. One per owner; not for several threads
- * at once.
+ * Decompresses payloads (COD). It keeps its context and the memory of its result, and is not safe for use by several
+ * threads at once.
  */
 public final class Decoder {
     /** The payload as it is. */
@@ -22,25 +22,28 @@ public final class Decoder {
     public static final int ZSTD = 2;
 
     private static final Cleaner CLEANER = Cleaner.create();
-    /** Largest exponent of a window that libzstd takes. */
-    private static final int MOST_WINDOW_LOG = 31;
+    /** The largest exponent of a window that libzstd accepts. */
+    private static final int MAX_WINDOW_LOG = 31;
 
     private ZstdDecompressCtx zstd;
     private int windowLog;
-    /** What the context refers to, or null. */
+    /** The dictionary that the context refers to, or null. */
     private DictionaryDigest dictionary;
     private ByteBuffer result = ByteBuffer.allocateDirect(0);
 
-    /** A decoder, which takes its memory when it is first used. */
+    /** Makes a decoder, which allocates memory at its first use. */
     public Decoder() {}
 
     /**
-     * Decompresses a payload, which must be used up and give exactly {@code plainSize} bytes (COD-1).
+     * Decompresses a payload. All of it must be used, and the result must have exactly {@code plainSize} bytes (COD-1).
      *
-     * @param stored a direct little-endian buffer from 0 to its limit
-     * @param maxWindow the largest window of a Zstandard frame in bytes
-     * @param digest what a Zstandard frame was compressed with, or null
-     * @return memory of this decoder, which its next use changes; little-endian
+     * @param codec {@link #NONE}, {@link #LZ4} or {@link #ZSTD}
+     * @param stored a direct little-endian buffer, read from 0 to its limit
+     * @param plainSize the size of the result in bytes
+     * @param maxWindow the maximum window of a Zstandard frame in bytes
+     * @param digest the dictionary that the Zstandard frame was compressed with, or null
+     * @return a little-endian buffer in this decoder's memory, which is valid until the next call
+     * @throws DecodeException if the payload is not valid, or needs a window that is larger than {@code maxWindow}
      */
     public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow, DictionaryDigest digest)
             throws DecodeException {
@@ -74,8 +77,8 @@ public final class Decoder {
 
     private void decodeZstd(ByteBuffer stored, ByteBuffer target, long maxWindow, DictionaryDigest digest)
             throws DecodeException {
-        int wantedLog = Math.min(MOST_WINDOW_LOG, 64 - Long.numberOfLeadingZeros(Math.max(maxWindow, 1024) - 1));
-        // Without a dictionary only a context is that was made anew.
+        int wantedLog = Math.min(MAX_WINDOW_LOG, 64 - Long.numberOfLeadingZeros(Math.max(maxWindow, 1024) - 1));
+        // A context that has had a dictionary cannot go back to none, so a new one is made.
         if (zstd == null || wantedLog != windowLog || digest == null && dictionary != null) {
             configure(wantedLog);
         }
@@ -88,7 +91,7 @@ public final class Decoder {
             int left;
             do {
                 left = stored.remaining() + target.remaining();
-                // Streaming, since the one-shot decoder takes blocks that regenerate more than a window allows.
+                // The one-shot decoder accepts blocks that are larger than the window allows, so this one streams.
                 done = zstd.decompressDirectByteBufferStream(target, stored);
             } while (!done && stored.remaining() + target.remaining() < left);
         } catch (ZstdException e) {
@@ -103,7 +106,7 @@ public final class Decoder {
         }
     }
 
-    /** Makes the context ready for a new frame; a reset forgets its parameters and its dictionary. */
+    /** Prepares the context for a new frame; a reset clears its parameters and its dictionary. */
     private void configure(int wantedLog) {
         if (zstd == null) {
             ZstdDecompressCtx context = new ZstdDecompressCtx();
@@ -117,7 +120,7 @@ public final class Decoder {
         dictionary = null;
     }
 
-    /** Loaded when first needed. The C library, since ports judge the end of a block differently (COD-2). */
+    /** Loaded at its first use. The C library is used because ports judge the end of a block differently (COD-2). */
     private static final class Lz4 {
         static final LZ4SafeDecompressor DECOMPRESSOR = LZ4Factory.nativeInstance().safeDecompressor();
     }

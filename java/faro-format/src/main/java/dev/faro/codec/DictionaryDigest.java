@@ -3,9 +3,9 @@ package dev.faro.codec;
 import com.github.luben.zstd.ZstdDictDecompress;
 import java.nio.ByteBuffer;
 
-/** A Zstandard dictionary made ready for decoders, which share it, also between threads. */
+/** A Zstandard dictionary that is ready for decoders. Decoders in several threads may share it. */
 public final class DictionaryDigest {
-    /** Least bytes of a dictionary (DIC-4). */
+    /** The minimum size of a dictionary in bytes (DIC-4). */
     public static final int LEAST = 8;
     /** The bytes 37 A4 30 EC as a little-endian number. */
     private static final int MAGIC = 0xEC30A437;
@@ -30,9 +30,9 @@ public final class DictionaryDigest {
     }
 
     /**
-     * Whether bytes begin like a dictionary, and are enough for one (DIC-4).
+     * Whether the bytes begin as a dictionary does, and have the minimum size (DIC-4).
      *
-     * @param bytes little-endian, from 0 to its limit
+     * @param bytes little-endian, read from 0 to its limit
      */
     public static boolean isDictionary(ByteBuffer bytes) {
         return bytes.limit() >= LEAST && bytes.getInt(0) == MAGIC;

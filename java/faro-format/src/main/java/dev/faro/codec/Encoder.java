@@ -7,24 +7,27 @@ import java.nio.ByteBuffer;
 import net.jpountz.lz4.LZ4Compressor;
 import net.jpountz.lz4.LZ4Factory;
 
-/** Compresses payloads, keeping its context. One per owner; not for several threads at once. */
+/** Compresses payloads. It keeps its context, and is not safe for use by several threads at once. */
 public final class Encoder implements Closeable {
-    /** Blocks of so many plain bytes or more have enough of a past of their own: no dictionary is for them (DIC-7). */
+    /**
+     * Blocks of this plain size or more are compressed without a dictionary, because they have enough content of their
+     * own to refer to (DIC-7). In bytes.
+     */
     public static final int SMALL_BLOCK = 16 << 10;
 
     private final int codec;
     private final int level;
     private final LZ4Compressor lz4;
     private final ZstdCompressCtx zstd;
-    /** For small blocks, with the dictionary of that number. */
+    /** The context for small blocks, with the dictionary {@link #dictionary}. */
     private ZstdCompressCtx trained;
     private int dictionary;
 
     /**
-     * An encoder.
+     * Makes an encoder.
      *
      * @param codec {@link Decoder#NONE}, {@link Decoder#LZ4} or {@link Decoder#ZSTD}
-     * @param level level of Zstandard, 1 to 19, whose windows are 8 MiB at most (COD-5)
+     * @param level the level of Zstandard, 1 to 19; windows have at most 8 MiB (COD-5)
      */
     public Encoder(int codec, int level) {
         this.codec = codec;
@@ -39,30 +42,33 @@ public final class Encoder implements Closeable {
     }
 
     /**
-     * Compresses small blocks with a dictionary from now on; only an encoder of Zstandard does.
+     * Compresses small blocks with a dictionary from now on. An encoder of another codec than Zstandard ignores the
+     * call.
      *
-     * @param number of the dictionary in the file
-     * @param leastMatch bytes of the shortest match that is looked for; 0 for what the level says
+     * @param bytes the dictionary
+     * @param number the number of the dictionary in the file
+     * @param minMatch the length of the shortest match to look for, in bytes; 0 for the default of the level
      */
-    public void use(byte[] bytes, int number, int leastMatch) {
+    public void use(byte[] bytes, int number, int minMatch) {
         if (zstd == null) {
             return;
         }
         if (trained == null) {
             trained = context(level);
         }
-        if (leastMatch > 0) {
-            trained.setMinMatch(leastMatch);
+        if (minMatch > 0) {
+            trained.setMinMatch(minMatch);
         }
         if (level == 1) {
-            // As level 1 has it for its smallest inputs: with a dictionary it would take less, and find less.
+            // The table size of level 1 for its smallest inputs: with a dictionary zstd would choose a smaller one, and
+            // find less.
             trained.setHashLog(15);
         }
         trained.loadDict(bytes);
         dictionary = number;
     }
 
-    /** The number of the dictionary that a block of so many plain bytes is compressed with, or 0. */
+    /** The number of the dictionary for a block of {@code plainSize} bytes, or 0. */
     public int dictionaryFor(int plainSize) {
         return plainSize < SMALL_BLOCK ? dictionary : 0;
     }
@@ -72,16 +78,16 @@ public final class Encoder implements Closeable {
         return codec;
     }
 
-    /** Bytes that compressing so many may take at most; may exceed what a buffer holds. */
+    /** The maximum size of the result for {@code plainSize} bytes; may be more than a buffer holds. */
     public long bound(int plainSize) {
         return codec == Decoder.LZ4 ? (long) plainSize + plainSize / 255 + 16 : Zstd.compressBound(plainSize);
     }
 
     /**
-     * Compresses {@code plainSize} bytes from the start of a direct buffer to index {@code at} of another, which has
-     * room for {@link #bound} bytes.
+     * Compresses the first {@code plainSize} bytes of a direct buffer. The result begins at index {@code at} of {@code
+     * target}, which must have room for {@link #bound} bytes.
      *
-     * @return the compressed size, not always smaller
+     * @return the size of the result in bytes, which may be larger than {@code plainSize}
      */
     public int encode(ByteBuffer plain, int plainSize, ByteBuffer target, int at) {
         int room = (int) bound(plainSize);

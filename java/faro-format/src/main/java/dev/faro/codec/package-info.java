@@ -1,2 +1,2 @@
-/** Compression of payloads, also for programs that hand over or take stored blocks (COD, DIC). */
+/** Compression of payloads (COD, DIC). Programs that pass stored blocks on without decoding them use it directly. */
 package dev.faro.codec;

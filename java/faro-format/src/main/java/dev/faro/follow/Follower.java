@@ -8,9 +8,19 @@ import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
 
 /**
- * An output that may still be written (FOL): {@link #poll} makes the regions readable that were committed since. Regions
- * never change, so cursors stay valid. Safe to share between threads. A follower uses whole region messages, whatever
- * {@link ReaderOptions#lookup} says.
+ * Reads an output that may still be written (FOL). {@link #poll} makes the regions readable that were committed since
+ * the last call. Regions never change, so cursors stay valid. Safe to share between threads.
+ *
+ * <pre>{@code
+ * try (Follower follower = Follower.open(Path.of("orders"), ReaderOptions.DEFAULT)) {
+ *     while (!follower.poll()) {
+ *         Thread.sleep(100);
+ *     }
+ *     // The file is finished, and all of its regions are readable.
+ * }
+ * }</pre>
+ *
+ * <p>A follower reads whole region messages and ignores {@link ReaderOptions#lookup}.
  */
 public final class Follower extends PartitionReader {
     private final GrowingReader output;
@@ -21,18 +31,19 @@ public final class Follower extends PartitionReader {
     }
 
     /**
-     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever exists. An
-     * ending of these says which; it is not a part of NAME. Before the first {@link #poll} the output has no regions.
+     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever
+     * exists. If {@code name} ends with {@code .faro}, {@code .data} or {@code .index}, the ending says which layout to
+     * open, and NAME is the part before it. Until the first {@link #poll} the output has no regions.
      *
-     * @throws FaroException the first check of FOL-1 that fails, {@code io}, or {@code invalid-argument} if both layouts
-     *     exist
+     * @throws FaroException the first check of FOL-1 that fails, {@code io}, or {@code invalid-argument} if both
+     *     layouts exist
      */
     public static Follower open(Path name, ReaderOptions options) throws FaroException {
         return new Follower(GrowingReader.open(FileSet.open(name), options));
     }
 
     /**
-     * Opens a pair. Before the first {@link #poll} it has no regions.
+     * Opens a pair. Until the first {@link #poll} it has no regions.
      *
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}
      */
@@ -41,7 +52,7 @@ public final class Follower extends PartitionReader {
     }
 
     /**
-     * Opens a single file. Before the first {@link #poll} it has no regions.
+     * Opens a single file. Until the first {@link #poll} it has no regions.
      *
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}
      */
@@ -52,14 +63,14 @@ public final class Follower extends PartitionReader {
     /**
      * Looks for regions that were committed since the last call.
      *
-     * @return whether the file is finished
-     * @throws FaroException the first fault; regions before it are readable
+     * @return whether the file is finished; it does not change any more then
+     * @throws FaroException the first fault; the regions before it are readable
      */
     public boolean poll() throws FaroException {
         return output.poll();
     }
 
-    /** Whether the file was finished when {@link #poll} last looked. */
+    /** Whether the file was finished at the last {@link #poll}. */
     public boolean isFinished() {
         return output.isFinished();
     }

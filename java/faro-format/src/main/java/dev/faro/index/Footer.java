@@ -3,11 +3,11 @@ package dev.faro.index;
 import java.util.Map;
 
 /**
- * What the footer says of an output, besides where its regions are (FTR).
+ * What the footer states about an output, except where its regions are (FTR).
  *
- * @param dataSize size of the data file in bytes; in a single file, the footer block's offset
- * @param statistics or null if none were kept
- * @param properties in the order of their keys' bytes; unchangeable
- * @param createdBy the writing program, or null
+ * @param dataSize the size of the data file in bytes; in a single file, the offset of the footer block
+ * @param statistics the statistics, or null if the writer kept none
+ * @param properties in the order of the bytes of their keys; immutable
+ * @param createdBy the program that wrote the output, or null
  */
 public record Footer(long dataSize, Statistics statistics, Map<String, String> properties, String createdBy) {}

@@ -1,44 +1,44 @@
 package dev.faro.index;
 
 /**
- * One committed region: where the extents of its partitions are. Unchangeable, to be shared between threads. Offsets are
- * absolute, in bytes, in the data file or single file. A slot is an own extent, which may be empty in a dense region.
+ * A committed region: where the extents of its partitions are. Immutable, and safe to share between threads. Offsets
+ * are absolute, in bytes, in the data file or single file. A slot is an own extent; in a dense region it may be empty.
  */
 public interface Region {
-    /** The region's number, from 0 on. */
+    /** The number of the region, counted from 0. */
     int sequence();
 
-    /** Where its blocks begin. */
+    /** The offset of the first block. */
     long dataOffset();
 
-    /** Where its blocks end. */
+    /** The offset after the last block. */
     long dataEnd();
 
-    /** Count of the slots. */
+    /** The number of slots. */
     int slots();
 
-    /** Where the own extent of a slot begins; for the slot after the last, where the own extents end. */
+    /** The offset of a slot's extent. For the slot after the last, the offset where the own extents end. */
     long start(int slot);
 
     /** The partition of a slot. */
     int partitionOf(int slot);
 
-    /** The slot of one of the file's partitions, or -1 if it has none. */
+    /** The slot of one of the file's partitions, or -1 if the partition has none. */
     int slotOf(int partition);
 
-    /** Sequence of the first block of a slot, in files with the reader feature {@code selective} (REG-9). */
+    /** The sequence of a slot's first block, in files with the reader feature {@code selective} (REG-9). */
     long firstBlock(int slot);
 
-    /** Count of the shared extents. */
+    /** The number of shared extents. */
     int sharedCount();
 
-    /** Where a shared extent begins. */
+    /** The offset of a shared extent. */
     long sharedStart(int shared);
 
-    /** Where a shared extent ends. */
+    /** The offset after a shared extent. */
     long sharedEnd(int shared);
 
-    /** Sequence of the first block of a shared extent (REG-11). */
+    /** The sequence of a shared extent's first block (REG-11). */
     long sharedFirstBlock(int shared);
 
     /** Whether a shared extent is for every partition of the file. */
@@ -47,9 +47,9 @@ public interface Region {
     /** Whether one of the file's partitions reads a shared extent (REG-7). */
     boolean isMember(int shared, int partition);
 
-    /** The first partition from {@code from} to before {@code to} that reads a shared extent, or -1. */
+    /** The first partition in [from, to) that reads a shared extent, or -1 if none does. */
     int nextMember(int shared, int from, int to);
 
-    /** Bytes of the extents that a partition reads, headers and padding included. */
+    /** The size in bytes of the extents that a partition reads, with block headers and padding. */
     long storedBytes(int partition);
 }

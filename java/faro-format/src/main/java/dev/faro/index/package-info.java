@@ -1,2 +1,2 @@
-/** What an index says: regions, the footer, its statistics. */
+/** The contents of an index: regions, the footer, the statistics. */
 package dev.faro.index;

@@ -10,8 +10,16 @@ import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
- * Encodes a key of one or more values and hashes it to a partition (KEY): a convention for tools, no part of the file.
- * Add the values in order, ask for the hash, {@link #clear} and go on. Not for several threads.
+ * Encodes a key of one or more values, and hashes it to a partition (KEY). This is a convention for tools; files do not
+ * depend on it. Not for several threads.
+ *
+ * <pre>{@code
+ * KeyHash key = new KeyHash();
+ * for (Row row : rows) {
+ *     int partition = key.clear().add(row.country()).add(row.id()).partition(0, 64);
+ *     writer.write(partition, row.bytes());
+ * }
+ * }</pre>
  */
 public final class KeyHash {
     static final byte NULL = 0;
@@ -29,7 +37,7 @@ public final class KeyHash {
 
     private ByteBuffer key = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
 
-    /** An empty key. */
+    /** Makes an empty key. */
     public KeyHash() {}
 
     private ByteBuffer room(int size) {
@@ -40,13 +48,13 @@ public final class KeyHash {
         return key;
     }
 
-    /** Begins a new key. */
+    /** Starts a new key. */
     public KeyHash clear() {
         key.clear();
         return this;
     }
 
-    /** Adds null. */
+    /** Adds a null. */
     public KeyHash addNull() {
         room(1).put(NULL);
         return this;
@@ -58,13 +66,13 @@ public final class KeyHash {
         return this;
     }
 
-    /** Adds an integer of any width, or what stores a date or time. */
+    /** Adds an integer of any width, or the integer that represents a date or time. */
     public KeyHash add(long value) {
         room(9).put(SIGNED).putLong(value);
         return this;
     }
 
-    /** Adds an unsigned 64-bit integer. */
+    /** Adds an integer, taken as an unsigned 64-bit value. */
     public KeyHash addUnsigned(long value) {
         room(9).put(value < 0 ? UNSIGNED : SIGNED).putLong(value);
         return this;
@@ -73,7 +81,7 @@ public final class KeyHash {
     /**
      * Adds an integer.
      *
-     * @throws FaroException {@code invalid-argument} below -2^63 or from 2^64 on
+     * @throws FaroException {@code invalid-argument} below -2^63 and from 2^64 on
      */
     public KeyHash add(BigInteger value) throws FaroException {
         if (value.bitLength() > 63 && (value.signum() < 0 || value.compareTo(U64_END) >= 0)) {
@@ -82,14 +90,14 @@ public final class KeyHash {
         return value.signum() < 0 ? add(value.longValue()) : addUnsigned(value.longValue());
     }
 
-    /** Adds a floating point number; every zero is one key, and every NaN. */
+    /** Adds a floating point number. All zeros are the same key, and so are all NaNs. */
     public KeyHash add(double value) {
         long bits = Double.isNaN(value) ? NAN : value == 0 ? 0 : Double.doubleToRawLongBits(value);
         room(9).put(FLOAT).putLong(bits);
         return this;
     }
 
-    /** Adds text. */
+    /** Adds a text. */
     public KeyHash add(String value) {
         return bytes(TEXT, value.getBytes(StandardCharsets.UTF_8));
     }
@@ -105,14 +113,15 @@ public final class KeyHash {
     }
 
     /**
-     * Adds a decimal.
+     * Adds a decimal: {@code unscaled} / 10^{@code scale}.
      *
-     * @throws FaroException {@code invalid-argument} if the unscaled value has more than 128 bits, or the scale does
-     *     not fit a byte
+     * @throws FaroException {@code invalid-argument} if the unscaled value needs more than 128 bits, or the scale more
+     *     than 8
      */
     public KeyHash addDecimal(BigInteger unscaled, int scale) throws FaroException {
         if (unscaled.bitLength() > 127 || scale != (byte) scale) {
-            throw FaroException.invalidArgument("a decimal of 128 bits and a scale of 8", unscaled + " / " + scale);
+            throw FaroException.invalidArgument(
+                    "a decimal of at most 128 bits with a scale of at most 8 bits", unscaled + " / " + scale);
         }
         room(18).put(DECIMAL).putLong(unscaled.longValue()).putLong(unscaled.shiftRight(64).longValue());
         key.put((byte) scale);
@@ -129,7 +138,10 @@ public final class KeyHash {
         return HASH.hash(key.array(), 0, key.position(), 0);
     }
 
-    /** The partition of the key in a file of {@code partitionCount} partitions from {@code firstPartition} on. */
+    /**
+     * The partition of the key in a file with the partitions from {@code firstPartition} to before {@code
+     * firstPartition + partitionCount}.
+     */
     public int partition(int firstPartition, int partitionCount) {
         return firstPartition + (int) Long.remainderUnsigned(hash(), partitionCount);
     }

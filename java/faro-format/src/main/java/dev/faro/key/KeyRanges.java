@@ -9,15 +9,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Brings keys to partitions by range (KEY-3): a convention for tools, no part of the file. Unchangeable. */
+/**
+ * Assigns keys to partitions by range (KEY-3). This is a convention for tools; files do not depend on it. Immutable.
+ */
 public final class KeyRanges {
     private final List<byte[]> bounds = new ArrayList<>();
 
     /**
-     * Ranges between bounds.
+     * Makes the ranges between bounds.
      *
-     * @param bounds encoded keys ({@link KeyHash#encoded}), ascending, one fewer than partitions
-     * @throws FaroException {@code invalid-argument} if they do not ascend
+     * @param bounds encoded keys ({@link KeyHash#encoded}), ascending; one fewer than partitions
+     * @throws FaroException {@code invalid-argument} if the bounds are not in ascending order
      */
     public KeyRanges(List<byte[]> bounds) throws FaroException {
         for (byte[] bound : bounds) {
@@ -25,12 +27,13 @@ public final class KeyRanges {
         }
         for (int i = 1; i < bounds.size(); i++) {
             if (compare(this.bounds.get(i - 1), this.bounds.get(i)) > 0) {
-                throw FaroException.invalidArgument("bounds that ascend", "bound " + i + " below the one before");
+                throw FaroException.invalidArgument(
+                        "bounds in ascending order", "bound " + i + " below the one before it");
             }
         }
     }
 
-    /** The partition of an encoded key: {@code firstPartition} and the number of bounds that are not above it. */
+    /** The partition of an encoded key: {@code firstPartition} plus the number of bounds that are not above the key. */
     public int partition(byte[] key, int firstPartition) {
         int low = 0;
         int high = bounds.size();
@@ -45,7 +48,10 @@ public final class KeyRanges {
         return firstPartition + low;
     }
 
-    /** The order of two encoded keys: by the first value that differs; a key that another begins with is before it. */
+    /**
+     * Compares two encoded keys by the first value that differs. If one key begins with the other, the shorter one is
+     * lower.
+     */
     public static int compare(byte[] left, byte[] right) {
         ByteBuffer a = ByteBuffer.wrap(left).order(ByteOrder.LITTLE_ENDIAN);
         ByteBuffer b = ByteBuffer.wrap(right).order(ByteOrder.LITTLE_ENDIAN);
@@ -74,7 +80,7 @@ public final class KeyRanges {
             case KeyHash.UNSIGNED:
                 return Long.compareUnsigned(a.getLong(), b.getLong());
             case KeyHash.FLOAT:
-                // The encoding has one zero and one NaN, which is above every other value here.
+                // The encoding has one zero, and one NaN, which is above every other number.
                 return Double.compare(a.getDouble(), b.getDouble());
             case KeyHash.TEXT:
             case KeyHash.BINARY:

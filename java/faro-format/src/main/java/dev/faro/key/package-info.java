@@ -1,2 +1,2 @@
-/** From keys to partitions (KEY): a convention for tools; the files do not depend on it. */
+/** Assigns keys to partitions (KEY). This is a convention for tools; files do not depend on it. */
 package dev.faro.key;

@@ -3,26 +3,26 @@ package dev.faro.plan;
 import java.util.Arrays;
 
 /**
- * Which reads serve the extents that are wanted: neighbours, and those with small gaps between them, become one. Pure
- * planning, without threads and files; offsets and sizes in bytes.
+ * The reads that serve a list of extents. Extents that are adjacent, or have small gaps between them, share a read.
+ * Only planning: no threads and no files. Offsets and sizes are in bytes.
  */
 public final class ReadPlan {
     private long[] starts = new long[16];
     private long[] ends = new long[16];
-    private int[] behind = new int[16];
+    private int[] extentEnd = new int[16];
     private int size;
 
     private ReadPlan() {}
 
     /**
-     * Plans reads of extents in order of their beginnings, which may overlap or be the same. An extent is in one read as
-     * a whole, so one that is longer than {@code readBytes} makes a longer read.
+     * Plans reads of extents that are sorted by start; they may overlap or be equal. Each extent is in one read as a
+     * whole, so an extent longer than {@code readBytes} makes a longer read.
      *
-     * @param extentStarts where each begins, ascending
-     * @param extentEnds where each ends
-     * @param count of the extents
-     * @param gapBytes the largest gap that is read over
-     * @param readBytes the length beyond which reads are not made longer
+     * @param extentStarts the start of each extent, ascending
+     * @param extentEnds the end of each extent
+     * @param count the number of extents
+     * @param gapBytes the largest gap inside a read
+     * @param readBytes a read grows by another extent only up to this length
      */
     public static ReadPlan of(long[] extentStarts, long[] extentEnds, int count, long gapBytes, long readBytes) {
         ReadPlan plan = new ReadPlan();
@@ -33,7 +33,7 @@ public final class ReadPlan {
                     && (end == plan.ends[last] || end - plan.starts[last] <= readBytes);
             if (joins) {
                 plan.ends[last] = end;
-                plan.behind[last] = i + 1;
+                plan.extentEnd[last] = i + 1;
             } else {
                 plan.add(extentStarts[i], extentEnds[i], i + 1);
             }
@@ -45,39 +45,39 @@ public final class ReadPlan {
         if (size == starts.length) {
             starts = Arrays.copyOf(starts, 2 * size);
             ends = Arrays.copyOf(ends, 2 * size);
-            behind = Arrays.copyOf(behind, 2 * size);
+            extentEnd = Arrays.copyOf(extentEnd, 2 * size);
         }
         starts[size] = start;
         ends[size] = end;
-        behind[size++] = next;
+        extentEnd[size++] = next;
     }
 
-    /** Count of the reads. */
+    /** The number of reads. */
     public int size() {
         return size;
     }
 
-    /** Where a read begins. */
+    /** The offset of a read. */
     public long start(int read) {
         return starts[read];
     }
 
-    /** Where a read ends. */
+    /** The offset after a read. */
     public long end(int read) {
         return ends[read];
     }
 
-    /** The number of the first extent that a read serves. */
+    /** The index of the first extent in a read. */
     public int firstExtent(int read) {
-        return read == 0 ? 0 : behind[read - 1];
+        return read == 0 ? 0 : extentEnd[read - 1];
     }
 
-    /** The number behind that of the last extent that a read serves. */
+    /** The index after the last extent in a read. */
     public int endExtent(int read) {
-        return behind[read];
+        return extentEnd[read];
     }
 
-    /** Bytes of all reads, gaps included. */
+    /** The size of all reads in bytes, with gaps. */
     public long bytes() {
         long bytes = 0;
         for (int i = 0; i < size; i++) {

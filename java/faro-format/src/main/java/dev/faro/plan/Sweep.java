@@ -9,11 +9,11 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The requests of one file, served in ascending offset from where the last read ended to the end of the file, then again
- * from its beginning; neighbours as one read. Pure planning, without threads and files. So a request waits for no more
- * than one sweep over what is asked for, whatever others ask meanwhile.
+ * The requests for one file. They are served in ascending offset from the end of the last read to the end of the file,
+ * then again from its beginning; adjacent requests share a read. So a request waits for at most one sweep over the
+ * other requests, whatever is added meanwhile. Only planning: no threads and no files.
  *
- * @param <T> whose requests these are
+ * @param <T> the type of the owner of a request
  */
 public final class Sweep<T> {
     private final TreeSet<Request<T>> requests = new TreeSet<>(
@@ -23,7 +23,7 @@ public final class Sweep<T> {
     private long position;
     private long count;
 
-    /** Bytes of a file that somebody needs. */
+    /** A request for bytes of the file. */
     public static final class Request<T> {
         private final T owner;
         private final long start;
@@ -37,70 +37,70 @@ public final class Sweep<T> {
             this.number = number;
         }
 
-        /** Whose request it is. */
+        /** The owner of the request. */
         public T owner() {
             return owner;
         }
 
-        /** Where it begins in the file. */
+        /** The offset of the first byte. */
         public long start() {
             return start;
         }
 
-        /** Where it ends. */
+        /** The offset after the last byte. */
         public long end() {
             return end;
         }
 
-        /** Its bytes. */
+        /** The number of bytes. */
         public long bytes() {
             return end - start;
         }
     }
 
     /**
-     * One read, and whom it serves.
+     * One read, and the requests that it serves.
      *
-     * @param start where it begins in the file
-     * @param end where it ends
+     * @param start the offset of the first byte
+     * @param end the offset after the last byte
      * @param requests in ascending offset
      */
     public record Read<T>(long start, long end, List<Request<T>> requests) {}
 
     /**
-     * Requests of one file, of which there are none yet.
+     * Makes an empty sweep over a file.
      *
-     * @param gapBytes the largest gap that is read over
-     * @param readBytes the length beyond which reads are not made longer; a longer request is read as a whole
+     * @param gapBytes the largest gap inside a read
+     * @param readBytes a read grows by another request only up to this length; a longer request is read as a whole
      */
     public Sweep(long gapBytes, long readBytes) {
         this.gapBytes = gapBytes;
         this.readBytes = readBytes;
     }
 
-    /** Asks for bytes. */
+    /** Adds a request for the bytes in [start, end). */
     public Request<T> add(T owner, long start, long end) {
         Request<T> request = new Request<>(owner, start, end, count++);
         requests.add(request);
         return request;
     }
 
-    /** Puts a request back that a read took, which was not done. */
+    /** Puts back a request that was taken for a read that did not happen. */
     public void putBack(Request<T> request) {
         requests.add(request);
     }
 
-    /** Takes a request back. */
+    /** Removes a request. */
     public void remove(Request<T> request) {
         requests.remove(request);
     }
 
-    /** Whether nothing is asked for. */
+    /** Whether there are no requests. */
     public boolean isEmpty() {
         return requests.isEmpty();
     }
 
-    /** The request that is served next, or null. */
+    /** The next request, or null. */
     public Request<T> first() {
         if (requests.isEmpty()) {
             return null;
@@ -109,7 +109,7 @@ public final class Sweep<T> {
         return here == null ? requests.first() : here;
     }
 
-    /** The request that is served next of those whose owner passes a test, or null. */
+    /** The next request with an owner that passes a test, or null. */
     public Request<T> first(Predicate<T> test) {
         Request<T> first = first();
         if (first == null) {
@@ -122,9 +122,9 @@ public final class Sweep<T> {
     }
 
     /**
-     * Chooses the beginning of a request as the next read, and takes the request out; its rest has to be asked for anew.
+     * Takes out a request, and makes its first bytes the next read. The caller has to add the rest again.
      *
-     * @param bytes of it; the whole request if it has no more
+     * @param bytes the length of the read; at most the whole request is read
      */
     public Read<T> beginning(Request<T> request, long bytes) {
         requests.remove(request);
@@ -135,10 +135,10 @@ public final class Sweep<T> {
     }
 
     /**
-     * Chooses the next read and takes its requests out.
+     * Takes out the requests of the next read.
      *
-     * @param room bytes of its requests together at most; the first one is served whatever it is
-     * @return null if nothing is asked for
+     * @param room the maximum size of the requests together in bytes; the first one is always served
+     * @return null if there are no requests
      */
     public Read<T> next(long room) {
         Request<T> first = first();
@@ -155,7 +155,7 @@ public final class Sweep<T> {
             boolean joins = request.start - end <= gapBytes && (longer == end || longer - first.start <= readBytes)
                     && request.bytes() <= left;
             if (!chosen.isEmpty() && !joins) {
-                // It may begin within this read: it is not passed over.
+                // A request may begin inside this read; the next sweep must not skip it.
                 position = Math.min(end, request.start);
                 return new Read<>(first.start, end, chosen);
             }

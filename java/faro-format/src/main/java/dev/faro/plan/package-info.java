@@ -1,2 +1,2 @@
-/** Plans of reads, without threads and files: which reads serve which extents. */
+/** Plans which reads serve which extents, without threads and files. */
 package dev.faro.plan;

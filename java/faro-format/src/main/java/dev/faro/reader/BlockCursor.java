@@ -11,10 +11,19 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * The blocks of a partition, or of several, in the order of PRT-1 and PRT-5. Blocks before the first fault are
- * delivered, nothing after it: a cursor that failed fails with the same error again. For one thread, which may close it
- * anywhere, so that its buffers serve the next; another thread that wants it to end interrupts that one, or closes the
- * reader: both make its next read fail with {@code io}.
+ * The blocks of one or more partitions, in the order of PRT-1 and PRT-5. It delivers the blocks before the first fault,
+ * and nothing after it: a cursor that has failed fails with the same error again.
+ *
+ * <pre>{@code
+ * try (BlockCursor blocks = reader.partition(7)) {
+ *     while (blocks.next()) {
+ *         consume(blocks.kind(), blocks.payload());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>For one thread, which may close the cursor at any block; its buffers then serve the next cursor. To stop a cursor
+ * from another thread, interrupt its thread or close the reader: the cursor's next read then fails with {@code io}.
  */
 public final class BlockCursor implements Closeable {
     private final OutputReader output;
@@ -36,9 +45,9 @@ public final class BlockCursor implements Closeable {
     }
 
     /**
-     * Goes to the next block and makes all its checks but the decoding, which {@link #payload} does.
+     * Moves to the next block and makes all its checks except the decoding, which {@link #payload} does.
      *
-     * @return false behind the last
+     * @return false after the last block
      * @throws FaroException the first check of PRT-3 that fails, or {@code io}
      */
     public boolean next() throws FaroException {
@@ -77,42 +86,42 @@ public final class BlockCursor implements Closeable {
         return true;
     }
 
-    /** Where the next block begins, if the extent goes on. */
+    /** The offset of the next block, if the extent has one. */
     long at() {
         return at;
     }
 
-    /** Bytes of the extent from there on. */
+    /** The size of the rest of the extent, from there on, in bytes. */
     long left() {
         return extents.end - at;
     }
 
-    /** Throws what the cursor failed with, if it did. */
+    /** Throws the error that the cursor failed with, if there is one. */
     void checkUsable() throws FaroException {
         if (failure != null) {
             throw failure.again();
         }
     }
 
-    /** Whether {@link #next} would go to another extent. */
+    /** Whether {@link #next} would move to another extent. */
     boolean atEndOfExtent() {
         return at == extents.end;
     }
 
-    /** Fails for a reason that lies outside of the blocks. */
+    /** Makes the cursor fail with an error that is not a fault of a block. */
     FaroException fail(FaroException e) {
         failure = e;
         return e;
     }
 
-    /** The partition of the block, or -1 if it is shared. */
+    /** The partition in the block's header, or -1 if the block is shared. */
     public int partition() {
         return extents.partition;
     }
 
     /**
-     * The partition whose blocks are being read, also of a shared block; -1 in a {@link PartitionReader#range range} of other
-     * than one partition, where each block is for all that {@link #isFor} names.
+     * The partition that is being read, also at a shared block. It is -1 in a {@link PartitionReader#range range} of
+     * several partitions, where {@link #isFor} tells which partitions read a block.
      */
     public int reading() {
         return extents.turn();
@@ -124,23 +133,23 @@ public final class BlockCursor implements Closeable {
     }
 
     /**
-     * Whether a partition of the file reads this block; of {@link PartitionReader#partitions several} that are read one after
-     * another, only the one whose turn it is. With {@link Lookup#DIRECT} nothing is known of others than the one
-     * that is read.
+     * Whether a partition of the file reads this block. When partitions are read {@linkplain
+     * PartitionReader#byPartition one after another}, this is true only for the current one; with {@link
+     * Lookup#DIRECT}, only for the partition that is being read.
      */
     public boolean isFor(int partition) {
         return extents.isFor(partition);
     }
 
-    /** The number of the block's region. */
+    /** The number of the region that contains the block. */
     public int region() {
         return extents.region;
     }
 
-    /** The checked block, while the cursor has its buffers. */
+    /** The current block, while the cursor has its buffers. */
     private BlockReader block() {
         if (reader == null) {
-            throw new IllegalStateException("the cursor is closed or behind its last block");
+            throw new IllegalStateException("the cursor is closed or after its last block");
         }
         return blocks;
     }
@@ -150,34 +159,34 @@ public final class BlockCursor implements Closeable {
         return block().kind();
     }
 
-    /** The number of the block's codec. */
+    /** The number of the block's codec, see {@link dev.faro.codec.Codec}. */
     public int codec() {
         return block().codec();
     }
 
-    /** The number of the dictionary that the block is compressed with, or 0. */
+    /** The number of the dictionary that the block was compressed with, or 0. */
     public int dictionary() {
         return block().dictionary();
     }
 
-    /** The block's number in its stream. */
+    /** The sequence of the block in its stream (BLK-3). */
     public long sequence() {
         return block().sequence();
     }
 
-    /** Bytes of the plain payload. */
+    /** The size of the plain payload in bytes. */
     public int plainSize() {
         return block().plainSize();
     }
 
-    /** Where the block begins in the data or single file. */
+    /** The offset of the block in the data file or single file. */
     public long offset() {
         return block().offset();
     }
 
     /**
-     * The plain payload, check 12 of BLK-7. The view is valid until the next call of this cursor, little-endian and
-     * direct; for codec none nothing is copied.
+     * The plain payload, after check 12 of BLK-7: a direct, little-endian view, which is valid until the next call of
+     * this cursor. With codec {@code none} nothing is copied.
      *
      * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD)
      */
@@ -192,15 +201,15 @@ public final class BlockCursor implements Closeable {
         }
     }
 
-    /** The payload as stored, a view that is valid until the next call of this cursor. */
+    /** The stored payload, as a view that is valid until the next call of this cursor. */
     public ByteBuffer storedPayload() {
         return block().storedPayload();
     }
 
     /**
-     * The plain payload, checked against the file's framing (FRM-5).
+     * The plain payload, after checking the file's framing (FRM-5).
      *
-     * @throws FaroException as {@link #payload}, or {@code malformed-block}
+     * @throws FaroException as {@link #payload}; or {@code malformed-block} if the payload does not have the framing
      */
     public ByteBuffer framedPayload() throws FaroException {
         ByteBuffer payload = payload();
@@ -216,7 +225,7 @@ public final class BlockCursor implements Closeable {
         return header;
     }
 
-    /** Gives the buffers back; what {@link #payload} returned is no longer valid. */
+    /** Releases the buffers. Results of {@link #payload} are not valid any more. */
     @Override
     public void close() {
         if (reader != null) {

@@ -9,12 +9,12 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Where the extents of consecutive partitions lie in all regions: what is kept of region messages when partitions are
- * read one after another, so that each message is needed once for many partitions (LIM-2).
+ * The extents of consecutive partitions in all regions. When partitions are read one after another, this keeps what
+ * they need of region messages, so that each message is read once for many partitions (LIM-2).
  */
 final class ExtentTable {
-    /** Bytes that a table takes at most, unless one partition has more. */
-    private static final int MOST = 4 << 20;
+    /** The maximum size of a table in bytes, unless one partition needs more. */
+    private static final int MAX_BYTES = 4 << 20;
     private static final int ENTRY = 16;
 
     private final int from;
@@ -26,13 +26,13 @@ final class ExtentTable {
     private final int[] firstBlocks;
     private final long[] ownBytes;
     private final List<Shared> shared = new ArrayList<>();
-    /** For each region, the number of its first shared extent; one more. */
+    /** For each region, the index of its first shared extent; and the number of all shared extents at the end. */
     private final int[] sharedBegins;
 
     /**
-     * A shared extent that somebody here reads.
+     * A shared extent that at least one partition of the table reads.
      *
-     * @param members numbers relative to the first partition; null: all
+     * @param members numbers relative to the first partition; null for all
      */
     record Shared(long start, long end, long firstBlock, BitSet members) {
         boolean isFor(int index) {
@@ -52,16 +52,16 @@ final class ExtentTable {
     }
 
     /**
-     * Looks the extents of partitions up, from {@code from} on and as many as a table of bounded size has room for.
+     * Looks up the extents of partitions, from {@code from} on, as many as fit into a table of limited size.
      *
-     * @return null if their shared extents have no room
+     * @return null if their shared extents do not fit
      * @throws FaroException the first check of a region message that fails, or {@code io}
      */
     static ExtentTable of(Regions regions, Directory directory, int from, int to) throws FaroException {
-        int most = MOST / ENTRY / Math.max(1, directory.size());
-        ExtentTable table = new ExtentTable(from, Math.min(to - from, Math.max(1, most)), directory.size(),
+        int max = MAX_BYTES / ENTRY / Math.max(1, directory.size());
+        ExtentTable table = new ExtentTable(from, Math.min(to - from, Math.max(1, max)), directory.size(),
                 regions.header().selective());
-        long room = MOST;
+        long room = MAX_BYTES;
         for (int number = 0; number < directory.size(); number++) {
             room -= table.add(number, regions.get(directory, number));
             if (room < 0) {
@@ -71,7 +71,7 @@ final class ExtentTable {
         return table;
     }
 
-    /** Adds a region; returns the bytes that its shared extents take. */
+    /** Adds a region; returns the size of its shared extents in the table, in bytes. */
     private long add(int number, RegionIndex region) {
         for (int i = 0; i < count; i++) {
             int slot = region.slotOf(from + i);
@@ -112,42 +112,42 @@ final class ExtentTable {
         return from;
     }
 
-    /** Count of the partitions. */
+    /** The number of partitions. */
     int count() {
         return count;
     }
 
-    /** Count of the regions. */
+    /** The number of regions. */
     int regions() {
         return regions;
     }
 
-    /** Where a partition's own extent in a region begins; anything if it has none. */
+    /** The offset of a partition's own extent in a region; any value if it has none. */
     long start(int region, int index) {
         return starts[region * count + index];
     }
 
-    /** Bytes of a partition's own extent in a region. */
+    /** The size of a partition's own extent in a region, in bytes. */
     long bytes(int region, int index) {
         return (units[region * count + index] & 0xFFFFFFFFL) << 3;
     }
 
-    /** Sequence of the first block of an own extent; -1 unless {@code selective}. */
+    /** The sequence of the first block of an own extent; -1 unless {@code selective}. */
     long firstBlock(int region, int index) {
         return firstBlocks == null ? -1 : firstBlocks[region * count + index] & 0xFFFFFFFFL;
     }
 
-    /** Bytes of a partition's own extents in all regions. */
+    /** The size of a partition's own extents in all regions, in bytes. */
     long ownBytes(int index) {
         return ownBytes[index];
     }
 
-    /** The number of a region's first shared extent; for the region behind the last, their count. */
+    /** The index of a region's first shared extent; after the last region, the number of shared extents. */
     int sharedBegin(int region) {
         return sharedBegins[region];
     }
 
-    /** One of the shared extents, which are counted over all regions. */
+    /** A shared extent, by its index over all regions. */
     Shared shared(int number) {
         return shared.get(number);
     }

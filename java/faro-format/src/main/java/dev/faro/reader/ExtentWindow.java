@@ -10,15 +10,15 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * The extents of some partitions of an {@link ExtentTable}, all of them in memory: few reads in the order of the file,
- * to be delivered in another. For one thread.
+ * The extents of some partitions of an {@link ExtentTable}, all in memory. They are read by few reads in the order of
+ * the file, and delivered in another order. For one thread.
  */
 final class ExtentWindow implements ByteSource {
-    /** Bytes of a window at most, without gaps. */
-    static final int MOST = 4 << 20;
-    /** A gap that takes less time to read than another call. */
+    /** The maximum size of a window in bytes, without gaps. */
+    static final int MAX_BYTES = 4 << 20;
+    /** The largest gap that is faster to read than another system call, in bytes. */
     private static final int GAP = 4 << 10;
-    private static final int LEAST = 64 << 10;
+    private static final int MIN_CAPACITY = 64 << 10;
 
     private final InputFile file;
     private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
@@ -26,7 +26,7 @@ final class ExtentWindow implements ByteSource {
     private long[] ends = new long[16];
     private int count;
     private ReadPlan reads;
-    /** Where each read begins in the buffer. */
+    /** The index of each read's first byte in the buffer. */
     private int[] places = new int[16];
     private int last;
 
@@ -35,10 +35,10 @@ final class ExtentWindow implements ByteSource {
     }
 
     /**
-     * How many partitions fit into one window.
+     * The number of partitions that fit into one window.
      *
-     * @param first of them, its number in the table
-     * @return 0 if not even one fits
+     * @param first the index of the first partition in the table
+     * @return 0 if not even one partition fits
      */
     static int fits(ExtentTable table, int first) {
         int sharedCount = table.sharedBegin(table.regions());
@@ -53,7 +53,7 @@ final class ExtentWindow implements ByteSource {
                     bytes += table.shared(i).end() - table.shared(i).start();
                 }
             }
-            if (bytes > MOST) {
+            if (bytes > MAX_BYTES) {
                 break;
             }
             index++;
@@ -62,7 +62,7 @@ final class ExtentWindow implements ByteSource {
     }
 
     /**
-     * Reads the extents of the partitions from {@code from} to before {@code to}, by their numbers in the table.
+     * Reads the extents of the partitions in [from, to), which are indexes in the table.
      *
      * @throws FaroException {@code truncated} or {@code io}
      */
@@ -79,14 +79,17 @@ final class ExtentWindow implements ByteSource {
                 }
             }
         }
-        reads = ReadPlan.of(starts, ends, count, GAP, MOST);
-        if (reads.bytes() > 2L * MOST) {
-            reads = ReadPlan.of(starts, ends, count, 0, MOST);
+        reads = ReadPlan.of(starts, ends, count, GAP, MAX_BYTES);
+        if (reads.bytes() > 2L * MAX_BYTES) {
+            reads = ReadPlan.of(starts, ends, count, 0, MAX_BYTES);
         }
         read((int) reads.bytes());
     }
 
-    /** The own extents of a region in the order of the file: a rotation makes the numbers begin in the middle. */
+    /**
+     * Adds the own extents of a region in the order of the file, where a rotation can put the first partition in the
+     * middle.
+     */
     private void addOwn(ExtentTable table, int region, int from, int to) {
         int turn = from;
         long before = 0;
@@ -128,7 +131,7 @@ final class ExtentWindow implements ByteSource {
 
     private void read(int bytes) throws FaroException {
         if (buffer.capacity() < bytes) {
-            int size = Math.max(LEAST, Math.max(bytes, Math.min(MOST, Integer.highestOneBit(bytes) << 1)));
+            int size = Math.max(MIN_CAPACITY, Math.max(bytes, Math.min(MAX_BYTES, Integer.highestOneBit(bytes) << 1)));
             buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
         }
         if (places.length < reads.size()) {
@@ -153,7 +156,7 @@ final class ExtentWindow implements ByteSource {
     public int ensure(long offset, int bytes, long aheadEnd) {
         int read = last;
         if (!holds(read, offset)) {
-            // The next region's extents are in the next read, as a rule.
+            // The extents of the next region are usually in the next read.
             read++;
             if (read == reads.size() || !holds(read, offset)) {
                 read = find(offset);
@@ -184,7 +187,7 @@ final class ExtentWindow implements ByteSource {
         return low;
     }
 
-    /** What a window has does not change. */
+    /** The bytes of a window do not change. */
     @Override
     public void clear() {}
 }

@@ -4,39 +4,39 @@ import dev.faro.FaroException;
 import dev.faro.internal.block.BlockReader;
 
 /**
- * The extents that a cursor reads, in its order. The fields are those of the extent that {@link #next} went to. For one
- * thread.
+ * The extents that a cursor reads, in the order of the cursor. The fields describe the extent that {@link #next} moved
+ * to. For one thread.
  */
 abstract class Extents {
-    /** Where the extent begins and ends. */
+    /** The offsets of the extent's begin and end. */
     long start;
     long end;
-    /** Bytes up to here are worth reading in the same go. */
+    /** Bytes before this offset are worth reading with the same system call. */
     long aheadEnd;
-    /** Whether it is a shared extent. */
+    /** Whether the extent is shared. */
     boolean shared;
-    /** The partition that its blocks bear. */
+    /** The partition in the headers of the blocks. */
     int partition;
-    /** What the region says of the sequence of its first block; -1 for an own extent unless {@code selective}. */
+    /** The sequence of the first block, from the region message; -1 for an own extent unless {@code selective}. */
     long firstBlock;
-    /** Number of the region. */
+    /** The number of the region. */
     int region;
 
     /**
-     * Goes to the next extent that has blocks.
+     * Moves to the next extent with blocks.
      *
-     * @return false behind the last
+     * @return false after the last extent
      * @throws FaroException the first check of a region message that fails, or {@code io}
      */
     abstract boolean next() throws FaroException;
 
-    /** Whether a partition of the file reads the extent, as far as this cursor goes. */
+    /** Whether this cursor delivers the extent for a partition of the file. */
     abstract boolean isFor(int which);
 
-    /** The partition whose turn it is, or -1 where several take turns. */
+    /** The partition that is being read, or -1 if several are read together. */
     abstract int turn();
 
-    /** Where the blocks of the extent are to be had. */
+    /** Reads the blocks of the extent. */
     abstract BlockReader blocks();
 
     /** Whether the cursor's buffers may serve the next cursor. */
@@ -44,9 +44,9 @@ abstract class Extents {
         return true;
     }
 
-    final void set(boolean isShared, int itsPartition, long from, long to, long ahead) {
+    final void set(boolean isShared, int ofPartition, long from, long to, long ahead) {
         shared = isShared;
-        partition = itsPartition;
+        partition = ofPartition;
         start = from;
         end = to;
         aheadEnd = ahead;

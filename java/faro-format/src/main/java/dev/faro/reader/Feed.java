@@ -12,11 +12,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntPredicate;
 
 /**
- * The reading of a partition or a range whose bytes somebody else brings, such as a scheduler: {@link #want} says which
- * bytes are next, {@link #bring} hands them over, and {@link #poll} checks and delivers the blocks that are whole. What
- * is delivered, and in which order, is what {@link PartitionReader#partition} and {@link PartitionReader#range} deliver.
+ * A reading of a partition or a range whose bytes come from elsewhere, for example from a scheduler. {@link #want}
+ * plans the next bytes, {@link #bring} delivers them, and {@link #poll} checks and returns the blocks that are
+ * complete. The blocks and their order are those of {@link PartitionReader#partition} and {@link
+ * PartitionReader#range}.
  *
- * <p>One thread at a time wants and brings, one takes (polls, looks at blocks); they may be two.
+ * <pre>{@code
+ * while (feed.poll() != Feed.State.END) {
+ *     if (feed.want(1 << 20)) {
+ *         feed.bring(bytes(feed.wantedFrom(), feed.wantedTo()), feed.wantedFrom());
+ *     }
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>One thread at a time calls {@code want} and {@code bring}, and one calls {@code poll} and uses the blocks. They
+ * may be two threads.
  */
 public final class Feed implements Closeable {
     private final long maxBlockSize;
@@ -34,27 +45,27 @@ public final class Feed implements Closeable {
     private long wantedFrom;
     private long wantedTo;
 
-    /** An extent as the planning side found it. */
+    /** An extent that was planned. */
     private record Extent(long start, long end, boolean shared, int partition, long firstBlock, int region,
             IntPredicate readers) {}
 
-    /** Whether there is a block. */
+    /** The state of a feed after {@link #poll}. */
     public enum State {
-        /** There is one, and its checks were made but the decoding. */
+        /** There is a block. All of its checks were made, except the decoding. */
         BLOCK,
         /** Bytes have to be brought first. */
         NOT_YET,
-        /** There is no other. */
+        /** There are no more blocks. */
         END
     }
 
-    /** Gets back the buffers that were brought, when nothing in them is needed any more. */
+    /** Receives the buffers that were brought, when nothing in them is needed any more. */
     public interface Returns {
-        /** The bytes of a buffer were taken; called by the thread that takes. */
+        /** Receives a buffer. The thread that polls calls this. */
         void giveBack(ByteBuffer bytes);
     }
 
-    /** The extents that were planned, for the cursor. */
+    /** The planned extents, for the cursor. */
     private final class Planned extends Extents {
         private IntPredicate readers;
 
@@ -93,9 +104,10 @@ public final class Feed implements Closeable {
     }
 
     /**
-     * A reading from region 0 on of the partitions from {@code from} to before {@code to}.
+     * Makes a reading of the partitions in [from, to), from region 0 on.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of them
+     * @param returns receives each buffer that was brought, once
+     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
     public Feed(PartitionReader reader, int from, int to, Returns returns) throws FaroException {
         OutputReader output = reader.output();
@@ -110,12 +122,13 @@ public final class Feed implements Closeable {
     }
 
     /**
-     * Plans the next bytes: a stretch of an extent, or of several that lie side by side.
+     * Plans the next bytes: a part of an extent, or several adjacent extents.
      *
-     * @param most bytes of it
-     * @return false if there is nothing more to bring; else {@link #wantedFrom} and {@link #wantedTo} say what is
-     * @throws FaroException what reading a region message finds: {@link #endWith} makes it the reading's end, or this
-     *     is called again
+     * @param most the maximum number of bytes
+     * @return false if there is nothing more to bring; otherwise {@link #wantedFrom} and {@link #wantedTo} are the
+     *     bounds of the bytes
+     * @throws FaroException a fault of a region message. The caller passes it to {@link #endWith} to end the reading,
+     *     or calls this again
      */
     public boolean want(long most) throws FaroException {
         if (ended || !inExtent && !planExtent()) {
@@ -138,7 +151,7 @@ public final class Feed implements Closeable {
         try {
             planExtent();
         } catch (FaroException e) {
-            // It belongs behind this stretch: the next call finds it again.
+            // The extent comes after these bytes: the next call plans it again.
             inExtent = false;
         }
     }
@@ -155,29 +168,29 @@ public final class Feed implements Closeable {
         return true;
     }
 
-    /** Where the bytes that are wanted begin in the data or single file. */
+    /** The offset of the wanted bytes in the data file or single file. */
     public long wantedFrom() {
         return wantedFrom;
     }
 
-    /** Where the bytes that are wanted end. */
+    /** The offset after the wanted bytes. */
     public long wantedTo() {
         return wantedTo;
     }
 
     /**
-     * Brings the next bytes that are wanted, or some of them: those from a buffer's position to its limit. Nobody
-     * changes them until they are given back. The buffer is direct.
+     * Brings the next wanted bytes, or some of them: those from the buffer's position to its limit. The buffer must be
+     * direct, and must not be changed until it is given back.
      *
-     * @param offset of the first in the file
+     * @param offset the offset of the first byte in the file
      */
     public void bring(ByteBuffer bytes, long offset) {
         source.add(bytes, offset);
     }
 
     /**
-     * Ends the reading with a fault, after what was planned and brought so far; instead of bytes that were wanted. The
-     * first fault stays.
+     * Ends the reading with a fault, after the blocks that were planned and brought so far. If there is a fault
+     * already, it stays.
      */
     public void endWith(FaroException fault) {
         if (planFault == null) {
@@ -187,15 +200,15 @@ public final class Feed implements Closeable {
     }
 
     /**
-     * Goes to the next block, if it is whole.
+     * Moves to the next block, if it is complete.
      *
-     * @throws FaroException the first check of PRT-3 that fails, or the fault that {@link #endWith} was called with;
-     *     again whenever this is called again
+     * @throws FaroException the first check of PRT-3 that fails, or the fault that was passed to {@link #endWith}; each
+     *     later call throws it again
      */
     public State poll() throws FaroException {
         cursor.checkUsable();
         if (cursor.atEndOfExtent() && extents.isEmpty()) {
-            // What is planned before the end is in the queue before the end is seen.
+            // The end is set after everything that was planned, so the queue is complete when the end is seen.
             if (!ended || !extents.isEmpty()) {
                 source.releaseBefore(cursor.at());
                 return State.NOT_YET;
@@ -220,7 +233,7 @@ public final class Feed implements Closeable {
         return State.BLOCK;
     }
 
-    /** Whether the block at an offset is there as far as its checks need it. */
+    /** Whether the bytes of the block at an offset are complete, as far as its checks need them. */
     private boolean isWhole(long at, long left) {
         if (!source.fill(at, (int) Math.min(left, BlockHeader.SIZE))) {
             return false;
@@ -233,12 +246,12 @@ public final class Feed implements Closeable {
         return size > left || stored > maxBlockSize || source.fill(at, (int) size);
     }
 
-    /** The block that {@link #poll} went to. Only what it tells of this block is of use, not its {@code next}. */
+    /** The block that {@link #poll} moved to. Use the methods that describe the block, not {@code next}. */
     public BlockCursor blocks() {
         return cursor;
     }
 
-    /** Gives all buffers back; only while nobody polls or brings. */
+    /** Gives all buffers back. No other thread may poll or bring at the same time. */
     @Override
     public void close() {
         cursor.close();

@@ -7,17 +7,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 /**
- * Bytes that were brought, as a block reader wants them: each block in one piece. One that lies in several buffers is
- * put together in memory of its own. Who brings may be another thread than who takes.
+ * Supplies a block reader with bytes that were brought, each block in one piece. A block that is spread over several
+ * buffers is copied into separate memory. The thread that brings may be another one than the thread that takes.
  */
 final class FeedSource implements ByteSource {
-    private static final int LEAST = 4 << 10;
+    private static final int MIN_CAPACITY = 4 << 10;
 
     private final Consumer<ByteBuffer> returns;
     private final ConcurrentLinkedQueue<Part> parts = new ConcurrentLinkedQueue<>();
-    /** The part that is being taken, or null. */
+    /** The current part, or null. */
     private Part part;
-    /** A block that was put together, or the beginning of one: bytes from {@code joinedFrom} to before {@code joinedTo}. */
+    /** A block that was joined, or its beginning: the bytes in [joinedFrom, joinedTo). */
     private ByteBuffer joined = ByteBuffer.allocateDirect(0);
     private long joinedFrom;
     private long joinedTo;
@@ -26,8 +26,8 @@ final class FeedSource implements ByteSource {
     /**
      * Bytes that were brought.
      *
-     * @param given the buffer, to be given back
-     * @param view of its bytes, of this source alone, since a checksum moves its position
+     * @param given the buffer to give back
+     * @param view a view of the bytes for this source only, because a checksum moves its position
      */
     private record Part(ByteBuffer given, ByteBuffer view, long from, long to) {}
 
@@ -40,9 +40,9 @@ final class FeedSource implements ByteSource {
     }
 
     /**
-     * Has bytes in one piece.
+     * Makes bytes available in one piece.
      *
-     * @return false if they were not brought yet; those that were are kept
+     * @return false if not all of them were brought yet; those that were are kept
      */
     boolean fill(long at, int count) {
         if (part != null && at >= part.from && at + count <= part.to) {
@@ -71,7 +71,7 @@ final class FeedSource implements ByteSource {
     private void join(int count) {
         int kept = (int) (joinedTo - joinedFrom);
         if (joined.capacity() < count) {
-            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(LEAST, count)).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(MIN_CAPACITY, count)).order(ByteOrder.LITTLE_ENDIAN);
             joined = larger.put(0, joined, 0, kept);
         }
         int length = (int) Math.min(count - kept, part.to - joinedTo);
@@ -79,7 +79,7 @@ final class FeedSource implements ByteSource {
         joinedTo += length;
     }
 
-    /** Gives back what lies before an offset. */
+    /** Gives back the parts that end before an offset. */
     void releaseBefore(long at) {
         if (part != null && part.to <= at) {
             release();
@@ -89,13 +89,13 @@ final class FeedSource implements ByteSource {
     private void release() {
         if (part != null) {
             ByteBuffer given = part.given;
-            // Before the call, which may fail: nothing is given back twice.
+            // Cleared before the call, which may fail, so that nothing is given back twice.
             part = null;
             returns.accept(given);
         }
     }
 
-    /** Four of the bytes that were filled. */
+    /** Four bytes that were filled, as a number. */
     long u32(long at) {
         int index = ensure(at, 4, at);
         return current.getInt(index) & 0xFFFFFFFFL;

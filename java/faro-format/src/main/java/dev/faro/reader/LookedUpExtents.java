@@ -7,14 +7,14 @@ import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FoundExtents;
 
 /**
- * The extents of one partition by direct lookup. All regions are looked up before the first extent is read, also those
- * before the one that reading begins at, without which there is no sum to check (LKP-3).
+ * The extents of one partition by direct lookup. All regions are looked up before the first extent is read, even those
+ * before the first region to read, because LKP-3 checks the sum over all regions.
  */
 final class LookedUpExtents extends Extents {
     private final DirectLookup lookup;
     private final BlockReader blocks;
     private final boolean selective;
-    private final int asked;
+    private final int wanted;
     private final int firstRegion;
 
     private FoundExtents found;
@@ -24,14 +24,14 @@ final class LookedUpExtents extends Extents {
         this.lookup = lookup;
         this.blocks = blocks;
         this.selective = selective;
-        this.asked = partition;
+        this.wanted = partition;
         this.firstRegion = firstRegion;
     }
 
     @Override
     boolean next() throws FaroException {
         if (found == null) {
-            found = lookup.find(asked);
+            found = lookup.find(wanted);
             while (next < found.count() && found.region(next) < firstRegion) {
                 next++;
             }
@@ -40,7 +40,8 @@ final class LookedUpExtents extends Extents {
             return false;
         }
         boolean isShared = found.isShared(next);
-        set(isShared, isShared ? BlockHeader.NO_PARTITION : asked, found.start(next), found.end(next), found.end(next));
+        int partition = isShared ? BlockHeader.NO_PARTITION : wanted;
+        set(isShared, partition, found.start(next), found.end(next), found.end(next));
         firstBlock = isShared || selective ? found.firstBlock(next) : -1;
         region = found.region(next);
         next++;
@@ -49,12 +50,12 @@ final class LookedUpExtents extends Extents {
 
     @Override
     boolean isFor(int which) {
-        return which == asked;
+        return which == wanted;
     }
 
     @Override
     int turn() {
-        return asked;
+        return wanted;
     }
 
     @Override

@@ -1,16 +1,17 @@
 package dev.faro.reader;
 
-/** How a finished output's regions are looked up for one partition. */
+/** How a reader of a finished output finds the extents of one partition. */
 public enum Lookup {
-    /** Each region message is read and checked whole, and a bounded number of them is kept (REG-10). */
+    /** Reads and checks each region message as a whole, and keeps some of them in a cache (REG-10). */
     FULL,
     /**
-     * Direct lookup (LKP-1): of each region message only what tells where the partition's extents lie, by position. For
-     * who wants one partition of an output whose index is not in memory.
+     * Direct lookup (LKP-1): reads, by position, only the parts of each region message that locate the partition's
+     * extents. Use it to read one partition of an output with an index that is not in memory.
      *
-     * <p>No checksum of the index but the footer's is verified then. With the footer's statistics the bytes that are found
-     * must be as many as they say (LKP-3). Without them damage of the index can hide a partition's last blocks, and a bit
-     * of a members field lead to a shared extent that was meant for others: where that matters, take {@link #FULL}.
+     * <p>Of the index, only the footer's checksum is verified. If the footer has statistics, the size of the extents
+     * must agree with them (LKP-3). Without statistics, damage of the index can hide the last blocks of a partition,
+     * and a damaged bit in a members field can add a shared extent for other partitions. Where that matters, use {@link
+     * #FULL}.
      */
     DIRECT
 }

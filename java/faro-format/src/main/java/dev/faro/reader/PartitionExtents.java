@@ -8,11 +8,11 @@ import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.OutputReader;
 
 /**
- * The extents of consecutive partitions, one partition after another (PRT-7), each as PRT-1 says. As many partitions as
- * fit are read together (a window); one that does not fit alone is read region by region, in pieces.
+ * The extents of consecutive partitions, one partition after another (PRT-7), each in the order of PRT-1. As many
+ * partitions as fit into a window are read together. A partition that does not fit is read alone, region by region.
  *
- * <p>A window is read before its first block is checked. When that finds a fault, its partitions are read one by one, so
- * that the fault comes where PRT-3 has it.
+ * <p>A whole window is read before its first block is checked. If reading it fails, its partitions are read alone, so
+ * that the fault is reported where PRT-3 requires it.
  */
 final class PartitionExtents extends Extents {
     private final OutputReader output;
@@ -24,7 +24,7 @@ final class PartitionExtents extends Extents {
 
     private int turn;
     private ExtentTable table;
-    /** The window's last partition and one more; partitions before {@code aloneEnd} are read by themselves. */
+    /** The index after the window's last partition. Partitions before {@code aloneEnd} are read alone. */
     private int windowEnd;
     private int aloneEnd;
     private RegionExtents alone;
@@ -105,7 +105,7 @@ final class PartitionExtents extends Extents {
 
     private boolean nextInWindow() {
         while (true) {
-            // Behind the own extent of a region, its shared ones; nextShared counts over all regions.
+            // The shared extents of a region come after the own extent; nextShared counts over all regions.
             int sharedEnd = table.sharedBegin(regionNumber + 1);
             while (nextShared < sharedEnd) {
                 ExtentTable.Shared extent = table.shared(nextShared++);

@@ -15,68 +15,71 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What can be read of an output, finished or growing: partitions, ranges of them, or everything. Reading is safe from
- * several threads at once; each cursor is for one thread. A thread that is interrupted while it reads, or before, gets
- * {@code io} with an {@link java.io.InterruptedIOException} as cause and stays interrupted; the others read on.
+ * Reads an output, finished or growing: single partitions, ranges of them, or everything. Several threads may read at
+ * the same time; each cursor is for one thread. A thread that is interrupted before or while it reads gets {@code io}
+ * with an {@link java.io.InterruptedIOException} as cause, and stays interrupted; other threads continue to read.
  */
 public abstract class PartitionReader implements Closeable {
     private final OutputReader output;
 
-    /** For the library's other packages, not for callers. */
+    /** For other packages of this library, not for callers. */
     @SuppressWarnings("exports")
     protected PartitionReader(OutputReader output) {
         this.output = output;
     }
 
-    /** For the library's other packages, not for callers: what they read this output by. */
+    /** The open output, for other packages of this library, not for callers. */
     @SuppressWarnings("exports")
     public OutputReader output() {
         return output;
     }
 
-    /** What the footer says, or null if a follower has not seen it yet. */
+    /** The contents of the footer, or null if a follower has not read it yet. */
     public final Footer footer() {
         FooterMessage message = output.footer();
         return message == null ? null : message.footer();
     }
 
     /**
-     * The encapsulated Arrow schema message, a new view that cannot be written; little-endian.
+     * The encapsulated Arrow schema message, as a new read-only view; little-endian.
      *
-     * @return null unless the framing is arrow
+     * @return null if the framing is not arrow
      */
     public final ByteBuffer schemaMessage() {
         ByteBuffer schema = output.schema();
         return schema == null ? null : schema.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The header of the index or single file. */
+    /** The header of the index file or single file. */
     public final FileHeader header() {
         return output.header();
     }
 
-    /** Count of the committed regions. */
+    /** The number of committed regions. */
     public final int regionCount() {
         return output.directory().size();
     }
 
-    /** Count of the dictionaries; those of a pair that a {@link dev.faro.follow.Follower} reads, before the committed regions. */
+    /**
+     * The number of dictionaries. A {@link dev.faro.follow.Follower} of a pair counts only those before the end of the
+     * committed regions.
+     */
     public final int dictionaryCount() {
         return output.directory().dictionaryCount();
     }
 
-    /** Where the block of a dictionary begins in the data or single file, by its number less 1. */
+    /** The offset of a dictionary's block in the data file or single file. {@code dictionary} is its number less 1. */
     public final long dictionaryOffset(int dictionary) {
         return output.directory().dictionaryOffset(dictionary);
     }
 
-    /** Bytes of a dictionary, by its number less 1. */
+    /** The stored size of a dictionary in bytes. {@code dictionary} is its number less 1. */
     public final int dictionarySize(int dictionary) {
         return output.directory().dictionarySize(dictionary);
     }
 
     /**
-     * One of the committed regions, checked by REG-10.
+     * Returns one of the committed regions, checked by REG-10.
      *
      * @throws FaroException {@code invalid-argument} if there is no such region, or the check that fails
      */
@@ -85,7 +88,7 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * The blocks of a partition in order (PRT-1).
+     * Reads the blocks of a partition in order (PRT-1). Close the cursor after use.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition (PRT-2)
      */
@@ -94,16 +97,18 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * The blocks of a partition in order, from one of the regions on. With {@link Lookup#DIRECT} the regions before are
-     * looked up too, and faults of looking up come at the first {@link BlockCursor#next}, before any block (LKP-3).
+     * Reads the blocks of a partition in order, beginning at a region. With {@link Lookup#DIRECT}, the regions before
+     * it are looked up too, and a fault of the lookup is reported by the first {@link BlockCursor#next}, before any
+     * block (LKP-3).
      *
+     * @param firstRegion the number of the first region, or the number of regions to read nothing
      * @throws FaroException {@code invalid-argument} if the file does not have the partition or the region
      */
     public final BlockCursor partition(int partition, int firstRegion) throws FaroException {
         output.checkPartition(partition);
         Directory directory = output.directory();
         if (firstRegion < 0 || firstRegion > directory.size()) {
-            throw FaroException.invalidArgument("a region from 0 to " + directory.size(), firstRegion);
+            throw FaroException.invalidArgument("a region number from 0 to " + directory.size(), firstRegion);
         }
         DirectLookup direct = output.directLookup();
         if (direct == null) {
@@ -115,9 +120,9 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * The blocks of the partitions from {@code from} to before {@code to}, region by region (PRT-5).
+     * Reads the blocks of the partitions in [from, to), region by region (PRT-5).
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of them
+     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
     public final BlockCursor range(int from, int to) throws FaroException {
         output.checkRange(from, to);
@@ -125,34 +130,34 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * The blocks of the partitions from {@code from} to before {@code to}, one partition after another, each in the
-     * order of {@link #partition} (PRT-7). Partitions are read together, as many as have 4 MiB in all regions; so this
-     * takes few reads, where a cursor for each of many small partitions would take one for each region.
+     * Reads the blocks of the partitions in [from, to), one partition after another, each in the order of
+     * {@link #partition} (PRT-7). Partitions are read together while their extents in all regions have at most 4 MiB. For
+     * many small partitions this needs few reads; a cursor for each partition would need one for each region.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of them
+     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
     public final BlockCursor byPartition(int from, int to) throws FaroException {
         output.checkRange(from, to);
         ExtentReaders.ExtentReader reader = output.readers().take();
-        return new BlockCursor(output, reader, new PartitionExtents(output, output.directory(), reader.blocks(), from, to), true);
+        Extents extents = new PartitionExtents(output, output.directory(), reader.blocks(), from, to);
+        return new BlockCursor(output, reader, extents, true);
     }
 
     private BlockCursor cursor(Directory directory, int from, int to, int firstRegion) {
         ExtentReaders.ExtentReader reader = output.readers().take();
-        return new BlockCursor(output, reader,
-                new RegionExtents(output.regions(), directory, reader.blocks(), from, to, firstRegion), firstRegion == 0);
+        Extents extents = new RegionExtents(output.regions(), directory, reader.blocks(), from, to, firstRegion);
+        return new BlockCursor(output, reader, extents, firstRegion == 0);
     }
 
-    /** The blocks of all partitions, region by region (PRT-5). */
+    /** Reads the blocks of all partitions, region by region (PRT-5). */
     public final BlockCursor all() throws FaroException {
         return range(header().firstPartition(), header().firstPartition() + header().partitionCount());
     }
 
     /**
-     * The records and events of a partition in order. With framing arrow a record is an encapsulated message.
+     * Reads the records and events of a partition in order. With framing arrow, a record is an encapsulated message.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have the partition, or its framing has no
-     *     records
+     * @throws FaroException {@code invalid-argument} if the file does not have the partition, or its framing is opaque
      */
     public final RecordCursor records(int partition) throws FaroException {
         if (header().framing() == Framing.OPAQUE) {
@@ -162,16 +167,16 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * The bytes in the file of the extents that a partition reads, headers and padding included, without reading any
-     * block of them (PRT-6).
+     * The size in the file of the extents that a partition reads, in bytes, with headers and padding. No block of them
+     * is read (PRT-6).
      *
-     * @throws FaroException {@code invalid-argument}, or what looking the region messages up finds
+     * @throws FaroException {@code invalid-argument}, or a fault of a region message
      */
     public final long storedBytes(int partition) throws FaroException {
         return output.storedBytes(partition);
     }
 
-    /** Closes the files; cursors fail from then on. */
+    /** Closes the files. Cursors fail after this. */
     @Override
     public void close() throws FaroException {
         output.close();

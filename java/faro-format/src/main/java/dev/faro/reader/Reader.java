@@ -5,7 +5,17 @@ import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
 import java.nio.file.Path;
 
-/** A finished output, opened by OPN-1. Safe to share between threads. */
+/**
+ * Reads a finished output, which was opened by OPN-1. Safe to share between threads.
+ * <pre>{@code
+ * try (Reader reader = Reader.open(Path.of("orders"), ReaderOptions.DEFAULT);
+ *         RecordCursor records = reader.records(7)) {
+ *     while (records.next()) {
+ *         consume(records.record());
+ *     }
+ * }
+ * }</pre>
+ */
 public final class Reader extends PartitionReader {
     private final FinishedReader output;
 
@@ -15,11 +25,12 @@ public final class Reader extends PartitionReader {
     }
 
     /**
-     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever exists. An
-     * ending of these says which; it is not a part of NAME.
+     * Opens an output by NAME (PUB-1): {@code NAME.faro}, or {@code NAME.data} and {@code NAME.index}, whichever
+     * exists. If {@code name} ends with {@code .faro}, {@code .data} or {@code .index}, the ending says which layout to
+     * open, and NAME is the part before it.
      *
-     * @throws FaroException the first check of OPN-1 that fails, {@code io}, or {@code invalid-argument} if both layouts
-     *     exist
+     * @throws FaroException the first check of OPN-1 that fails, {@code io}, or {@code invalid-argument} if both
+     *     layouts exist
      */
     public static Reader open(Path name, ReaderOptions options) throws FaroException {
         return new Reader(FinishedReader.open(FileSet.open(name), options));
@@ -43,7 +54,7 @@ public final class Reader extends PartitionReader {
         return new Reader(FinishedReader.open(FileSet.openSingle(file), options));
     }
 
-    /** For the library's other packages, not for callers: what they read this output by. */
+    /** The open output, for other packages of this library, not for callers. */
     @Override
     @SuppressWarnings("exports")
     public FinishedReader output() {

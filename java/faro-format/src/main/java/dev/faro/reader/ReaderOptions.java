@@ -2,9 +2,9 @@ package dev.faro.reader;
 
 import dev.faro.Limits;
 
-/** How to read. Unchangeable: {@code ReaderOptions.DEFAULT.withVerify(false)}. */
+/** Options of a reader. Immutable: {@code ReaderOptions.DEFAULT.withVerify(false)}. */
 public final class ReaderOptions {
-    /** Default limits, everything verified, a cache of 64 MiB, region messages looked up whole. */
+    /** Default limits; checksums are verified; a cache of 64 MiB; region messages are read as a whole. */
     public static final ReaderOptions DEFAULT = new ReaderOptions(Limits.DEFAULT, true, 64 << 20, Lookup.FULL);
 
     private final Limits limits;
@@ -19,7 +19,7 @@ public final class ReaderOptions {
         this.lookup = lookup;
     }
 
-    /** What is taken from a file at most. */
+    /** The limits of what is read from a file (LIM-1). */
     public Limits limits() {
         return limits;
     }
@@ -39,7 +39,7 @@ public final class ReaderOptions {
         return new ReaderOptions(limits, other, cacheBytes, lookup);
     }
 
-    /** The most bytes of region messages that are kept in memory. */
+    /** The maximum size of the region messages that are kept in memory, in bytes. */
     public long cacheBytes() {
         return cacheBytes;
     }
@@ -50,10 +50,10 @@ public final class ReaderOptions {
     }
 
     /**
-     * How a {@link Reader} finds the extents of one partition: for {@link PartitionReader#partition},
-     * {@link PartitionReader#records} and, when the footer has no statistics, {@link PartitionReader#storedBytes}. Ranges,
-     * reading by partition, schedulers and checks use whole region messages whatever this is (LKP-1). So does a
-     * {@link dev.faro.follow.Follower}, which has checked each message whole when the region was committed.
+     * How a {@link Reader} finds the extents of one partition, for {@link PartitionReader#partition}, {@link
+     * PartitionReader#records} and, if the footer has no statistics, {@link PartitionReader#storedBytes}. Ranges,
+     * reading by partition, schedulers and checks always use whole region messages (LKP-1). So does a {@link
+     * dev.faro.follow.Follower}, which has checked each whole message when the region was committed.
      */
     public Lookup lookup() {
         return lookup;

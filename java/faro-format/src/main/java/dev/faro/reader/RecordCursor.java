@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The records and events of a partition in order. Each block's framing is checked before anything of it is delivered
- * (FRM-5). For one thread.
+ * The records and events of a partition in order. The framing of a block is checked before any of its records is
+ * delivered (FRM-5). For one thread.
  */
 public final class RecordCursor implements Closeable {
     private final BlockCursor blocks;
@@ -23,10 +23,10 @@ public final class RecordCursor implements Closeable {
     }
 
     /**
-     * Goes to the next record or event.
+     * Moves to the next record or event.
      *
-     * @return false behind the last
-     * @throws FaroException what {@link BlockCursor#next} and {@link BlockCursor#framedPayload} throw
+     * @return false after the last one
+     * @throws FaroException as {@link BlockCursor#next} and {@link BlockCursor#framedPayload}
      */
     public boolean next() throws FaroException {
         if (payload == null || at == payload.limit()) {
@@ -48,12 +48,12 @@ public final class RecordCursor implements Closeable {
         return true;
     }
 
-    /** The record or event, a view that is valid until the block is left; little-endian. */
+    /** The bytes of the record or event, as a little-endian view that is valid until the cursor leaves the block. */
     public ByteBuffer record() {
         return record;
     }
 
-    /** 0 for a record, else the kind of the event. */
+    /** 0 for a record, otherwise the kind of the event. */
     public int kind() {
         return kind;
     }

@@ -39,7 +39,7 @@ final class RegionExtents extends Extents {
     @Override
     boolean next() throws FaroException {
         while (!nextOfRegion()) {
-            // A range of no partitions uses no region, and so meets no fault of one (REG-10).
+            // An empty range reads no region, and so cannot fail with a fault of one (REG-10).
             if (nextRegion == directory.size() || from == to) {
                 return false;
             }
@@ -59,12 +59,12 @@ final class RegionExtents extends Extents {
             return false;
         }
         while (stretch < stretches.length) {
-            int behind = stretches[stretch + 1];
-            while (slot < behind) {
+            int slotEnd = stretches[stretch + 1];
+            while (slot < slotEnd) {
                 int own = slot++;
                 long begin = current.start(own);
                 if (begin < current.start(own + 1)) {
-                    set(false, current.partitionOf(own), begin, current.start(own + 1), current.start(behind));
+                    set(false, current.partitionOf(own), begin, current.start(own + 1), current.start(slotEnd));
                     firstBlock = selective ? current.firstBlock(own) : -1;
                     return true;
                 }
@@ -89,14 +89,14 @@ final class RegionExtents extends Extents {
         return shared ? current.isMember(nextShared - 1, which) : which == partition;
     }
 
-    /** Who reads the extent, for as long as somebody asks. */
+    /** Tests whether a partition reads the current extent; the test stays valid when the cursor moves on. */
     IntPredicate readers() {
         if (!shared) {
             return null;
         }
-        RegionIndex its = current;
+        RegionIndex region = current;
         int number = nextShared - 1;
-        return which -> its.isMember(number, which);
+        return which -> region.isMember(number, which);
     }
 
     @Override

@@ -2,13 +2,13 @@ package dev.faro.reader;
 
 import dev.faro.internal.index.PartitionCounters;
 
-/** What is known of the sequence of the next block, as a cursor goes (PRT-4; BLK-7, check 10). */
+/** What a cursor knows of the sequence of its next block (PRT-4; BLK-7, check 10). */
 final class Sequences {
     private final boolean selective;
     private final boolean fromStart;
-    /** For each partition the sequence after the one that was read last, so 0 where none was. */
+    /** For each partition, the sequence after the last block that was read; 0 if there was none. */
     private final PartitionCounters ownNext = new PartitionCounters();
-    /** The partition whose turn it is, which needs no counters, or -1. */
+    /** The partition that is being read, which needs no counters, or -1. */
     private int turn = -1;
     private long turnNext;
     private long lastShared = -1;
@@ -16,22 +16,22 @@ final class Sequences {
     private int partition;
     private long next;
 
-    /** The number of the next block, or -1 if it is not known. */
+    /** The sequence of the next block, or -1 if it is not known. */
     long exactly;
-    /** The number is above this one. */
+    /** The sequence of the next block is above this. */
     long above;
 
     /**
-     * For a cursor that has read nothing.
+     * Makes the sequences of a cursor that has read nothing.
      *
-     * @param fromStart whether it begins at region 0
+     * @param fromStart whether the cursor begins at region 0
      */
     Sequences(boolean selective, boolean fromStart) {
         this.selective = selective;
         this.fromStart = fromStart;
     }
 
-    /** Before the first block of an extent. */
+    /** Called before the first block of an extent. */
     void beginExtent(Extents extents) {
         if (extents.turn() != turn) {
             turn = extents.turn();
@@ -52,14 +52,14 @@ final class Sequences {
         }
     }
 
-    /** The block was read, and bears this number. */
+    /** Called after a block with this sequence. */
     void read(long sequence) {
         next = sequence + 1;
         exactly = selective ? -1 : next;
         above = sequence;
     }
 
-    /** Behind the last block of an extent. */
+    /** Called after the last block of an extent. */
     void endExtent() {
         if (shared) {
             lastShared = above;

@@ -1,2 +1,2 @@
-/** Reads outputs: partitions, ranges of them, records (OPN, PRT). */
+/** Reads outputs: partitions, ranges of them, and records (OPN, PRT). */
 package dev.faro.reader;

@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Removes what dead writers left in a folder (PUB-9). */
+/** Removes the files that dead writers left in a folder (PUB-9). */
 public final class Clean {
     private static final Pattern TEMPORARY =
             Pattern.compile(".*\\.(data|index|faro)\\.([0-9a-f]{8})\\.tmp", Pattern.DOTALL);
@@ -36,15 +36,15 @@ public final class Clean {
     }
 
     /**
-     * Removes temporary files and locks that dead writers left in one folder, not in those inside it. A final name is never
-     * removed: {@link Recover} mends what has one.
+     * Removes temporary files and locks that dead writers left in a folder, but not those in its subfolders. A file
+     * with a final name is never removed: {@link Recover} repairs such files.
      *
-     * @throws FaroException {@code invalid-argument}: a negative time; {@code io}: of the first file that cannot be looked
-     *     at or removed, when all others were seen to
+     * @throws FaroException {@code invalid-argument} for a negative time; {@code io} for the first file that cannot be
+     *     inspected or removed, after all other files were handled
      */
     public static CleanReport clean(Path folder, CleanOptions options) throws FaroException {
         if (options.olderThan().isNegative()) {
-            throw FaroException.invalidArgument("olderThan of 0 or more", options.olderThan());
+            throw FaroException.invalidArgument("an olderThan of 0 or more", options.olderThan());
         }
         Clean clean = new Clean(options);
         FaroException failure = null;
@@ -65,7 +65,7 @@ public final class Clean {
         return new CleanReport(List.copyOf(clean.removed), List.copyOf(clean.kept));
     }
 
-    /** Rule 1. */
+    /** Applies rule 1. */
     private static TreeMap<String, Path> list(Path folder) throws FaroException {
         TreeMap<String, Path> paths = new TreeMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
@@ -84,7 +84,7 @@ public final class Clean {
         return paths;
     }
 
-    /** Rules 2 to 4. */
+    /** Applies rules 2 to 4. */
     private void look(Path path) throws FaroException {
         String name = path.getFileName().toString();
         boolean lock = name.endsWith(PublishingLock.ENDING);
@@ -114,7 +114,7 @@ public final class Clean {
 
     private static boolean fits(String name, HeldFile file) throws FaroException {
         if (!file.isOpen() || file.size() < FileHeader.SIZE) {
-            // What this process is writing is not opened: to close it would lose its lock.
+            // A file that this process is writing is not opened: closing it would lose its lock.
             return true;
         }
         ByteBuffer start = file.start();

@@ -2,9 +2,9 @@ package dev.faro.repair;
 
 import java.time.Duration;
 
-/** What to remove. Unchangeable: {@code CleanOptions.DEFAULT.withDryRun(true)}. */
+/** Options of a cleaning. Immutable: {@code CleanOptions.DEFAULT.withDryRun(true)}. */
 public final class CleanOptions {
-    /** Files that are older than an hour are removed. */
+    /** Files that were last changed more than an hour ago are removed. */
     public static final CleanOptions DEFAULT = new CleanOptions(Duration.ofHours(1), false);
 
     private final Duration olderThan;
@@ -16,7 +16,7 @@ public final class CleanOptions {
     }
 
     /**
-     * How long ago a file was last changed at least. Where the system has no record locks, only this protects the files of
+     * The minimum time since a file was last changed. On a system without record locks, only this protects the files of
      * a living writer.
      */
     public Duration olderThan() {
@@ -28,7 +28,7 @@ public final class CleanOptions {
         return new CleanOptions(other, dryRun);
     }
 
-    /** Whether to remove nothing and report the same. */
+    /** Whether to remove nothing, and report what would be removed. */
     public boolean dryRun() {
         return dryRun;
     }

@@ -3,10 +3,10 @@ package dev.faro.repair;
 import java.util.List;
 
 /**
- * What {@link Clean} did, or would do (PUB-9); both lists by name, ascending.
+ * The result of {@link Clean}: what it did or, in a dry run, would do (PUB-9). Both lists are sorted by name.
  *
- * @param removed names of files in the folder
- * @param kept those that look like a dead writer's, and were kept
+ * @param removed the names of the removed files
+ * @param kept files that look like a dead writer's, but were kept
  */
 public record CleanReport(List<String> removed, List<Kept> kept) {
     /** A file that was kept. */
@@ -14,9 +14,9 @@ public record CleanReport(List<String> removed, List<Kept> kept) {
 
     /** Why a file was kept. */
     public enum Reason {
-        /** Its writer lives. */
+        /** The writer of the file lives. */
         LIVING,
-        /** It was changed a short time ago. */
+        /** The file was changed too recently. */
         YOUNG
     }
 }

@@ -32,7 +32,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 
-/** Makes a new index from a data file whose index was lost or damaged (REP-5 to REP-8). */
+/** Makes a new index from a data file if the old index was lost or damaged (REP-5 to REP-8). */
 public final class Rebuild {
     private static final List<String> LOST = List.of(
             "members of shared extents", "runs", "statistics", "properties",
@@ -44,10 +44,10 @@ public final class Rebuild {
     private final Limits limits;
     private final BlockReader blocks;
     private final RegionDraft draft;
-    /** What the new index will say. */
+    /** The directory of the new index. */
     private final Directory directory = new Directory();
     private final PartitionCounters ownNext = new PartitionCounters();
-    /** Null when only a report is wanted. */
+    /** Null in a dry run. */
     private final Committer committer;
     private long sharedNext;
     private long sharedBlocks;
@@ -55,7 +55,7 @@ public final class Rebuild {
     private int regions;
     private long regionStart = FileHeader.SIZE;
     private long next = FileHeader.SIZE;
-    /** Where the last partition block ends, and how many dictionaries stand before it. */
+    /** The offset after the last partition block, and the number of dictionaries before it. */
     private long end = FileHeader.SIZE;
     private int dictionaries;
 
@@ -71,22 +71,24 @@ public final class Rebuild {
     }
 
     /**
-     * Rebuilds the index, which replaces a file of that name, and cuts the data file behind the last good block.
+     * Rebuilds the index, which replaces an existing file with its name, and cuts the data file after the last good
+     * block.
      *
-     * @throws FaroException {@code invalid-argument} without a schema for framing arrow, or a fault that is no damage;
-     *     then nothing was changed
+     * @throws FaroException {@code invalid-argument} if the framing is arrow and the options have no schema, or a fault
+     *     that is not damage; nothing was changed then
      */
     public static RepairReport rebuild(Path dataPath, Path indexPath, RebuildOptions options) throws FaroException {
         return rebuild(dataPath, indexPath, temporaryName(indexPath), options);
     }
 
-    /** The name of a new index until it is whole (REP-10). */
+    /** The name of a new index until it is complete (REP-10). */
     static Path temporaryName(Path index) {
         return index.resolveSibling(index.getFileName() + ".rebuild.tmp");
     }
 
-    /** As {@link #rebuild(Path, Path, RebuildOptions)}, by way of another temporary name. */
-    static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, RebuildOptions options) throws FaroException {
+    /** Rebuilds as {@link #rebuild(Path, Path, RebuildOptions)} does, with another temporary name. */
+    static RepairReport rebuild(Path dataPath, Path indexPath, Path temporary, RebuildOptions options)
+            throws FaroException {
         try (InputFile data = InputFile.open(FileRole.DATA, dataPath)) {
             FileHeader header = FileSet.read(data, FileKind.DATA);
             HeaderBytes.checkRewritable(header, data);
@@ -106,12 +108,13 @@ public final class Rebuild {
                 && (!needed || Payloads.isArrowMessage(ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN)));
         if (!fits) {
             throw FaroException.invalidArgument(
-                    needed ? "the Arrow schema message, which stood in the lost index" : "no schema",
+                    needed ? "the Arrow schema message, which was in the lost index" : "no schema",
                     schema == null ? "none" : "other bytes");
         }
     }
 
-    private static RepairReport rebuild(InputFile data, FileHeader header, Path indexPath, Path temporary, RebuildOptions options)
+    private static RepairReport rebuild(
+            InputFile data, FileHeader header, Path indexPath, Path temporary, RebuildOptions options)
             throws FaroException {
         OutputFile index = create(temporary);
         try {
@@ -129,7 +132,7 @@ public final class Rebuild {
             }
             Files.move(temporary, indexPath, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             OutputFile.syncFolder(FileRole.INDEX, indexPath);
-            // Only now: others may remove a temporary file that no one holds (PUB-9).
+            // Closed only now, because other programs may remove a temporary file without a lock (PUB-9).
             index.close();
             return report;
         } catch (IOException e) {
@@ -143,7 +146,7 @@ public final class Rebuild {
         }
     }
 
-    /** A new file, in place of what a rebuild left there that died. */
+    /** Makes the new file; it replaces what a rebuild that died left there. */
     private static OutputFile create(Path temporary) throws FaroException {
         try {
             Files.deleteIfExists(temporary);
@@ -162,8 +165,8 @@ public final class Rebuild {
     }
 
     private RepairReport report() throws FaroException {
-        return new RepairReport(Action.REBUILT, regions, count, end, data.size() - end, 0, 0, sharedToAll ? 0 : sharedBlocks,
-                LOST);
+        return new RepairReport(Action.REBUILT, regions, count, end, data.size() - end, 0, 0,
+                sharedToAll ? 0 : sharedBlocks, LOST);
     }
 
     private void scan() throws FaroException {
@@ -177,11 +180,11 @@ public final class Rebuild {
             }
         }
         closeRegion();
-        // What no region follows is left out (REP-7).
+        // Dictionaries after the last region are left out (REP-7).
         directory.keepDictionaries(dictionaries);
     }
 
-    /** Reads the next block and puts it into a region, or says that it is damaged. */
+    /** Reads the next block and adds it to a region; false if it is damaged. */
     private boolean accept(long size) throws FaroException {
         boolean dictionary = blocks.claimsDictionary(next, size);
         try {
@@ -202,7 +205,7 @@ public final class Rebuild {
             throw e;
         }
         if (dictionary) {
-            // A region begins behind it (REP-6).
+            // A region begins after each dictionary (REP-6).
             closeRegion();
             directory.addDictionary(next, blocks.storedSize());
             regionStart = blocks.end();
@@ -221,7 +224,7 @@ public final class Rebuild {
         return true;
     }
 
-    /** REP-6. */
+    /** Adds a partition block to the current region, or to a new one (REP-6). */
     private void put(boolean shared) throws FaroException {
         int partition = blocks.partition();
         long bytes = blocks.end() - blocks.offset();
@@ -256,7 +259,7 @@ public final class Rebuild {
         }
         ByteBuffer message = draft.message(regions, regionStart, 0);
         if (message.remaining() > limits.maxMessageSize()) {
-            throw limit("a region whose message has at most " + limits.maxMessageSize() + " bytes",
+            throw limit("a region with a message of at most " + limits.maxMessageSize() + " bytes",
                     message.remaining());
         }
         if (committer != null) {

@@ -2,9 +2,9 @@ package dev.faro.repair;
 
 import dev.faro.Limits;
 
-/** How to rebuild an index. Unchangeable: {@code RebuildOptions.DEFAULT.withDryRun(true)}. */
+/** Options of a rebuild. Immutable: {@code RebuildOptions.DEFAULT.withDryRun(true)}. */
 public final class RebuildOptions {
-    /** Shared blocks are given to no partition, no schema, default limits, the index is written. */
+    /** Shared blocks are given to no partition; no schema; default limits; files are changed. */
     public static final RebuildOptions DEFAULT = new RebuildOptions(false, null, Limits.DEFAULT, false);
 
     private final boolean sharedToAll;
@@ -29,7 +29,7 @@ public final class RebuildOptions {
         return new RebuildOptions(other, schema, limits, dryRun);
     }
 
-    /** The encapsulated Arrow schema message that framing arrow needs, else null; kept, not copied. */
+    /** The encapsulated Arrow schema message, required for framing arrow; otherwise null. It is kept, not copied. */
     public byte[] schema() {
         return schema;
     }
@@ -39,7 +39,7 @@ public final class RebuildOptions {
         return new RebuildOptions(sharedToAll, other, limits, dryRun);
     }
 
-    /** What is taken from the data file at most. */
+    /** The limits of what is read from the data file (LIM-1). */
     public Limits limits() {
         return limits;
     }
@@ -49,7 +49,7 @@ public final class RebuildOptions {
         return new RebuildOptions(sharedToAll, schema, other, dryRun);
     }
 
-    /** Whether to change nothing and report the same. */
+    /** Whether to change nothing, and report what would be done. */
     public boolean dryRun() {
         return dryRun;
     }

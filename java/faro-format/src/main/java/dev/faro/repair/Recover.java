@@ -19,12 +19,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes a finished output of what a dead writer left, under the final names (PUB-8). */
+/** Makes a finished output from the files that a dead writer left, and gives it the final names (PUB-8). */
 public final class Recover {
     private final Remains group;
     private final RecoverOptions options;
     private final PublishingLock lock;
-    /** The roles whose files do not have their final names. */
+    /** The roles of the files without final names. */
     private final List<FileRole> unnamed;
 
     private Recover(Remains group, OutputName name, RecoverOptions options) {
@@ -37,14 +37,15 @@ public final class Recover {
     /**
      * Recovers an output.
      *
-     * @param name its NAME (PUB-1); without an ending, files of both layouts are looked for
-     * @throws FaroException {@code io}: nothing is there, its writer lives, or another output has the final names;
-     *     {@code invalid-argument}: several are there, which the error names; what {@link Repair} and {@link Rebuild}
-     *     throw. Then every file is as it was
+     * @param name the NAME of the output (PUB-1); without an ending, files of both layouts are searched
+     * @throws FaroException {@code io} if there are no files, their writer lives, or another output has the final
+     *     names; {@code invalid-argument} if there are files of several outputs, which the error lists; or an error of
+     *     {@link Repair} or {@link Rebuild}. In each case no file was changed
      */
     public static RecoverReport recover(Path name, RecoverOptions options) throws FaroException {
         if (options.fileId() != null && !options.fileId().matches("[0-9a-f]{8}")) {
-            throw FaroException.invalidArgument("a file_id's first 8 hexadecimal digits, lower case", options.fileId());
+            throw FaroException.invalidArgument(
+                    "the first 8 hexadecimal digits of a file_id, in lower case", options.fileId());
         }
         OutputName output = OutputName.of(name);
         int regions = regionsIfItOpens(output, options.limits());
@@ -61,7 +62,7 @@ public final class Recover {
         }
     }
 
-    /** Step 1; -1 if it does not. */
+    /** Makes step 1: the number of regions if the output opens, otherwise -1. */
     private static int regionsIfItOpens(OutputName name, Limits limits) {
         for (boolean single : new boolean[] {true, false}) {
             if (name.ending() == (single ? OutputName.Ending.PAIRED : OutputName.Ending.SINGLE)) {
@@ -73,13 +74,13 @@ public final class Recover {
                     : Reader.openPair(files.get(0), files.get(1), options)) {
                 return reader.regionCount();
             } catch (FaroException e) {
-                // Whatever it is, the next steps find it again.
+                // The next steps find the fault again.
             }
         }
         return -1;
     }
 
-    /** Steps 6 to 8. */
+    /** Makes steps 6 to 8. */
     private RecoverReport run() throws FaroException {
         for (FileRole role : unnamed) {
             if (!mayReplace(role)) {
@@ -110,7 +111,7 @@ public final class Recover {
         if (group.header(FileRole.INDEX) != null) {
             return Repair.repairPair(data, group.path(FileRole.INDEX), options.limits(), options.dryRun());
         }
-        // Named as any rebuild names it, so that one that dies here can be made again.
+        // The temporary name is that of any rebuild, so that a rebuild that dies here can be repeated.
         return Rebuild.rebuild(data, group.temporaryPath(FileRole.INDEX),
                 Rebuild.temporaryName(group.finalPath(FileRole.INDEX)),
                 RebuildOptions.DEFAULT.withLimits(options.limits()).withDryRun(options.dryRun()));
@@ -120,7 +121,7 @@ public final class Recover {
         if (!unnamed.isEmpty()) {
             for (FileRole role : group.roles()) {
                 if (group.file(role) != null) {
-                    // A repair that had nothing to do left them as the writer did.
+                    // If the repair had nothing to do, the files may not be synced yet.
                     group.file(role).sync();
                 }
             }
@@ -154,12 +155,12 @@ public final class Recover {
         }
     }
 
-    /** Another writer may have replaced the data file by now, whose index the older one would not fit. */
+    /** Checks that the data file was not replaced by another writer: this index would not fit that file. */
     private void checkStillNamed() throws FaroException {
         for (FileRole role : group.roles()) {
             if (group.isNamed(role) && !group.file(role).isNamed(group.finalPath(role))) {
                 throw new FaroException(ErrorCode.IO, role, group.finalPath(role), FaroException.NO_OFFSET,
-                        "the file that was there before", "another writer's", null);
+                        "the file that was there before", "a file of another writer", null);
             }
         }
     }
@@ -171,7 +172,7 @@ public final class Recover {
             try {
                 Files.deleteIfExists(second);
             } catch (IOException e) {
-                // The output is whole; what stays is what PUB-7 knows.
+                // The output is complete. PUB-7 covers the second name that stays.
             }
         }
     }

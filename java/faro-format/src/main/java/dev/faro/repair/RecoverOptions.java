@@ -2,9 +2,9 @@ package dev.faro.repair;
 
 import dev.faro.Limits;
 
-/** What to recover, and how. Unchangeable: {@code RecoverOptions.DEFAULT.withOverwrite(true)}. */
+/** Options of a recovery. Immutable: {@code RecoverOptions.DEFAULT.withOverwrite(true)}. */
 public final class RecoverOptions {
-    /** No file_id, nothing is replaced, default limits, files are repaired. */
+    /** No file_id; nothing is replaced; default limits; files are changed. */
     public static final RecoverOptions DEFAULT = new RecoverOptions(null, false, Limits.DEFAULT, false);
 
     private final String fileId;
@@ -19,7 +19,7 @@ public final class RecoverOptions {
         this.dryRun = dryRun;
     }
 
-    /** The first 8 hexadecimal digits of the file_id of the output, if there are several; else null. */
+    /** The first 8 hexadecimal digits of the output's file_id, to choose among several; otherwise null. */
     public String fileId() {
         return fileId;
     }
@@ -29,7 +29,7 @@ public final class RecoverOptions {
         return new RecoverOptions(other, overwrite, limits, dryRun);
     }
 
-    /** Whether another output that has the final names may be replaced. */
+    /** Whether to replace another output that has the final names. */
     public boolean overwrite() {
         return overwrite;
     }
@@ -39,7 +39,7 @@ public final class RecoverOptions {
         return new RecoverOptions(fileId, other, limits, dryRun);
     }
 
-    /** What is taken from the files at most. */
+    /** The limits of what is read from the files (LIM-1). */
     public Limits limits() {
         return limits;
     }
@@ -49,7 +49,7 @@ public final class RecoverOptions {
         return new RecoverOptions(fileId, overwrite, other, dryRun);
     }
 
-    /** Whether to change nothing and report the same. */
+    /** Whether to change nothing, and report what would be done. */
     public boolean dryRun() {
         return dryRun;
     }

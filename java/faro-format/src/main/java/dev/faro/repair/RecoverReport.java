@@ -1,25 +1,25 @@
 package dev.faro.repair;
 
 /**
- * What {@link Recover} did, or would do (PUB-8).
+ * The result of {@link Recover}: what it did or, in a dry run, would do (PUB-8).
  *
- * @param action what it came to
- * @param fileId the first 8 hexadecimal digits of the output's file_id; null with {@code NOTHING} and
- *     {@code NOTHING_SAVED}
- * @param regions of the output afterwards; 0 with {@code NOTHING_SAVED}
+ * @param action the outcome
+ * @param fileId the first 8 hexadecimal digits of the output's file_id; null with {@code NOTHING} and {@code
+ *     NOTHING_SAVED}
+ * @param regions the number of regions in the result; 0 with {@code NOTHING_SAVED}
  */
 public record RecoverReport(Action action, String fileId, int regions) {
-    /** What a recovery came to. */
+    /** The outcome of a recovery. */
     public enum Action {
-        /** The output is finished and opens. */
+        /** The output was finished already, and opens. */
         NOTHING,
-        /** There are files, and none from which anything could be saved. */
+        /** There are files, but nothing could be saved from them. */
         NOTHING_SAVED,
-        /** It ends at its last committed region now. */
+        /** The output now ends at its last committed region. */
         LAST_COMMIT,
-        /** It has a new index. */
+        /** The output has a new index. */
         REBUILT,
-        /** It was whole, and has its final names now. */
+        /** The output was complete, and now has its final names. */
         PUBLISHED
     }
 }

@@ -22,7 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What one writer left of an output, under temporary or final names (PUB-8). */
+/** The files of one output that a writer left, with temporary or final names (PUB-8). */
 final class Remains {
     private final OutputName name;
     private final boolean single;
@@ -30,7 +30,7 @@ final class Remains {
     private final Map<FileRole, Found> temporary = new EnumMap<>(FileRole.class);
     private final Map<FileRole, Found> last = new EnumMap<>(FileRole.class);
 
-    /** A name, and the file that it is of; two may be of one (PUB-7). */
+    /** A name and its file. Two names may belong to one file (PUB-7). */
     private record Found(Path path, HeldFile file, FileHeader header) {}
 
     private Remains(OutputName name, boolean single, String x) {
@@ -40,9 +40,9 @@ final class Remains {
     }
 
     /**
-     * What there is of a NAME, in groups (step 2).
+     * Finds the files of a NAME, grouped by output (step 2).
      *
-     * @param taken gets each file, for the caller to close
+     * @param taken receives each file; the caller closes them
      * @throws FaroException {@code io}
      */
     static List<Remains> collect(OutputName name, List<HeldFile> taken) throws FaroException {
@@ -89,7 +89,7 @@ final class Remains {
     private static Found find(FileRole role, Path path, List<HeldFile> taken) throws FaroException {
         for (HeldFile file : taken) {
             if (file.isNamed(path)) {
-                // It cannot be taken again.
+                // A second try to take it would fail.
                 return new Found(path, file, header(role, path));
             }
         }
@@ -101,7 +101,7 @@ final class Remains {
         return new Found(path, file, header(role, path));
     }
 
-    /** The header that a file begins with, or null. */
+    /** The header of a file, or null if it does not begin with one. */
     private static FileHeader header(FileRole role, Path path) throws FaroException {
         try (InputFile file = InputFile.open(role, path)) {
             return file.readHeader();
@@ -124,17 +124,18 @@ final class Remains {
     }
 
     /**
-     * The group to mend (steps 3 to 5).
+     * Chooses the output to recover (steps 3 to 5).
      *
-     * @param named the X that the caller named, or null
+     * @param named the X that the caller chose, or null
      * @return null if nothing can be saved
-     * @throws FaroException {@code io} if there is none, or its writer lives; {@code invalid-argument} if there are several
+     * @throws FaroException {@code io} if there is none, or its writer lives; {@code invalid-argument} if there are
+     *     several
      */
     static Remains choose(List<Remains> groups, OutputName name, String named) throws FaroException {
         List<Remains> all = groups.stream().filter(group -> named == null || named.equals(group.x)).toList();
         if (all.isEmpty()) {
-            throw failure(name, "files that a writer left unfinished" + (named == null ? "" : ", with file_id " + named),
-                    "none");
+            String expected = "files that a writer left unfinished" + (named == null ? "" : ", with file_id " + named);
+            throw failure(name, expected, "none");
         }
         List<Remains> counting = all.stream().filter(Remains::counts).toList();
         if (counting.isEmpty()) {
@@ -146,7 +147,7 @@ final class Remains {
         }
         if (dead.size() > 1) {
             throw FaroException.invalidArgument(
-                    "what one writer left; name one by its file_id, or by the ending of NAME", shown(dead));
+                    "files of one output; choose one by its file_id, or by the ending of NAME", shown(dead));
         }
         return dead.get(0);
     }
@@ -166,36 +167,37 @@ final class Remains {
     }
 
     private boolean isLiving() {
-        return Stream.concat(temporary.values().stream(), last.values().stream()).anyMatch(found -> found.file.isLiving());
+        return Stream.concat(temporary.values().stream(), last.values().stream())
+                .anyMatch(found -> found.file.isLiving());
     }
 
     boolean isSingle() {
         return single;
     }
 
-    /** The first 8 digits of the file_id. */
+    /** The first 8 hexadecimal digits of the file_id. */
     String x() {
         return x;
     }
 
-    /** The roles of its files, in the order in which they get their final names. */
+    /** The roles of the output's files, in the order in which they get their final names. */
     List<FileRole> roles() {
         return single ? List.of(FileRole.SINGLE) : List.of(FileRole.DATA, FileRole.INDEX);
     }
 
-    /** The name of a file: the temporary one, unless that is a second name of the final one. */
+    /** A name of a role's file: the temporary one, unless the same file also has the final name. */
     private Found found(FileRole role) {
         Found first = temporary.get(role);
         Found second = last.get(role);
         return first == null || second != null && first.file == second.file ? second : first;
     }
 
-    /** Whether a file of a role is there, and has its final name. */
+    /** Whether the file of a role exists and has its final name. */
     boolean isNamed(FileRole role) {
         return found(role) != null && found(role) == last.get(role);
     }
 
-    /** The header of a role's file, or null. */
+    /** The header of the file of a role, or null. */
     FileHeader header(FileRole role) {
         return found(role) == null ? null : found(role).header;
     }
@@ -205,17 +207,17 @@ final class Remains {
         return found(role) == null ? null : found(role).file;
     }
 
-    /** The name that a role's file has. */
+    /** The current name of the file of a role. */
     Path path(FileRole role) {
         return found(role).path;
     }
 
-    /** The temporary name of a role (PUB-2). */
+    /** The temporary name for a role (PUB-2). */
     Path temporaryPath(FileRole role) {
         return OutputFile.temporaryName(finalPath(role), x);
     }
 
-    /** The final name of a role. */
+    /** The final name for a role. */
     Path finalPath(FileRole role) {
         return name.file(role);
     }

@@ -20,16 +20,16 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Makes a finished output of an unfinished one, with exactly the regions that were committed (REP-1 to REP-4). */
+/** Makes a finished output from an unfinished one, with exactly the committed regions (REP-1 to REP-4). */
 public final class Repair {
     private Repair() {}
 
     /**
-     * Repairs an output by NAME (PUB-1) in place.
+     * Repairs an output in place, by NAME (PUB-1).
      *
-     * @param dryRun whether to change nothing and report the same
-     * @throws FaroException a fault that is not an unfinished end, or {@code invalid-argument} if both layouts exist; then
-     *     nothing was changed
+     * @param dryRun whether to change nothing, and report what would be done
+     * @throws FaroException a fault other than an unfinished end, or {@code invalid-argument} if both layouts exist;
+     *     nothing was changed then
      */
     public static RepairReport repair(Path name, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.open(name)) {
@@ -40,8 +40,8 @@ public final class Repair {
     /**
      * Repairs a pair in place.
      *
-     * @param dryRun whether to change nothing and report the same
-     * @throws FaroException a fault that is not an unfinished end; then nothing was changed
+     * @param dryRun whether to change nothing, and report what would be done
+     * @throws FaroException a fault other than an unfinished end; nothing was changed then
      */
     public static RepairReport repairPair(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openPair(data, index)) {
@@ -52,8 +52,8 @@ public final class Repair {
     /**
      * Repairs a single file in place.
      *
-     * @param dryRun whether to change nothing and report the same
-     * @throws FaroException a fault that is not an unfinished end; then nothing was changed
+     * @param dryRun whether to change nothing, and report what would be done
+     * @throws FaroException a fault other than an unfinished end; nothing was changed then
      */
     public static RepairReport repairSingle(Path file, Limits limits, boolean dryRun) throws FaroException {
         try (FileSet files = FileSet.openSingle(file)) {
@@ -72,7 +72,7 @@ public final class Repair {
             if (e.code() == ErrorCode.IO) {
                 throw e;
             }
-            // Whatever does not open, the walk judges: a broken tail is mended, other faults it finds again.
+            // Whatever the fault is, the walk decides: a broken tail is repaired, and any other fault is found again.
         }
         Walk walk = new Walk(files, limits, true);
         walk.open();
@@ -89,7 +89,7 @@ public final class Repair {
                 indexSize - indexEnd, 0, List.of());
     }
 
-    /** Whether the footer that the walk accepted has its tail, and nothing behind it. */
+    /** Whether the footer that the walk accepted has its tail and nothing after it. */
     private static boolean hasTail(FileSet files, Walk walk, long indexSize) throws FaroException {
         if (walk.footer() == null || indexSize != walk.metadataEnd() + Tail.SIZE) {
             return false;
@@ -124,7 +124,7 @@ public final class Repair {
         }
     }
 
-    /** The one property of a repaired file. */
+    /** The only property of a repaired file. */
     static SortedMap<byte[], byte[]> mark(String how) {
         SortedMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
         properties.put("faro.repair".getBytes(StandardCharsets.UTF_8), how.getBytes(StandardCharsets.UTF_8));

@@ -3,17 +3,17 @@ package dev.faro.repair;
 import java.util.List;
 
 /**
- * What a repair did, or would do (REP-8).
+ * The result of a repair or a rebuild: what it did or, in a dry run, would do (REP-8).
  *
- * @param action what it came to
- * @param regions of the output afterwards
- * @param blocks partition blocks that {@code rebuild} accepted, else -1
+ * @param action the outcome
+ * @param regions the number of regions in the result
+ * @param blocks the number of partition blocks that {@code rebuild} accepted; -1 for a repair
  * @param dataKept bytes of the data file that are kept; 0 for a single file
  * @param dataCut bytes cut off the data file; 0 for a single file
- * @param indexKept bytes of the index or single file that are kept, new footer and tail not counted
- * @param indexCut bytes cut off the index or single file
- * @param orphaned shared blocks that {@code rebuild} left without members
- * @param lost what can never be recovered from a data file alone
+ * @param indexKept bytes of the index file or single file that are kept, without the new footer and tail
+ * @param indexCut bytes cut off the index file or single file
+ * @param orphaned the number of shared blocks that {@code rebuild} left without members
+ * @param lost what cannot be recovered from a data file alone
  */
 public record RepairReport(
         Action action,
@@ -25,13 +25,13 @@ public record RepairReport(
         long indexCut,
         long orphaned,
         List<String> lost) {
-    /** What a repair came to. */
+    /** The outcome of a repair or a rebuild. */
     public enum Action {
-        /** The output is finished and opens. */
+        /** The output was finished already, and opens. */
         NOTHING,
-        /** It ends at its last committed region now. */
+        /** The output now ends at its last committed region. */
         LAST_COMMIT,
-        /** It has a new index. */
+        /** The output has a new index. */
         REBUILT
     }
 }

@@ -1,2 +1,5 @@
-/** Finishes, rebuilds, recovers and cleans what a writer left that did not finish (REP, PUB-7 to PUB-9). */
+/**
+ * Repairs, rebuilds and recovers the output of a writer that did not finish, and removes the rest (REP, PUB-7 to
+ * PUB-9).
+ */
 package dev.faro.repair;

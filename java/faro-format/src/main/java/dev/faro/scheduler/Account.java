@@ -3,25 +3,25 @@ package dev.faro.scheduler;
 import dev.faro.plan.Sweep;
 import dev.faro.reader.Feed;
 
-/** What a scheduler knows of one consumer. The fields that change are guarded by the scheduler's lock. */
+/** The state of one consumer in its scheduler. The scheduler's lock guards the fields that change. */
 final class Account {
     final FileSweep<Account> file;
     final Feed feed;
     private final Runnable news;
     Sweep.Request<Account> request;
-    /** Whether it is hungry, has a request, or is being read for. */
+    /** Whether the consumer is hungry, has a request, or has a read in progress. */
     boolean outstanding;
-    /** Bytes that were read for it and not taken. */
+    /** The size of the data that was read for the consumer and not taken, in bytes. */
     long held;
     boolean planEnded;
-    /** Whether it has a share of the budget. */
+    /** Whether the consumer has a share of the budget. */
     boolean counted = true;
     volatile boolean closed;
 
     /**
-     * The account of a consumer that is open.
+     * Makes the account of an open consumer.
      *
-     * @param news tells the consumer that bytes came, or the end; called without the lock
+     * @param news tells the consumer that bytes arrived, or the end; called without the lock
      */
     Account(FileSweep<Account> file, Feed feed, Runnable news) {
         this.file = file;
@@ -29,7 +29,7 @@ final class Account {
         this.news = news;
     }
 
-    /** Tells the consumer that bytes came, or the end; called without the lock. */
+    /** Tells the consumer that bytes arrived, or the end; called without the lock. */
     void tell() {
         news.run();
     }

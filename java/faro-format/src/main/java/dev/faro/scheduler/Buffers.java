@@ -2,21 +2,21 @@ package dev.faro.scheduler;
 
 import java.nio.ByteBuffer;
 
-/** Where a scheduler has its memory from: an engine's own pool, say. Safe to share between threads. */
+/** Supplies a scheduler with memory, for example from an engine's own pool. Safe to share between threads. */
 public interface Buffers {
     /**
-     * A direct buffer that nobody else uses, until it is given back. Its position is 0; it may be smaller than wanted,
-     * then the scheduler takes more of them. What this throws ends the reading that the memory was for, and so does a
-     * buffer that cannot be read into: of 0 bytes, read-only, or not direct.
+     * Returns a direct buffer that has no other user until it is given back. Its position is 0. It may be smaller than
+     * wanted; the scheduler then takes more of them. An exception ends the reading that needs the memory. So does a
+     * buffer that cannot be read into: one of 0 bytes, a read-only one, or one that is not direct.
      *
-     * @param wanted bytes that are to be read
-     * @return null if there is none now: {@link Scheduler#wake} has to be called when it is worth asking again
+     * @param wanted the number of bytes to read
+     * @return null if there is no buffer now; {@link Scheduler#wake} must be called when there may be one
      */
     ByteBuffer take(int wanted);
 
     /**
-     * Gives back what {@link #take} gave, the same object, once; position and limit may be any. What this throws comes
-     * out of the call that gave it back, and ends no reading.
+     * Receives a buffer from {@link #take} that is not needed any more: the same object, once, with any position and
+     * limit. An exception is thrown by the call that gave the buffer back, and ends no reading.
      */
     void giveBack(ByteBuffer buffer);
 }

@@ -12,10 +12,18 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One reading of a partition, or of a range of them, whose bytes a {@link Scheduler} brings: the blocks of
- * {@link dev.faro.reader.PartitionReader#partition} or {@link dev.faro.reader.PartitionReader#range}, in the same order. Checks and
- * decoding are made in the consumer's thread. For one thread at a time, but for {@link #close}, which may come from any
- * while nobody looks at a block.
+ * A reading of a partition or of a range, with its bytes read by a {@link Scheduler}. The blocks and their order are
+ * those of {@link dev.faro.reader.PartitionReader#partition} or {@link dev.faro.reader.PartitionReader#range}. The
+ * consumer's thread makes the checks and decodes. For one thread at a time, except {@link #close}, which any thread may
+ * call while no thread uses a block.
+ *
+ * <pre>{@code
+ * try (Consumer consumer = scheduler.open(reader, 7)) {
+ *     while (consumer.next()) {
+ *         consume(consumer.block().payload());
+ *     }
+ * }
+ * }</pre>
  */
 public final class Consumer implements Closeable {
     private static final long PATIENCE_NANOSECONDS = 1_000_000;
@@ -23,18 +31,20 @@ public final class Consumer implements Closeable {
     private final ConsumerHost scheduler;
     private final Account account;
     private final Feed feed;
-    private final AtomicBoolean asked = new AtomicBoolean();
+    private final AtomicBoolean newsWanted = new AtomicBoolean();
     private volatile Runnable listener;
     private volatile Thread waiting;
     private final AtomicReference<Use> use = new AtomicReference<>(Use.FREE);
-    /** What giving back throws while everything is given back; null at other times, when it may come out at once. */
+    /**
+     * Collects exceptions while all buffers are given back; null at other times, when an exception is thrown at once.
+     */
     private Failures closing;
 
-    /** Whether somebody polls, so that buffers are given back once, and not while they are looked at. */
+    /** Whether a thread polls, so that buffers are given back once, and not while a block is in use. */
     private enum Use {
         FREE,
         POLLED,
-        /** Closed by another thread; the one that polls gives everything back. */
+        /** Closed by another thread; the polling thread gives all buffers back. */
         CLOSED_WHILE_POLLED,
         CLOSED
     }
@@ -61,21 +71,20 @@ public final class Consumer implements Closeable {
     }
 
     /**
-     * Goes to the next block, if its bytes are there; never waits, and reads nothing. Without an executor see
-     * {@link Scheduler#serve}. What a pool throws when a buffer is given back comes out of this call, which may be made
-     * again.
+     * Moves to the next block, if its bytes have arrived. Never waits, and reads nothing. Without an executor, see
+     * {@link Scheduler#serve}. If giving a buffer back throws an exception, this call throws it, and may be made again.
      *
-     * @throws FaroException the first check of PRT-3 that fails; {@code io} if reading failed, with what failed as
-     *     cause, or if the consumer or its scheduler was closed; again whenever this is called again
+     * @throws FaroException the first check of PRT-3 that fails; {@code io} if reading failed, with the failure as
+     *     cause, or if the consumer or its scheduler was closed; each later call throws it again
      */
     public Feed.State poll() throws FaroException {
         Feed.State state = pollOnce();
         if (state == Feed.State.NOT_YET) {
-            asked.set(true);
-            // What came before somebody could know that it is asked for.
+            newsWanted.set(true);
+            // Bytes may have arrived before the flag was set.
             state = pollOnce();
             if (state != Feed.State.NOT_YET) {
-                asked.set(false);
+                newsWanted.set(false);
             }
         }
         return state;
@@ -86,7 +95,8 @@ public final class Consumer implements Closeable {
             if (use.get() == Use.POLLED) {
                 throw new IllegalStateException("two threads poll one consumer");
             }
-            throw Failures.ofReading(account.file.file, "a consumer that is open", new IOException("the consumer was closed"));
+            throw Failures.ofReading(
+                    account.file.file, "a consumer that is open", new IOException("the consumer was closed"));
         }
         try {
             Feed.State state = pollFeed();
@@ -125,12 +135,12 @@ public final class Consumer implements Closeable {
     }
 
     /**
-     * Goes to the next block, and waits for it; a scheduler without an executor is served meanwhile, and what such a
-     * step throws comes out of this call, which may be made again.
+     * Moves to the next block, and waits for it. Without an executor, this serves the scheduler meanwhile. If such a
+     * step throws an exception, this call throws it, and may be made again.
      *
-     * @return false after the last
+     * @return false after the last block
      * @throws FaroException as {@link #poll}; {@code io} with an {@link InterruptedIOException} as cause if the thread
-     *     is interrupted, which changes nothing: the call may be made again
+     *     is interrupted, after which the call may be made again
      */
     public boolean next() throws FaroException {
         waiting = Thread.currentThread();
@@ -147,7 +157,7 @@ public final class Consumer implements Closeable {
                 if (scheduler.hasExecutor()) {
                     LockSupport.park(this);
                 } else if (!scheduler.serve()) {
-                    // Somebody else serves the file now, and may leave the next step to others.
+                    // Another thread serves the file now, and may leave the next step to this one.
                     LockSupport.parkNanos(this, PATIENCE_NANOSECONDS);
                 }
             }
@@ -157,22 +167,23 @@ public final class Consumer implements Closeable {
     }
 
     /**
-     * Sets what is to be called when {@link #poll} said that there is nothing yet, and now it may say something else:
-     * bytes came, or the end, or a fault. Called for each such answer, and now and then once more, by a thread that
-     * serves the scheduler, which it must not hold up; or by this call, when something is there.
+     * Sets a listener. It is called after {@link #poll} returned {@code NOT_YET}, when a new call may return something
+     * else: bytes arrived, or the end, or a fault. It is called once for each such result, and sometimes once more. A
+     * thread that serves the scheduler calls it, so it must not block; or this method calls it, if there is something
+     * already.
      */
     public void listener(Runnable called) {
         listener = called;
-        asked.set(true);
+        newsWanted.set(true);
         if (scheduler.hasNews(account)) {
             notifyListener();
         }
     }
 
-    /** Bytes came, or the end; called without the lock. */
+    /** Called when bytes arrive, or the end; without the lock. */
     private void notifyListener() {
         try {
-            if (asked.get() && listener != null && asked.compareAndSet(true, false)) {
+            if (newsWanted.get() && listener != null && newsWanted.compareAndSet(true, false)) {
                 listener.run();
             }
         } finally {
@@ -187,14 +198,14 @@ public final class Consumer implements Closeable {
         }
     }
 
-    /** The block that was gone to: of use is what the cursor tells of this block, not its {@code next}. */
+    /** The current block. Use the methods that describe the block, not {@code next}. */
     public BlockCursor block() {
         return feed.blocks();
     }
 
     /**
-     * Takes its requests back and gives back what was read for it; what is being read for it is dropped. Another thread
-     * that waits in {@link #next} gets {@code io}.
+     * Removes the consumer's requests, and gives back what was read for it. A read that is in progress for it is
+     * dropped. Another thread that waits in {@link #next} gets {@code io}.
      */
     @Override
     public void close() {
@@ -202,12 +213,12 @@ public final class Consumer implements Closeable {
             return;
         }
         try {
-            boolean mine = false;
-            // Again if a thread began or ended to poll in between.
-            while (!mine && !use.compareAndSet(Use.POLLED, Use.CLOSED_WHILE_POLLED)) {
-                mine = use.compareAndSet(Use.FREE, Use.CLOSED);
+            boolean closedHere = false;
+            // Repeated if another thread begins or ends a poll in between.
+            while (!closedHere && !use.compareAndSet(Use.POLLED, Use.CLOSED_WHILE_POLLED)) {
+                closedHere = use.compareAndSet(Use.FREE, Use.CLOSED);
             }
-            if (mine) {
+            if (closedHere) {
                 giveAllBack().rethrow();
             }
         } finally {

@@ -3,30 +3,33 @@ package dev.faro.scheduler;
 import dev.faro.FaroException;
 import java.nio.ByteBuffer;
 
-/** What a consumer needs of its scheduler. */
+/** The methods of a scheduler that its consumers call. */
 interface ConsumerHost {
     /** Whether tasks of an executor make the steps. */
     boolean hasExecutor();
 
-    /** Makes a step, see {@link Scheduler#serve}. */
+    /** Makes a step, as {@link Scheduler#serve} does. */
     boolean serve() throws FaroException;
 
-    /** The consumer took what is in a buffer. */
+    /** The consumer has taken the bytes in a buffer. */
     void taken(Account account, ByteBuffer buffer);
 
-    /** The reading came to its end: the others get its share. */
+    /** The reading has ended: the other consumers get its share of the budget. */
     void ended(Account account);
 
-    /** The reading failed: nothing more is brought. */
+    /** The reading has failed: nothing more is read for it. */
     void failed(Account account);
 
-    /** Whether poll may say something else than that there is nothing yet. */
+    /** Whether a poll may return something else than {@code NOT_YET}. */
     boolean hasNews(Account account);
 
-    /** What readings that still wait end with, or null while the scheduler goes on. */
+    /** The fault that ends waiting readings, or null while the scheduler works. */
     FaroException endOfAll();
 
-    /** Takes the consumer's requests back; it gives back itself what it holds. Returns false if this was done before. */
+    /**
+     * Removes the consumer's requests. The consumer itself gives back what it holds. Returns false if this was done
+     * before.
+     */
     boolean leave(Account account);
 
     /** The consumer was closed and has given back what it held. */

@@ -5,7 +5,10 @@ import dev.faro.FaroException;
 import dev.faro.internal.storage.InputFile;
 import java.io.InterruptedIOException;
 
-/** What callbacks threw while others were still to be called: the first of them, the others as suppressed ones. */
+/**
+ * Exceptions of callbacks, collected while other callbacks are still to be called: the first, with the others
+ * suppressed.
+ */
 final class Failures {
     private Throwable first;
 
@@ -17,14 +20,14 @@ final class Failures {
         }
     }
 
-    /** Throws the first, whatever its type: a callback may throw what it does not declare. */
+    /** Throws the first, whatever its type: a callback may throw an exception that it does not declare. */
     void rethrow() {
         if (first != null) {
             Failures.<RuntimeException>throwAny(first);
         }
     }
 
-    /** Adds what failed to an exception that is thrown instead. */
+    /** Adds the exceptions to one that is thrown instead. */
     void suppressIn(Throwable thrown) {
         if (first != null) {
             suppress(thrown, first);
@@ -43,12 +46,12 @@ final class Failures {
         throw (T) failure;
     }
 
-    /** What a reading ends with if something failed that is not a fault of the file. */
+    /** The fault of a reading that ends because something else than the file failed. */
     static FaroException ofReading(InputFile file, String wanted, Throwable cause) {
         return FaroException.io(file.role(), file.path(), wanted, cause);
     }
 
-    /** Whether an error says that a thread was interrupted, which is not a fault of the file. */
+    /** Whether an error tells of an interrupt, which is not a fault of the file. */
     static boolean isInterrupt(FaroException e) {
         return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
     }

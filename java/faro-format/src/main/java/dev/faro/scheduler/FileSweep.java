@@ -6,25 +6,25 @@ import dev.faro.reader.PartitionReader;
 import java.util.ArrayDeque;
 
 /**
- * What a scheduler knows of one file; guarded by the scheduler's lock.
+ * The state of one file in its scheduler. The scheduler's lock guards it.
  *
- * @param <C> what it knows of a consumer
+ * @param <C> the state of a consumer
  */
 final class FileSweep<C> {
     final PartitionReader reader;
     final InputFile file;
     final Sweep<C> sweep;
-    /** Consumers that have room and no request. */
+    /** Consumers with room and without a request. */
     final ArrayDeque<C> hungry = new ArrayDeque<>();
-    /** Consumers that are open. */
+    /** The number of open consumers. */
     int open;
-    /** Whether it waits to be served, or is being served. */
+    /** Whether the file is waiting to be served, or is being served. */
     boolean queued;
-    /** Whether something came to do while it was being served. */
+    /** Whether new work arrived while the file was being served. */
     boolean again;
-    /** Whether a request waits for memory. */
+    /** Whether a request is waiting for memory. */
     boolean starved;
-    /** Where the last read ended. */
+    /** The offset where the last read ended. */
     long position;
 
     FileSweep(PartitionReader reader, SchedulerOptions options) {

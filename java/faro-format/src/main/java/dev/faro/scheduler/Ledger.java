@@ -7,36 +7,39 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Who holds how much of a scheduler's budget, and which files have something to do. Its monitor is the scheduler's
- * lock: whoever calls what is not synchronized holds it.
+ * The shares of a scheduler's budget, and the files with work. Its monitor is the scheduler's lock: callers of methods
+ * that are not synchronized hold it.
  */
 final class Ledger {
-    /** A request is not cut below this, however many consumers there are. */
-    private static final long LEAST_REQUEST = SchedulerOptions.LEAST;
+    /** Requests are not cut below this size, however many consumers there are; in bytes. */
+    private static final long MIN_REQUEST = SchedulerOptions.MIN_SIZE;
 
     private final SchedulerOptions options;
-    /** Files that wait to be served. */
+    /** Files that are waiting to be served. */
     final ArrayDeque<FileSweep<Account>> ready = new ArrayDeque<>();
     private final List<FileSweep<Account>> starved = new ArrayList<>();
-    /** How often there may have been memory again. */
+    /** The number of times that memory may have become available. */
     long wakes;
-    /** Consumers that share the budget. */
+    /** The number of consumers that share the budget. */
     int counted;
-    /** Bytes that were read, or are being read, and not taken. */
+    /** The number of bytes that were read, or are being read, and were not taken. */
     long held;
-    /** The most that this has been. */
+    /** The maximum of {@link #held} so far. */
     long mostHeld;
 
     Ledger(SchedulerOptions options) {
         this.options = options;
     }
 
-    /** Bytes that each consumer may hold. */
+    /** The number of bytes that each consumer may hold. */
     private long share() {
         return options.budgetBytes() / Math.max(1, counted);
     }
 
-    /** Has a consumer's next request planned, if it has room. Returns whether there is a task more to run. */
+    /**
+     * Arranges that a consumer's next request is planned, if the consumer has room. Returns whether another task must
+     * run.
+     */
     boolean feedLater(Account consumer) {
         boolean room = consumer.held == 0 || consumer.held <= share() / 2;
         if (consumer.closed || consumer.outstanding || consumer.planEnded || !room) {
@@ -48,7 +51,7 @@ final class Ledger {
     }
 
     /**
-     * Ends what is read for a consumer.
+     * Ends the reading of a consumer.
      *
      * @param fault null if there is nothing more to read
      */
@@ -61,7 +64,7 @@ final class Ledger {
         }
     }
 
-    /** Takes back what a consumer still asks for. */
+    /** Removes the consumer's request, if there is one. */
     void dropRequest(Account consumer) {
         if (consumer.request != null) {
             consumer.file.sweep.remove(consumer.request);
@@ -69,7 +72,7 @@ final class Ledger {
         }
     }
 
-    /** Has no file served that waits for it, so that the next {@link #signal} asks for a task again. */
+    /** Clears the list of files to serve, so that the next {@link #signal} asks for a task again. */
     void forgetReady() {
         for (FileSweep<Account> file : ready) {
             file.hungry.clear();
@@ -79,7 +82,7 @@ final class Ledger {
         ready.clear();
     }
 
-    /** Has a file served. Returns whether there is a task more to run. */
+    /** Arranges that a file is served. Returns whether another task must run. */
     boolean signal(FileSweep<Account> file) {
         if (file.queued) {
             file.again = true;
@@ -90,12 +93,12 @@ final class Ledger {
         return true;
     }
 
-    /** Bytes of a consumer's next request at most. */
+    /** The maximum size of a consumer's next request, in bytes. */
     synchronized long mostOf(Account consumer) {
-        return Math.min(options.readBytes(), Math.max(LEAST_REQUEST, share() - consumer.held));
+        return Math.min(options.readBytes(), Math.max(MIN_REQUEST, share() - consumer.held));
     }
 
-    /** Chooses what is read next of a file, and reserves its bytes; null if there is nothing, or no room. */
+    /** Chooses the next read of a file, and reserves its bytes; null if there are no requests, or no room. */
     synchronized Sweep.Read<Account> choose(FileSweep<Account> file) {
         Sweep.Request<Account> first = file.sweep.first();
         if (first == null) {
@@ -111,8 +114,9 @@ final class Ledger {
     }
 
     /**
-     * Where there is no room: the least for one who holds nothing. Those who hold the budget may take nothing before that
-     * one went on, such as two tasks that read the same two files, each another first.
+     * Chooses a small read for a consumer that holds nothing, although there is no room. Otherwise two tasks that read
+     * the same two files in a different order could wait for each other: each would take nothing from one file before
+     * it gets on with the other.
      */
     private Sweep.Read<Account> chooseLeast(FileSweep<Account> file) {
         Sweep.Request<Account> request = file.sweep.first(consumer -> consumer.held == 0);
@@ -120,7 +124,7 @@ final class Ledger {
             starve(file);
             return null;
         }
-        Sweep.Read<Account> read = file.sweep.beginning(request, LEAST_REQUEST);
+        Sweep.Read<Account> read = file.sweep.beginning(request, MIN_REQUEST);
         reserve(read);
         if (read.end() < request.end()) {
             request.owner().request = file.sweep.add(request.owner(), read.end(), request.end());
@@ -136,7 +140,7 @@ final class Ledger {
         mostHeld = Math.max(mostHeld, held);
     }
 
-    /** Has a file wait until there is room. */
+    /** Arranges that a file waits until there is room. */
     void starve(FileSweep<Account> file) {
         if (!file.starved) {
             file.starved = true;
@@ -144,7 +148,7 @@ final class Ledger {
         }
     }
 
-    /** Requests that were not served, of consumers that may have been closed meanwhile. */
+    /** Puts back requests that were not served. Their consumers may have been closed meanwhile. */
     synchronized void putBack(FileSweep<Account> file, List<Sweep.Request<Account>> requests) {
         for (Sweep.Request<Account> request : requests) {
             held -= request.bytes();
@@ -156,14 +160,14 @@ final class Ledger {
                 owner.request = request;
                 file.sweep.putBack(request);
             } else {
-                // It was the beginning of this one.
+                // The request was the first part of the consumer's new one.
                 file.sweep.remove(owner.request);
                 owner.request = file.sweep.add(owner, request.start(), owner.request.end());
             }
         }
     }
 
-    /** Has the files served that wait for room. Returns whether there are tasks to run. */
+    /** Arranges that files that were waiting for room are served. Returns whether tasks must run. */
     synchronized boolean wakeStarved() {
         boolean run = false;
         for (FileSweep<Account> file : starved) {

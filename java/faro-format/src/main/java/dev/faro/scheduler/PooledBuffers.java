@@ -3,7 +3,7 @@ package dev.faro.scheduler;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
-/** Buffers of up to 256 KiB that are kept for the next, in sizes of whole pages, up to a number of bytes. */
+/** Keeps buffers of up to 256 KiB for later requests, in sizes of whole pages. The kept memory is limited. */
 final class PooledBuffers implements Buffers {
     private static final int PAGE = 4 << 10;
     private static final int LARGEST = 64;

@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Makes reads: the bytes of each request into buffers of its own, so that one that is slow to be taken keeps no other's,
- * nor those of gaps. Several threads may read; what was counted is guarded by the scheduler's lock.
+ * Reads files. Each request gets buffers for its own bytes, so that a request that is taken late does not keep the
+ * bytes of other requests or of gaps. Several threads may read. The scheduler's lock guards the counters.
  */
 final class Reading {
-    /** Bytes whose copying takes longer than a call of their own. */
+    /** A request of this size or more, in bytes, takes longer to copy than a separate system call takes. */
     private static final int WORTH_A_CALL = 32 << 10;
 
     private final Buffers buffers;
     private final int readBytes;
-    /** Memory for reads that serve several requests, one for each thread that reads at the same time. */
+    /** Memory for reads that serve several requests, one buffer for each thread that is reading. */
     private final ConcurrentLinkedQueue<ByteBuffer> scratch = new ConcurrentLinkedQueue<>();
     private long reads;
     private long bytes;
@@ -29,12 +29,12 @@ final class Reading {
     private long seekBytes;
 
     /**
-     * What a read brought.
+     * The result of a read.
      *
-     * @param served requests that there were buffers for, or a fault; the first ones
-     * @param read of them, those that were read for
-     * @param pieces of each that was served
-     * @param faults of each request, or null
+     * @param served the number of requests, from the first on, that got buffers or a fault
+     * @param read the number of these that were read
+     * @param pieces the buffers of each served request
+     * @param faults the fault of each request, or null
      */
     record Result(int served, int read, List<List<ByteBuffer>> pieces, FaroException[] faults) {}
 
@@ -44,9 +44,10 @@ final class Reading {
     }
 
     /**
-     * Reads what there are buffers for.
+     * Reads as many requests as there are buffers for.
      *
-     * @param failures gets what failed beside the file: it is a fault of the request too, if it was for one
+     * @param failures receives failures of something else than the file; each is also the fault of the request that it
+     *     affects
      * @throws FaroException {@code io} if the thread was interrupted, and for no other reason
      */
     Result read(InputFile file, Sweep.Read<Account> read, Failures failures) throws FaroException {
@@ -63,21 +64,24 @@ final class Reading {
             return new Result(pieces.size(), ready, pieces, faults);
         } finally {
             if (!done) {
-                pieces.forEach(its -> giveBack(its, buffers, failures));
+                pieces.forEach(buffersOfOne -> giveBack(buffersOfOne, buffers, failures));
             }
         }
     }
 
-    /** Takes buffers for the first requests, as far as there are some. One whose taking fails has a fault; it is the last. */
+    /**
+     * Takes buffers for requests, from the first on, as long as there are some. A request is the last one if taking
+     * buffers for it fails; it gets a fault.
+     */
     private int takeAll(InputFile file, List<Sweep.Request<Account>> requests, List<List<ByteBuffer>> pieces,
             FaroException[] faults, Failures failures) {
         for (int i = 0; i < requests.size(); i++) {
             try {
-                List<ByteBuffer> its = take(requests.get(i).bytes(), failures);
-                if (its == null) {
+                List<ByteBuffer> buffersOfOne = take(requests.get(i).bytes(), failures);
+                if (buffersOfOne == null) {
                     return i;
                 }
-                pieces.add(its);
+                pieces.add(buffersOfOne);
             } catch (Throwable e) {
                 failures.add(e);
                 faults[i] = Failures.ofReading(file, "memory to read into", e);
@@ -88,7 +92,7 @@ final class Reading {
         return requests.size();
     }
 
-    /** Buffers for a request, limited to its bytes; null if there are not enough. */
+    /** Takes buffers for a request, limited to its size; null if there are not enough. */
     private List<ByteBuffer> take(long wanted, Failures failures) {
         List<ByteBuffer> pieces = new ArrayList<>(1);
         long left = wanted;
@@ -101,7 +105,7 @@ final class Reading {
                 pieces.add(buffer);
                 if (buffer.capacity() == 0 || !buffer.isDirect() || buffer.isReadOnly()) {
                     throw new IllegalStateException(
-                            "the pool gave a buffer of 0 bytes, a read-only or no direct one: " + buffer);
+                            "the pool returned a buffer that is empty, read-only or not direct: " + buffer);
                 }
                 buffer.clear().limit((int) Math.min(left, buffer.capacity()));
                 left -= buffer.limit();
@@ -114,7 +118,7 @@ final class Reading {
         }
     }
 
-    /** Gives all of them back, also where giving back one fails. */
+    /** Gives all buffers back, even if giving one back fails. */
     static void giveBack(List<ByteBuffer> pieces, Buffers buffers, Failures failures) {
         for (ByteBuffer piece : pieces) {
             try {
@@ -128,12 +132,12 @@ final class Reading {
     private void fill(InputFile file, List<Sweep.Request<Account>> ready, List<List<ByteBuffer>> pieces,
             FaroException[] faults, Failures failures) throws FaroException {
         try {
-            long asked = 0;
+            long requested = 0;
             for (Sweep.Request<Account> request : ready) {
-                asked += request.bytes();
+                requested += request.bytes();
             }
-            if (asked / ready.size() >= WORTH_A_CALL) {
-                // One after the other, still in the order of the file.
+            if (requested / ready.size() >= WORTH_A_CALL) {
+                // One by one, still in the order of the file.
                 for (int i = 0; i < ready.size(); i++) {
                     fillOne(file, ready.get(i), pieces.get(i));
                 }
@@ -145,7 +149,7 @@ final class Reading {
                 throw e;
             }
             if (e.code() == ErrorCode.TRUNCATED && ready.size() > 1) {
-                // Not all of them need to miss something.
+                // Some of the requests may be complete.
                 for (int i = 0; i < ready.size(); i++) {
                     faults[i] = faultOf(file, ready.get(i), pieces.get(i), failures);
                 }
@@ -209,19 +213,19 @@ final class Reading {
         }
     }
 
-    /** Counts a read that was made for the first of its requests. */
+    /** Counts a read of the first {@code count} requests. */
     void count(FileSweep<Account> file, Sweep.Read<Account> read, int count) {
         List<Sweep.Request<Account>> served = read.requests().subList(0, count);
         long end = read.start();
-        long asked = 0;
+        long requested = 0;
         for (Sweep.Request<Account> request : served) {
-            // Bytes that two want count once.
-            asked += Math.max(0, request.end() - Math.max(end, request.start()));
+            // Bytes that several requests share count once.
+            requested += Math.max(0, request.end() - Math.max(end, request.start()));
             end = Math.max(end, request.end());
         }
         reads++;
         bytes += end - read.start();
-        gapBytes += end - read.start() - asked;
+        gapBytes += end - read.start() - requested;
         requests += served.size();
         seekBytes += Math.abs(read.start() - file.position);
         file.position = end;

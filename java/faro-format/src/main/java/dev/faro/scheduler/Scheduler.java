@@ -14,14 +14,22 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * Reads for many consumers of one or of many files, by few long reads in the order of each file (docs/scheduler.md). Safe
+ * Serves many consumers of one or more files with few, long reads, in the order of each file (docs/scheduler.md). Safe
  * to share between threads.
  *
- * <p>It has no threads: steps run in an {@link Executor} that it is given, or in whatever thread calls {@link #serve}.
- * Whatever fails, each reading ends with its data or with a {@link FaroException} that says why (rule 7).
+ * <pre>{@code
+ * try (Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, executor)) {
+ *     Consumer first = scheduler.open(reader, 0);
+ *     Consumer second = scheduler.open(reader, 1);
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>A scheduler has no threads. Its steps run in an {@link Executor} of the caller, or in the threads that call {@link
+ * #serve}. Whatever fails, each reading ends with its data or with a {@link FaroException} that says why (rule 7).
  */
 public final class Scheduler implements Closeable {
-    /** Steps that one task makes before it lets others have the executor's thread. */
+    /** The number of steps after which a task leaves the executor's thread to other tasks. */
     private static final int STEPS = 16;
 
     private final SchedulerOptions options;
@@ -29,17 +37,17 @@ public final class Scheduler implements Closeable {
     private final Executor executor;
     private final Runnable task = this::runSteps;
     private final Reading reading;
-    /** Also the lock of whatever a consumer or a file keeps of this. */
+    /** Its monitor also guards the state of consumers and files. */
     private final Ledger ledger;
     private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
     private final Set<Account> accounts = new LinkedHashSet<>();
     private final ConsumerHost host = new Host();
     private volatile boolean closed;
-    /** Why nothing more is read: this was closed, or a step failed in the middle of its books. */
+    /** The reason why nothing more is read: this was closed, or a step failed while it changed the ledger. */
     private volatile Throwable over;
 
     /**
-     * A scheduler that is driven by calls of {@link #serve}, with buffers of its own.
+     * Makes a scheduler that works in calls of {@link #serve}, with its own buffers.
      *
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
@@ -48,8 +56,9 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * A scheduler that is driven by tasks of an executor, with buffers of its own.
+     * Makes a scheduler that works in tasks of an executor, with its own buffers.
      *
+     * @param executor as for {@link #Scheduler(SchedulerOptions, Executor, Buffers)}
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor) throws FaroException {
@@ -57,12 +66,13 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * A scheduler with somebody else's threads and memory.
+     * Makes a scheduler with threads and memory of the caller.
      *
-     * @param executor runs a task now and then that makes some steps, never in the thread that hands it over; or null.
-     *     It has to run each task or to refuse it. One that is refused ends the readings that are open. Where an
-     *     executor is to drop its tasks, as {@code shutdownNow} does, close the scheduler first. What a step throws comes
-     *     out of the task. Its threads must not be used to wait in {@link Consumer#next}
+     * @param executor runs tasks of some steps each, never in the thread that submits them; null to use {@link #serve}.
+     *     It must run each task or reject it. A rejected task ends the readings that are open. Before an executor drops
+     *     its tasks, as {@code shutdownNow} does, close the scheduler. A task throws the exceptions of its steps. The
+     *     executor's threads must not wait in {@link Consumer#next}
+     * @param buffers supplies the memory
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) throws FaroException {
@@ -74,8 +84,8 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * Opens a reading of one partition. Consumers of the same {@link PartitionReader} are served together: it is the file's one
-     * handle, and stays the caller's to close, after them.
+     * Opens a reading of one partition. Consumers of the same {@link PartitionReader} object are served together. The
+     * caller closes the reader, after the consumers.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition
      */
@@ -87,10 +97,10 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * Opens a reading of the partitions from {@code from} to before {@code to}, region by region.
+     * Opens a reading of the partitions in [from, to), region by region.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of them, or the scheduler is closed;
-     *     {@code io} if it broke down
+     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions, or the scheduler
+     *     is closed; {@code io} if the scheduler has failed
      */
     public Consumer open(PartitionReader reader, int from, int to) throws FaroException {
         Consumer consumer;
@@ -126,7 +136,7 @@ public final class Scheduler implements Closeable {
         }
     }
 
-    /** Ends all readings that are open; those to come may find the executor in a better mood. */
+    /** Ends all readings that are open. Later readings may be accepted by the executor. */
     private void refused(Throwable refusal) {
         Failures failures = new Failures();
         FaroException fault = FaroException.io(null, null, "an executor that runs tasks", refusal);
@@ -151,22 +161,22 @@ public final class Scheduler implements Closeable {
                 more = serveFile();
             }
         } catch (FaroException e) {
-            // This thread was interrupted; what it was to read is left to another task.
+            // This thread was interrupted; another task makes the read.
         } finally {
             dispatch(more);
         }
     }
 
     /**
-     * Makes one step for one file: plans, reads once, hands out. Without an executor, whoever polls calls this until it
-     * returns false, after each {@link Consumer#poll} that brings no block, after closing a consumer and after
-     * {@link #wake}; one step may be for others.
+     * Makes one step for one file: plans, reads once, and delivers the bytes. Without an executor, callers call this
+     * until it returns false: after each {@link Consumer#poll} without a block, after closing a consumer, and after
+     * {@link #wake}. A step may work for other consumers than the caller's.
      *
-     * <p>What a listener or a pool throws comes out of this call, when the step is done.
+     * <p>If a listener or a pool throws an exception, this call throws it at the end of the step.
      *
      * @return false if there is nothing to do now, or other threads do it
      * @throws FaroException {@code io} with an {@link java.io.InterruptedIOException} as cause, if this thread was
-     *     interrupted: nobody's reading is concerned, the step is left to the next call
+     *     interrupted; no reading is affected, and the next call makes the step
      */
     public boolean serve() throws FaroException {
         boolean more = true;
@@ -174,7 +184,7 @@ public final class Scheduler implements Closeable {
             more = serveFile();
             return more;
         } finally {
-            // The caller need not come again: the executor goes on.
+            // The caller may not come again, so the executor continues.
             dispatch(more);
         }
     }
@@ -194,7 +204,7 @@ public final class Scheduler implements Closeable {
         } catch (FaroException interrupt) {
             throw interrupt;
         } catch (Throwable e) {
-            // Nobody knows what is in the books now. The first line needs neither memory nor stack.
+            // The ledger may be wrong now. The first line needs neither memory nor stack.
             over = e;
             tellAll(new Failures());
             throw e;
@@ -225,7 +235,7 @@ public final class Scheduler implements Closeable {
         return step;
     }
 
-    /** What consumers call. */
+    /** The methods that consumers call. */
     private final class Host implements ConsumerHost {
         @Override
         public boolean hasExecutor() {
@@ -306,7 +316,7 @@ public final class Scheduler implements Closeable {
         }
     }
 
-    /** Says that {@link Buffers#take} may have something again, after it had nothing. */
+    /** Tells the scheduler that {@link Buffers#take} may return a buffer again, after it returned null. */
     public void wake() {
         boolean run;
         synchronized (ledger) {
@@ -316,16 +326,17 @@ public final class Scheduler implements Closeable {
         dispatch(run);
     }
 
-    /** What readings end with that still wait, or null while this goes on. */
+    /** The fault that ends waiting readings, or null while the scheduler works. */
     private FaroException endOfAll() {
         Throwable cause = over;
         if (cause == null) {
             return null;
         }
-        return FaroException.io(null, null, closed ? "a scheduler that is open" : "a scheduler that goes on", cause);
+        String expected = closed ? "a scheduler that is open" : "a scheduler that has not failed";
+        return FaroException.io(null, null, expected, cause);
     }
 
-    /** What was read so far. */
+    /** The counts so far. */
     public SchedulerStatistics statistics() {
         synchronized (ledger) {
             return reading.statistics(ledger.mostHeld);
@@ -341,8 +352,8 @@ public final class Scheduler implements Closeable {
     }
 
     /**
-     * Ends with {@code io} all readings that wait for bytes; buffers come back as their consumers are closed. What
-     * listeners throw comes out of this call, when all are called.
+     * Ends all readings that wait for bytes, with {@code io}. Buffers are given back when their consumers are closed.
+     * If listeners throw exceptions, this call throws them after all listeners were called.
      */
     @Override
     public void close() {

@@ -3,17 +3,17 @@ package dev.faro.scheduler;
 import dev.faro.FaroException;
 
 /**
- * How a scheduler reads; sizes in bytes. {@link Scheduler} refuses sizes outside of the ranges that are given here.
- * Unchangeable: {@code SchedulerOptions.DEFAULT.withBudgetBytes(16 << 20)}.
+ * Options of a scheduler; sizes are in bytes. {@link Scheduler} refuses sizes outside the ranges given here. Immutable:
+ * {@code SchedulerOptions.DEFAULT.withBudgetBytes(16 << 20)}.
  */
 public final class SchedulerOptions {
     /** Gaps of 64 KiB, reads of 4 MiB, a budget of 64 MiB. */
     public static final SchedulerOptions DEFAULT = new SchedulerOptions(64 << 10, 4 << 20, 64 << 20);
 
-    /** The least {@code readBytes} and {@code budgetBytes}. */
-    public static final int LEAST = 4 << 10;
-    private static final long MOST_READ = 1L << 30;
-    private static final long MOST_BUDGET = 1L << 40;
+    /** The minimum of {@code readBytes} and of {@code budgetBytes}. */
+    public static final int MIN_SIZE = 4 << 10;
+    private static final long MAX_READ = 1L << 30;
+    private static final long MAX_BUDGET = 1L << 40;
 
     private final int gapBytes;
     private final int readBytes;
@@ -25,7 +25,7 @@ public final class SchedulerOptions {
         this.budgetBytes = budgetBytes;
     }
 
-    /** The largest gap between two requests that is read over: 0 to 2^30. */
+    /** The largest gap between two requests inside one read: 0 to 2^30. */
     public int gapBytes() {
         return gapBytes;
     }
@@ -35,7 +35,7 @@ public final class SchedulerOptions {
         return new SchedulerOptions(other, readBytes, budgetBytes);
     }
 
-    /** The length beyond which reads are not made longer: 4,096 to 2^30. */
+    /** A read grows by another request only up to this length: 4,096 to 2^30. */
     public int readBytes() {
         return readBytes;
     }
@@ -46,8 +46,8 @@ public final class SchedulerOptions {
     }
 
     /**
-     * The most bytes that are read and not taken yet, for all consumers together: 4,096 to 2^40. Beyond it, a consumer
-     * that holds nothing still gets 4 KiB.
+     * The maximum number of bytes that are read and not taken yet, for all consumers together: 4,096 to 2^40. When it
+     * is reached, a consumer that holds nothing can still get 4 KiB.
      */
     public long budgetBytes() {
         return budgetBytes;
@@ -60,15 +60,15 @@ public final class SchedulerOptions {
 
     /** Refuses sizes that are out of range. */
     SchedulerOptions checked() throws FaroException {
-        check("gapBytes", gapBytes, 0, MOST_READ);
-        check("readBytes", readBytes, LEAST, MOST_READ);
-        check("budgetBytes", budgetBytes, LEAST, MOST_BUDGET);
+        check("gapBytes", gapBytes, 0, MAX_READ);
+        check("readBytes", readBytes, MIN_SIZE, MAX_READ);
+        check("budgetBytes", budgetBytes, MIN_SIZE, MAX_BUDGET);
         return this;
     }
 
-    private static void check(String name, long value, long least, long most) throws FaroException {
-        if (value < least || value > most) {
-            throw FaroException.invalidArgument(name + " from " + least + " to " + most, value);
+    private static void check(String name, long value, long min, long max) throws FaroException {
+        if (value < min || value > max) {
+            throw FaroException.invalidArgument(name + " from " + min + " to " + max, value);
         }
     }
 }

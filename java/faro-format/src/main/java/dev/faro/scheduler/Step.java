@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One step for one file: plans, reads once, hands out. Whatever fails in it ends the readings that it was done for, and
- * no other; what is no {@link FaroException} comes out of it too, when it is done.
+ * One step for one file: plans, reads once, and delivers. A failure ends only the readings that it affects. If it is
+ * not a {@link FaroException}, it is also thrown at the end of the step.
  */
 final class Step {
     private final Ledger ledger;
@@ -26,12 +26,12 @@ final class Step {
         this.file = file;
     }
 
-    /** What failed, to be thrown when the file may be served again. */
+    /** The failures to throw when the file may be served again. */
     Failures failures() {
         return failures;
     }
 
-    /** Whether others may have what this step had reserved. */
+    /** Whether this step freed reserved bytes that others may use. */
     boolean madeRoom() {
         return madeRoom;
     }
@@ -66,7 +66,7 @@ final class Step {
         return handOut(read, result, wakesBefore);
     }
 
-    /** Plans the next requests of consumers that have room; may read region messages. */
+    /** Plans the next requests of consumers with room; may read region messages. */
     private void plan(List<Account> hungry) throws FaroException {
         List<Account> ended = new ArrayList<>();
         try {
@@ -87,7 +87,7 @@ final class Step {
         }
     }
 
-    /** Plans for one of them. Returns whether it has a request now. */
+    /** Plans the next request of one consumer. Returns whether there is one. */
     private boolean plan(Account consumer) throws FaroException {
         FaroException fault = null;
         boolean wanted = false;
@@ -174,7 +174,7 @@ final class Step {
         dropped.addAll(pieces);
     }
 
-    /** Tells all of them that something came, also where a listener of one fails. */
+    /** Tells all consumers that something arrived, even if the listener of one fails. */
     static void tell(Iterable<Account> consumers, Failures failures) {
         for (Account consumer : consumers) {
             try {

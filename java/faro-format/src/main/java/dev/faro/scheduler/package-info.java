@@ -1,2 +1,2 @@
-/** Many consumers of the same files, served by few long reads in the order of the file (docs/scheduler.md). */
+/** Serves many consumers of the same files with few, long reads in the order of the file (docs/scheduler.md). */
 package dev.faro.scheduler;

@@ -7,12 +7,15 @@ import dev.faro.internal.index.Members;
 import dev.faro.internal.sortbuffer.ExtentSink;
 import java.nio.ByteBuffer;
 
-/** Makes blocks of the records and events of an extent (SRT-6), compressed where that makes them smaller (BLK-6). */
+/**
+ * Packs the records and events of an extent into blocks (SRT-6), and compresses a block if that makes it smaller
+ * (BLK-6).
+ */
 final class BlockBuilder implements ExtentSink {
     private final RegionBuilder output;
     private final Framing framing;
     private final int blockSize;
-    /** Where the open block's payload begins in the output's target, if there is one. */
+    /** The index in the output's target where the open block's payload begins, if there is an open block. */
     private int at;
     private int filled;
     private boolean open;
@@ -64,7 +67,7 @@ final class BlockBuilder implements ExtentSink {
         opaque(source, from, to - from);
     }
 
-    /** Framed records, as many at once as go into a block. */
+    /** Adds framed records, as many at once as fit into a block. */
     private void framed(ByteBuffer source, int from, int to) throws FaroException {
         int at = from;
         while (at < to) {
@@ -74,7 +77,7 @@ final class BlockBuilder implements ExtentSink {
                 continue;
             }
             if (end == at) {
-                // Larger than blocks are: one by itself.
+                // The record is larger than a block, so it gets one of its own.
                 end = at + 4 + source.getInt(at);
             }
             if (!open) {
@@ -85,15 +88,15 @@ final class BlockBuilder implements ExtentSink {
         }
     }
 
-    /** Where the first records end that have so many bytes at most. */
-    private static int fitting(ByteBuffer source, int from, int to, int most) {
-        if (to - from <= most) {
+    /** The index after the first records that have at most {@code max} bytes together. */
+    private static int fitting(ByteBuffer source, int from, int to, int max) {
+        if (to - from <= max) {
             return to;
         }
         int end = from;
         while (true) {
             int size = 4 + source.getInt(end);
-            if (size > most - (end - from)) {
+            if (size > max - (end - from)) {
                 return end;
             }
             end += size;
@@ -106,7 +109,7 @@ final class BlockBuilder implements ExtentSink {
         close(kind);
     }
 
-    /** Bytes that are cut wherever a block is full. */
+    /** Adds bytes, which are cut wherever a block is full. */
     private void opaque(ByteBuffer source, int from, int length) throws FaroException {
         int done = 0;
         while (done < length) {
@@ -135,8 +138,8 @@ final class BlockBuilder implements ExtentSink {
         put(source, from, length);
     }
 
-    private void open(int most, int kind) throws FaroException {
-        at = output.begin(most, kind);
+    private void open(int max, int kind) throws FaroException {
+        at = output.begin(max, kind);
         filled = 0;
         open = true;
     }

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The data blocks that a region's records will about make, counted, and some of them taken: about, since events are not
- * seen.
+ * Counts the data blocks that a region's records will make, and copies some of them. The count is approximate, because
+ * events are not seen.
  */
 final class BlockPreview implements ExtentSink {
     private final Framing framing;
@@ -24,24 +24,24 @@ final class BlockPreview implements ExtentSink {
     private int filled;
     private boolean open;
 
-    /** A preview that takes every so many-th block; none if that is 0. */
+    /** Makes a preview that copies every {@code every}-th block; none if that is 0. */
     BlockPreview(Framing framing, int blockSize, long every) {
         this.framing = framing;
         this.blockSize = blockSize;
         this.every = every;
     }
 
-    /** How many blocks there are. */
+    /** The number of blocks. */
     long blocks() {
         return blocks;
     }
 
-    /** Their plain bytes. */
+    /** The plain size of all blocks in bytes. */
     long plain() {
         return plain;
     }
 
-    /** Plain payloads, from all over the region. */
+    /** The plain payloads of the copied blocks, spread over the region. */
     List<byte[]> taken() {
         return taken;
     }

@@ -13,17 +13,17 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Trains a dictionary on the first region whose blocks are small, if that is worth it (DIC-7 and its note). */
+/** Trains a dictionary on the first region with small blocks, if that is worth it (DIC-7 and its note). */
 final class DictionaryTraining {
-    /** A region with fewer plain bytes is not trained on. */
-    private static final long LEAST_PLAIN = 64 << 10;
-    /** Bytes of a dictionary: larger ones gain nothing at level 1. */
+    /** The minimum plain size of a region to train on, in bytes. */
+    private static final long MIN_PLAIN = 64 << 10;
+    /** The size of a dictionary in bytes: larger ones gain nothing at level 1. */
     private static final int SIZE = 16 << 10;
-    /** Bytes of blocks that are trained on. */
+    /** The size of the blocks to train on, in bytes. */
     private static final int SAMPLED = 256 << 10;
-    /** Bytes of other blocks, which tell whether the dictionary is worth it. */
+    /** The size of the other blocks, which show whether the dictionary is worth it, in bytes. */
     private static final int HELD_OUT = 64 << 10;
-    /** Bytes of one sample: the trainer needs several, and cuts none itself. */
+    /** The size of a sample in bytes: the trainer needs several samples, and does not cut blocks itself. */
     private static final int SAMPLE = 2 << 10;
 
     private final Framing framing;
@@ -32,12 +32,13 @@ final class DictionaryTraining {
     private boolean done;
 
     /**
-     * What training gave.
+     * The result of training.
      *
      * @param dictionary the bytes
-     * @param leastMatch of matches in bytes that the encoder looks for, or 0 for what its level says
+     * @param minMatch the length of the shortest match that the encoder looks for, in bytes; 0 for the default of the
+     *     level
      */
-    record Trained(byte[] dictionary, int leastMatch) {}
+    record Trained(byte[] dictionary, int minMatch) {}
 
     DictionaryTraining(Framing framing, int blockSize, int level) {
         this.framing = framing;
@@ -45,21 +46,22 @@ final class DictionaryTraining {
         this.level = level;
     }
 
-    /** Whether there is no more to train. */
+    /** Whether training has ended. */
     boolean isDone() {
         return done;
     }
 
     /**
-     * Looks at a region that is about to be written.
+     * Trains on a region that is about to be written.
      *
-     * @return null if nothing comes of it
+     * @return null if there is no dictionary that is worth it
      */
     Trained train(SortBuffer buffer) throws FaroException {
         BlockPreview counted = new BlockPreview(framing, blockSize, 0);
         buffer.preview(counted);
-        boolean promises = counted.plain() >= LEAST_PLAIN && counted.plain() < (long) Encoder.SMALL_BLOCK * counted.blocks();
-        if (!promises) {
+        long plain = counted.plain();
+        boolean promising = plain >= MIN_PLAIN && plain < (long) Encoder.SMALL_BLOCK * counted.blocks();
+        if (!promising) {
             return null;
         }
         done = true;
@@ -89,19 +91,19 @@ final class DictionaryTraining {
             return DictionaryDigest.isDictionary(ByteBuffer.wrap(dictionary).order(ByteOrder.LITTLE_ENDIAN))
                     ? dictionary : null;
         } catch (ZstdException e) {
-            // It finds nothing that repeats, or too few samples.
+            // The trainer found nothing that repeats, or had too few samples.
             return null;
         }
     }
 
-    /** The dictionary as it shrinks blocks most that it was not trained on, if by 5 % or more. */
+    /** The dictionary with the settings that shrink the held-out blocks most; null if they gain less than 5 %. */
     private Trained best(byte[] dictionary, List<byte[]> blocks) {
         long least = size(blocks, null) * 95 / 100;
         Trained best = null;
-        // Level 1 looks for matches of 6 bytes or more as if blocks were large; for its smallest inputs it takes 5.
+        // Level 1 looks for matches of 6 bytes or more, as it does for large blocks; for its smallest inputs it uses 5.
         int[] lengths = level == 1 ? new int[] {0, 5} : new int[] {0};
-        for (int leastMatch : lengths) {
-            Trained trained = new Trained(dictionary, leastMatch);
+        for (int minMatch : lengths) {
+            Trained trained = new Trained(dictionary, minMatch);
             long size = size(blocks, trained);
             if (size <= least) {
                 best = trained;
@@ -115,7 +117,7 @@ final class DictionaryTraining {
         long size = 0;
         try (Encoder encoder = new Encoder(Decoder.ZSTD, level)) {
             if (trained != null) {
-                encoder.use(trained.dictionary, 1, trained.leastMatch);
+                encoder.use(trained.dictionary, 1, trained.minMatch);
             }
             for (byte[] block : blocks) {
                 ByteBuffer plain = ByteBuffer.allocateDirect(block.length).put(0, block);

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The files of an output while they are written: their names, their publication, their removal (PUB, WRT-4, WRT-6). */
+/** The files of an output while it is written: names, publication, removal (PUB, WRT-4, WRT-6). */
 final class OutputFiles {
     private final boolean follow;
     private final boolean overwrite;
@@ -41,7 +41,8 @@ final class OutputFiles {
             if (options.follow && options.overwrite) {
                 files.lock.holding(() -> files.createAnew(paths));
             } else if (options.follow) {
-                // So that no writer replaces a file before its number is known, which Java learns from its name only.
+                // Java learns the number of a file only from its name, so the lock keeps other writers from replacing
+                // the file before.
                 files.lock.holding(() -> files.create(paths, header));
             } else {
                 files.create(paths, header);
@@ -73,7 +74,7 @@ final class OutputFiles {
         }
     }
 
-    /** New files under the final names, so that readers of the older ones keep these; under the lock (PUB-4). */
+    /** Makes new files with the final names, so that readers of the older files keep those; needs the lock (PUB-4). */
     private void createAnew(List<Path> paths) throws FaroException {
         for (int i = 0; i < paths.size(); i++) {
             try {
@@ -83,7 +84,7 @@ final class OutputFiles {
             }
         }
         for (int i = 0; i < paths.size(); i++) {
-            // A writer that does not overwrite may have the name by now.
+            // A writer that does not overwrite may have taken the name by now.
             targets.add(new Target(OutputFile.create(role(paths, i), paths.get(i), true), paths.get(i)));
         }
     }
@@ -92,12 +93,12 @@ final class OutputFiles {
         return paths.size() == 1 ? FileRole.SINGLE : i == 0 ? FileRole.DATA : FileRole.INDEX;
     }
 
-    /** The data or single file. */
+    /** The data file or single file. */
     OutputFile data() {
         return targets.get(0).file;
     }
 
-    /** The index or single file. */
+    /** The index file or single file. */
     OutputFile index() {
         return targets.get(targets.size() - 1).file;
     }
@@ -107,10 +108,10 @@ final class OutputFiles {
     }
 
     /**
-     * Writes what is left, gives the files their names, data first, and closes them. When that fails nothing is left that
-     * looks finished, as far as the system lets us (WRT-6).
+     * Writes the rest, gives the files their names, data first, and closes them. If this fails, nothing remains that
+     * looks finished, as far as the system permits (WRT-6).
      *
-     * @param end of the index or single file without its tail
+     * @param end the size of the index file or single file without its tail
      */
     void publish(long end, boolean sync) throws FaroException {
         try {
@@ -121,7 +122,7 @@ final class OutputFiles {
         }
     }
 
-    /** An interrupt that is pending would close every channel that a step needs. */
+    /** Runs a step without a pending interrupt, which would close every channel that the step needs. */
     private static void uninterrupted(Runnable step) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -162,16 +163,17 @@ final class OutputFiles {
             names.give();
         }
         if (sync) {
-            // While they are open: to cut off a tail their names are not needed then, which may lead nowhere.
+            // Synced while the files are open: if this fails, a tail can be cut off without the names, which may be
+            // gone.
             OutputFile.syncFolder(data().role(), targets.get(0).finalPath);
         }
-        // Only now: others take files that are closed for a dead writer's (PUB-6).
+        // Closed only now, because others take closed files for a dead writer's (PUB-6).
         for (Target target : targets) {
             target.file.close();
         }
     }
 
-    /** Removes final names that are these files' own, the index first, under the lock (PUB-4). */
+    /** Removes final names that still belong to these files, the index first; needs the lock (PUB-4). */
     private void removeFinal(List<Target> files) throws IOException {
         boolean any = false;
         for (Target target : files) {
@@ -187,9 +189,9 @@ final class OutputFiles {
     }
 
     /**
-     * Removes the files, those too that were given their names already, and closes them.
+     * Removes the files, even if they have their final names, and closes them.
      *
-     * @throws FaroException {@code io} for the last that could not be removed; the others are
+     * @throws FaroException {@code io} for the last file that could not be removed; all others were removed
      */
     void discard() throws FaroException {
         FaroException[] failure = {null};

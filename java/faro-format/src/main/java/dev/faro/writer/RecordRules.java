@@ -7,16 +7,16 @@ import dev.faro.internal.block.Payloads;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Which records and events a writer takes. */
+/** Which records and events a writer accepts. */
 record RecordRules(Framing framing, long maxPlain) {
     /**
      * Checks a record (WRT-1 to WRT-3).
      *
-     * @param rows what it counts in the statistics
+     * @param rows what the record adds to the number of records in the statistics
      */
     void checkRecord(ByteBuffer record, long rows) throws FaroException {
         if (rows < 0) {
-            throw FaroException.invalidArgument("a count of rows", rows);
+            throw FaroException.invalidArgument("a number of rows", rows);
         }
         if (framing == Framing.ARROW && !Payloads.isArrowMessage(record.slice().order(ByteOrder.LITTLE_ENDIAN))) {
             throw FaroException.invalidArgument("an encapsulated Arrow message", "other bytes");
@@ -40,7 +40,7 @@ record RecordRules(Framing framing, long maxPlain) {
         }
     }
 
-    /** Refuses what is neither data nor an event. */
+    /** Refuses a kind that is neither data nor an event. */
     static void checkKind(int kind) throws FaroException {
         if (!BlockKind.isPartitionKind(kind)) {
             throw FaroException.invalidArgument("kind 0, 1 or 64 to 127", kind);

@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Appends the blocks of one region at a time. A block's plain payload is put together where {@link #begin} says: in its
- * place in the file's buffer, or beside it to be compressed.
+ * Appends the blocks of one region at a time. {@link #begin} says where the caller builds a block's plain payload: at
+ * its final place in the file's buffer or, if it is to be compressed, in other memory.
  */
 final class RegionBuilder {
     private static final ByteBuffer NO_BYTES = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
@@ -45,7 +45,7 @@ final class RegionBuilder {
         return draft;
     }
 
-    /** Where the region begins in the file. */
+    /** The offset of the region in the file. */
     long start() {
         return start;
     }
@@ -71,17 +71,17 @@ final class RegionBuilder {
     }
 
     /**
-     * Makes room for a plain payload.
+     * Reserves space for a plain payload.
      *
-     * @return the index in {@link #target} where it begins
+     * @return the index in {@link #target} where the payload begins
      */
-    int begin(int mostPlain, int kind) throws FaroException {
+    int begin(int maxPlain, int kind) throws FaroException {
         compress = kind == BlockKind.DATA && encoder.codec() != Decoder.NONE;
         if (!compress) {
-            return file.reserve(blockRoom(mostPlain)) + BlockHeader.SIZE;
+            return file.reserve(blockRoom(maxPlain)) + BlockHeader.SIZE;
         }
-        if (plain.capacity() < mostPlain) {
-            plain = ByteBuffer.allocateDirect(mostPlain).order(ByteOrder.LITTLE_ENDIAN);
+        if (plain.capacity() < maxPlain) {
+            plain = ByteBuffer.allocateDirect(maxPlain).order(ByteOrder.LITTLE_ENDIAN);
         }
         return 0;
     }
@@ -89,7 +89,7 @@ final class RegionBuilder {
     private static int blockRoom(long payload) throws FaroException {
         long room = BlockHeader.sizeInFile(payload);
         if (room > Integer.MAX_VALUE - 64) {
-            throw FaroException.limitExceeded("a block that a buffer can hold", payload);
+            throw FaroException.limitExceeded("a block that fits into a buffer", payload);
         }
         return (int) room;
     }
@@ -99,7 +99,7 @@ final class RegionBuilder {
         return compress ? plain : file.buffer();
     }
 
-    /** Ends the block whose plain payload stands where {@link #begin} said. */
+    /** Ends the block with a plain payload at the index that {@link #begin} returned. */
     void end(int plainSize, int kind) throws FaroException {
         if (!compress) {
             append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Decoder.NONE, 0);
@@ -115,7 +115,7 @@ final class RegionBuilder {
         }
     }
 
-    /** Appends a payload that is stored already. */
+    /** Appends a payload that is stored as it is. */
     void stored(ByteBuffer payload, int plainSize, int kind, int codec, int dictionary) throws FaroException {
         int size = payload.remaining();
         int at = file.reserve(blockRoom(size));
@@ -129,12 +129,12 @@ final class RegionBuilder {
         draft.addBlock(size, kind == BlockKind.DATA ? plainSize : 0, sequence++);
     }
 
-    /** Counts records of the extent. */
+    /** Adds to the number of records in the extent. */
     void addRecords(long records) {
         draft.addRecords(records);
     }
 
-    /** Takes the region's sequences for given; its message is the caller's. */
+    /** Makes the sequences of the region final; the caller writes its message. */
     void commit() {
         for (int i = 0; i < draft.extents(); i++) {
             long blocks = draft.blocks(i);
@@ -147,12 +147,12 @@ final class RegionBuilder {
         }
     }
 
-    /** Gives its memory back. */
+    /** Releases memory. */
     void release() {
         plain = NO_BYTES;
     }
 
-    /** Takes the region back: its bytes, and with them its sequences. */
+    /** Removes the region, its bytes and its sequences. */
     void giveUp() throws FaroException {
         file.rewind(start);
         draft.clear();

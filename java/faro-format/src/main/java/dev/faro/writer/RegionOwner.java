@@ -3,29 +3,29 @@ package dev.faro.writer;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 
-/** What a region writer needs of the writer that its region belongs to. */
+/** The methods of a writer that its region writer calls. */
 interface RegionOwner {
-    /** The header of the index or single file. */
+    /** The header of the index file or single file. */
     FileHeader header();
 
-    /** Count of the dictionaries, also of those that wait for a region. */
+    /** The number of dictionaries, also of those that are not written yet. */
     int dictionaryCount();
 
     /** Refuses a call if the writer failed or ended. */
     void checkUsable() throws FaroException;
 
-    /** Whether the writer takes calls. */
+    /** Whether the writer accepts calls. */
     boolean isUsable();
 
-    /** Makes a step; what it throws fails the writer. */
+    /** Makes a step. If the step throws an exception, the writer fails. */
     void guard(Step step) throws FaroException;
 
     /** Commits the region (WRT-5). */
     void commit() throws FaroException;
 
-    /** Takes the region back. */
+    /** Removes the region. */
     void giveUp() throws FaroException;
 
-    /** The region was ended or given up. */
+    /** Called when the region was ended or given up. */
     void closed();
 }

@@ -10,9 +10,18 @@ import dev.faro.internal.index.RegionDraft;
 import java.nio.ByteBuffer;
 
 /**
- * Takes the blocks of one region in slot order (WRT-8): own blocks by partition, from the rotation on, then shared ones.
- * Payloads are framed by the caller and not checked. A call that is refused leaves the region as it was; closing a region
- * that was not ended gives it up, without a trace in the file.
+ * Writes one region from blocks in slot order (WRT-8): own blocks by partition, beginning at the rotation, then shared
+ * blocks. The caller frames the payloads; they are not checked. A call that is refused leaves the region unchanged.
+ * Closing a region that was not ended removes it from the file.
+ *
+ * <pre>{@code
+ * try (RegionWriter region = writer.region()) {
+ *     region.block(0, BlockKind.DATA, payload, records);
+ *     region.sharedAll();
+ *     region.block(BlockKind.DATA, sharedPayload, sharedRecords);
+ *     region.end();
+ * }
+ * }</pre>
  */
 public final class RegionWriter implements AutoCloseable {
     private final RegionOwner writer;
@@ -31,11 +40,12 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /**
-     * Takes an own block, compressed as the writer does.
+     * Writes an own block, compressed as the writer's options say.
      *
-     * @param kind 0, 1 or 64 to 127
-     * @param payload its plain payload; what remains of the buffer is copied, its position left as it is
-     * @param records what the block counts in the statistics; events count nothing
+     * @param partition the partition, not before the last one in slot order
+     * @param kind 0, 1 or 64 to 127 (BLK-2)
+     * @param payload the plain payload, from the buffer's position to its limit; it is copied, and the position stays
+     * @param records the number of records in the block, for the statistics; ignored for events
      */
     public void block(int partition, int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
@@ -46,26 +56,30 @@ public final class RegionWriter implements AutoCloseable {
         });
     }
 
-    /** Takes a block of the shared extent that was begun, as {@link #block(int, int, ByteBuffer, long)}. */
+    /** Writes a block of the current shared extent; see {@link #block(int, int, ByteBuffer, long)}. */
     public void block(int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
         checkShared(payload.remaining());
         writer.guard(() -> plain(kind, payload, records));
     }
 
-    /** Takes an own block that is stored already, without a dictionary. */
+    /** Writes an own block that is already in its stored form, without a dictionary. */
     public void storedBlock(int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records)
             throws FaroException {
         storedBlock(partition, kind, codec, plainSize, stored, records, 0);
     }
 
     /**
-     * Takes an own block that is stored already; its payload is not decoded.
+     * Writes an own block that is already in its stored form; the payload is not decoded.
      *
+     * @param partition the partition, not before the last one in slot order
+     * @param kind 0, 1 or 64 to 127 (BLK-2)
      * @param codec 0 none, 1 LZ4, 2 Zstandard
-     * @param plainSize bytes that the payload decodes to
-     * @param dictionary number of the dictionary that it is compressed with in this file, as {@link Writer#dictionary}
-     *     returned it; 0 without
+     * @param plainSize the size of the plain payload in bytes
+     * @param stored the stored payload, from the buffer's position to its limit
+     * @param records the number of records in the block, for the statistics; ignored for events
+     * @param dictionary the number of the dictionary in this file that the payload was compressed with, from {@link
+     *     Writer#dictionary}; 0 for none
      */
     public void storedBlock(
             int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
@@ -78,13 +92,13 @@ public final class RegionWriter implements AutoCloseable {
         });
     }
 
-    /** Takes a stored block of the shared extent that was begun, without a dictionary. */
+    /** Writes a stored block of the current shared extent, without a dictionary. */
     public void storedBlock(int kind, int codec, long plainSize, ByteBuffer stored, long records)
             throws FaroException {
         storedSharedBlock(kind, codec, plainSize, stored, records, 0);
     }
 
-    /** Takes a stored block of the shared extent that was begun, as {@link #storedBlock} with a dictionary. */
+    /** Writes a stored block of the current shared extent; see {@link #storedBlock} with a dictionary. */
     public void storedSharedBlock(
             int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
@@ -99,7 +113,7 @@ public final class RegionWriter implements AutoCloseable {
         begin(Members.ALL);
     }
 
-    /** Begins a shared extent for a set of partitions, in any order; a number may repeat. */
+    /** Begins a shared extent for a set of partitions, in any order, with or without repetitions. */
     public void shared(int... partitions) throws FaroException {
         checkOpen();
         begin(Members.of(writer.header(), partitions));
@@ -110,7 +124,7 @@ public final class RegionWriter implements AutoCloseable {
         output.beginShared(members);
     }
 
-    /** Commits the region; one without blocks leaves nothing. */
+    /** Commits the region. A region without blocks leaves nothing in the file. */
     public void end() throws FaroException {
         checkOpen();
         closed = true;
@@ -121,7 +135,7 @@ public final class RegionWriter implements AutoCloseable {
         }
     }
 
-    /** Gives the region up, unless it was ended. */
+    /** Removes the region, unless it was ended. */
     @Override
     public void close() throws FaroException {
         if (!closed) {
@@ -166,7 +180,7 @@ public final class RegionWriter implements AutoCloseable {
     private void checkOpen() throws FaroException {
         writer.checkUsable();
         if (closed) {
-            throw FaroException.invalidArgument("a region that is open", "one that was ended or given up");
+            throw FaroException.invalidArgument("an open region", "a region that was ended or given up");
         }
     }
 
@@ -175,31 +189,32 @@ public final class RegionWriter implements AutoCloseable {
         check(kind, payload.remaining(), records);
     }
 
-    /** Checks 5 to 8 and 10b of BLK-7 (WRT-9). */
+    /** Makes checks 5 to 8 and 10b of BLK-7 (WRT-9). */
     private void checkStored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         checkOpen();
         check(kind, plainSize, records);
         require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec 0, 1 or 2", codec);
         require(codec == Decoder.NONE || kind == BlockKind.DATA, "codec none", codec);
-        require(dictionary == 0 || codec == Decoder.ZSTD, "a dictionary with Zstandard only", dictionary);
+        require(dictionary == 0 || codec == Decoder.ZSTD, "no dictionary without Zstandard", dictionary);
         require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
         int size = stored.remaining();
-        require(codec == Decoder.NONE ? plainSize == size : plainSize > size, "a plain size that fits", plainSize);
+        require(codec == Decoder.NONE ? plainSize == size : plainSize > size,
+                "a plain size that fits the stored size", plainSize);
     }
 
     private void check(int kind, long plainSize, long records) throws FaroException {
         RecordRules.checkKind(kind);
         require(kind != BlockKind.DATA || plainSize >= 1, "a data block that is not empty", plainSize);
         require(plainSize <= maxPlain, "at most " + maxPlain + " plain bytes", plainSize);
-        require(records >= 0, "a count of records", records);
+        require(records >= 0, "a number of records", records);
     }
 
-    /** The slot of a partition that may come next. */
+    /** Checks a partition, and returns its slot. */
     private int checkOwn(int partition, int size) throws FaroException {
         FileHeader header = writer.header();
         require(header.has(partition), "a partition of the file", partition);
-        require(!shared, "no own block behind a shared extent", partition);
+        require(!shared, "no own block after a shared extent", partition);
         int relative = partition - header.firstPartition();
         int slot = relative >= rotation ? relative - rotation : relative + header.partitionCount() - rotation;
         require(slot >= lastSlot, "blocks in slot order", partition);
@@ -208,11 +223,11 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void checkShared(int size) throws FaroException {
-        require(shared, "a partition, or a shared extent that was begun", "neither");
+        require(shared, "a partition, or a current shared extent", "neither");
         checkRoom(size);
     }
 
-    /** REG-3; a compressed block is never larger than a plain one. */
+    /** Checks REG-3; a compressed block is never larger than a plain one. */
     private void checkRoom(int size) throws FaroException {
         long room = RegionDraft.MOST_BYTES - output.draft().bytes();
         if (BlockHeader.sizeInFile(size) > room) {

@@ -22,17 +22,25 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Writes one output (WRT). While a region is open, calls are refused (WRT-10). A
- * JVM is never forked, so WRT-11 asks nothing of it. Not for several threads at once.
+ * Writes one output (WRT). While a region is open, other calls are refused (WRT-10). A JVM is never forked, so WRT-11
+ * does not apply. Not for several threads at once.
  *
- * <p>Every call throws {@link FaroException}: {@code invalid-argument} and, for a record that is too large,
- * {@code limit-exceeded} leave the writer as it was; after any other error it is failed, and every later call but
- * {@link #abort} fails with that error again (WRT-6). {@link #close} without {@link #finish} aborts. A writer that is
- * never closed leaves its files as they are, unfinished, under the names that they have: by the time that a garbage
- * collector finds it these may be another's. Interrupting a thread inside a call fails the writer.
+ * <pre>{@code
+ * try (Writer writer = Writer.create(Path.of("orders"), new WriterOptions(64).codec(Codec.LZ4))) {
+ *     writer.write(7, record);
+ *     writer.broadcast(recordForAll);
+ *     writer.finish();
+ * }
+ * }</pre>
  *
- * <p>Several writers, of several processes too, may use one name at the same time: readers find one whole output of one
- * of them (PUB-3, PUB-4). What a writer that died has committed, {@link dev.faro.repair.Recover} saves.
+ * <p>Every call can throw {@link FaroException}. After {@code invalid-argument}, and after {@code limit-exceeded} for a
+ * record that is too large, the writer is as it was. After any other error it has failed: every later call except
+ * {@link #abort} throws that error again (WRT-6). {@link #close} without {@link #finish} aborts. A writer that is never
+ * closed leaves unfinished files with the names that they have; a garbage collector does not remove them, because the
+ * names may belong to another writer by then. An interrupt during a call makes the writer fail.
+ *
+ * <p>Several writers, also of several processes, may use one name at the same time: readers find a complete output of
+ * one of them (PUB-3, PUB-4). {@link dev.faro.repair.Recover} saves what a writer that died had committed.
  */
 public final class Writer implements AutoCloseable {
     private final WriterOptions options;
@@ -40,7 +48,7 @@ public final class Writer implements AutoCloseable {
     private final OutputFiles files;
     private final Encoder encoder;
     private final RegionBuilder output;
-    private final BlockBuilder packer;
+    private final BlockBuilder builder;
     private final SortBuffer buffer;
     private final Committer committer;
     private final WriterDictionaries dictionaries;
@@ -61,20 +69,22 @@ public final class Writer implements AutoCloseable {
         this.options = options;
         this.header = header;
         this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
-        // Beyond that no block would fit into a buffer of the JVM.
+        // A larger block would not fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
         this.rules = new RecordRules(header.framing(), maxPlain);
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
         this.statistics = options.statistics ? new StatisticsDraft(header) : null;
-        // Behind what may find no memory or no native library: files that nobody removes would stay.
+        // The files come after everything that can fail for lack of memory or of a native library; they would not be
+        // removed.
         this.encoder = new Encoder(options.codec.number(), options.level);
         this.files = createFiles(paths, encoder);
         this.output = new RegionBuilder(files.data(), header, encoder);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
-        this.packer = new BlockBuilder(output, options.framing, blockSize);
+        this.builder = new BlockBuilder(output, options.framing, blockSize);
         this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
-        this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, options.dictionaries
-                && options.codec == Codec.ZSTD ? new DictionaryTraining(options.framing, blockSize, options.level) : null);
+        DictionaryTraining training = options.dictionaries && options.codec == Codec.ZSTD
+                ? new DictionaryTraining(options.framing, blockSize, options.level) : null;
+        this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, training);
     }
 
     private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
@@ -87,10 +97,11 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro}: as the ending of the name says, which is then
-     * no part of NAME, else by the layout of the options, else a pair (PUB-1).
+     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro} (PUB-1). If {@code name} ends with {@code
+     * .data}, {@code .index} or {@code .faro}, the ending says which, and NAME is the part before it. Otherwise the
+     * layout of the options decides; its default is a pair.
      *
-     * @throws FaroException {@code invalid-argument}, also if name and options contradict each other, or {@code io}
+     * @throws FaroException {@code invalid-argument}, for example if the ending contradicts the options; or {@code io}
      */
     public static Writer create(Path name, WriterOptions options) throws FaroException {
         OutputName output = OutputName.of(name);
@@ -99,7 +110,7 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Begins a pair of files with names of the caller's (FIL-4), whatever the layout of the options.
+     * Begins a pair of files with names that the caller chooses (FIL-4), whatever the layout of the options.
      *
      * @throws FaroException {@code invalid-argument} or {@code io}
      */
@@ -133,26 +144,27 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** The header of the index or single file. */
+    /** The header of the index file or single file. */
     public FileHeader header() {
         return header;
     }
 
     /**
-     * Takes a record for one partition.
+     * Writes a record for one partition.
      *
-     * @param record what remains of the buffer is copied, its position left as it is
-     * @throws FaroException {@code invalid-argument} (WRT-1), {@code limit-exceeded} (WRT-3), or what closing a region
-     *     throws
+     * @param record the bytes from the buffer's position to its limit; they are copied, and the position stays
+     * @throws FaroException {@code invalid-argument} (WRT-1), {@code limit-exceeded} (WRT-3), or an error of closing a
+     *     region
      */
     public void write(int partition, ByteBuffer record) throws FaroException {
         write(partition, record, 1);
     }
 
     /**
-     * Takes a record for one partition, as {@link #write(int, ByteBuffer)}.
+     * Writes a record for one partition; see {@link #write(int, ByteBuffer)}.
      *
-     * @param rows what the record counts in the statistics: with framing arrow its rows, else 1 (WRT-2)
+     * @param rows what the record adds to the number of records in the statistics: its rows with framing arrow,
+     *     otherwise 1 (WRT-2)
      */
     public void write(int partition, ByteBuffer record, long rows) throws FaroException {
         checkOpen();
@@ -162,10 +174,10 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Takes an event for one partition. Events count nothing in the statistics.
+     * Writes an event for one partition. Events are not counted in the statistics.
      *
      * @param kind 1, or 64 to 127 (BLK-2)
-     * @param event what remains of the buffer is copied, its position left as it is
+     * @param event the bytes from the buffer's position to its limit; they are copied, and the position stays
      * @throws FaroException as {@link #write(int, ByteBuffer)}
      */
     public void writeEvent(int partition, int kind, ByteBuffer event) throws FaroException {
@@ -175,19 +187,19 @@ public final class Writer implements AutoCloseable {
         take(partition, null, event, kind, 0);
     }
 
-    /** Takes a record for every partition, which is stored once; see {@link #write(int, ByteBuffer)}. */
+    /** Writes a record for every partition, stored once; see {@link #write(int, ByteBuffer)}. */
     public void broadcast(ByteBuffer record) throws FaroException {
         broadcast(record, 1);
     }
 
-    /** Takes a record for every partition, which is stored once; see {@link #write(int, ByteBuffer, long)}. */
+    /** Writes a record for every partition, stored once; see {@link #write(int, ByteBuffer, long)}. */
     public void broadcast(ByteBuffer record, long rows) throws FaroException {
         checkOpen();
         rules.checkRecord(record, rows);
         take(0, Members.ALL, record, BlockKind.DATA, rows);
     }
 
-    /** Takes an event for every partition, which is stored once; see {@link #writeEvent}. */
+    /** Writes an event for every partition, stored once; see {@link #writeEvent}. */
     public void broadcastEvent(int kind, ByteBuffer event) throws FaroException {
         checkOpen();
         rules.checkEvent(event, kind);
@@ -195,15 +207,15 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Takes a record for some partitions, which is stored once; see {@link #write(int, ByteBuffer)}.
+     * Writes a record for some partitions, stored once; see {@link #write(int, ByteBuffer)}.
      *
-     * @param partitions in any order; a number may repeat
+     * @param partitions in any order, with or without repetitions
      */
     public void multicast(int[] partitions, ByteBuffer record) throws FaroException {
         multicast(partitions, record, 1);
     }
 
-    /** Takes a record for some partitions, which is stored once; see {@link #write(int, ByteBuffer, long)}. */
+    /** Writes a record for some partitions, stored once; see {@link #write(int, ByteBuffer, long)}. */
     public void multicast(int[] partitions, ByteBuffer record, long rows) throws FaroException {
         checkOpen();
         Members members = Members.of(header, partitions);
@@ -211,7 +223,7 @@ public final class Writer implements AutoCloseable {
         take(0, members, record, BlockKind.DATA, rows);
     }
 
-    /** Takes an event for some partitions, which is stored once; see {@link #writeEvent}. */
+    /** Writes an event for some partitions, stored once; see {@link #writeEvent}. */
     public void multicastEvent(int[] partitions, int kind, ByteBuffer event) throws FaroException {
         checkOpen();
         Members members = Members.of(header, partitions);
@@ -225,7 +237,7 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** As {@link #guard}, without an object per record. {@code members} is null for one partition. */
+    /** Does what {@link #guard} does, without an object for each record. {@code members} is null for one partition. */
     private void take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
         try {
             put(partition, members, record, kind, rows);
@@ -237,7 +249,7 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** SRT-1 to SRT-4. */
+    /** Adds a record to the sort buffer, by SRT-1 to SRT-4. */
     private void put(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
         int length = record.remaining();
         boolean oversized = buffer.isOversized(length, members);
@@ -248,12 +260,12 @@ public final class Writer implements AutoCloseable {
         if (oversized) {
             beginRegion();
             if (members == null) {
-                packer.beginOwn(partition);
+                builder.beginOwn(partition);
             } else {
-                packer.beginShared(members);
+                builder.beginShared(members);
             }
-            packer.record(record, record.position(), length, kind, rows);
-            packer.endExtent();
+            builder.record(record, record.position(), length, kind, rows);
+            builder.endExtent();
             commit();
         } else if (members == null) {
             buffer.add(partition, record, kind, rows);
@@ -266,18 +278,18 @@ public final class Writer implements AutoCloseable {
         if (!buffer.isEmpty()) {
             dictionaries.train(buffer, encoder);
             beginRegion();
-            buffer.drain((int) options.rotation, packer);
+            buffer.drain((int) options.rotation, builder);
             commit();
         }
     }
 
-    /** Begins a region behind the dictionaries that wait for one. */
+    /** Begins a region, after the dictionaries that are to be written before it. */
     private void beginRegion() throws FaroException {
         dictionaries.beginRegion();
         output.beginRegion();
     }
 
-    /** Commits the region that the output holds (WRT-5). */
+    /** Commits the region in {@link #output} (WRT-5). */
     private void commit() throws FaroException {
         RegionDraft draft = output.draft();
         if (draft.bytes() > 0) {
@@ -298,7 +310,7 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Closes the region now, and gives the sort buffer's memory back, which the next records take anew. */
+    /** Closes the current region, and releases the memory of the sort buffer. The next records allocate it again. */
     public void flush() throws FaroException {
         checkOpen();
         guard(() -> {
@@ -308,25 +320,25 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Takes a dictionary for stored blocks, and closes the region. It is written before the next region that leaves any
-     * blocks; bytes that the file has already are not written again (DIC-8).
+     * Adds a dictionary for stored blocks, and closes the current region. The dictionary is written before the next
+     * region that has blocks. If the file already has the same dictionary, it is not written again (DIC-8).
      *
      * @param dictionary 8 to 1,048,576 bytes that begin with 37 A4 30 EC
-     * @return its number
+     * @return the number of the dictionary in the file
      */
     public int dictionary(byte[] dictionary) throws FaroException {
         checkOpen();
         if (!options.dictionaries) {
-            throw FaroException.invalidArgument("the option dictionaries", "a file without");
+            throw FaroException.invalidArgument("a file with the option dictionaries", "a file without it");
         }
         dictionaries.check(dictionary);
         guard(this::closeRegion);
-        // The region may have brought a dictionary of its own.
+        // Closing the region may have added a trained dictionary.
         dictionaries.check(dictionary);
         return dictionaries.add(dictionary);
     }
 
-    /** Closes the region and begins one whose blocks the caller hands over (WRT-8). */
+    /** Closes the current region, and begins one from blocks of the caller (WRT-8). */
     public RegionWriter region() throws FaroException {
         flush();
         if (options.follow && files.isSingle()) {
@@ -337,7 +349,7 @@ public final class Writer implements AutoCloseable {
         return openRegion;
     }
 
-    /** What the open region calls. */
+    /** The methods that the open region calls. */
     private final class Owner implements RegionOwner {
         @Override
         public FileHeader header() {
@@ -384,7 +396,7 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Notes a property for the footer. */
+    /** Sets a property of the footer. Each key can be set once. */
     public void property(String key, String value) throws FaroException {
         checkOpen();
         byte[] name = Committer.utf8(key);
@@ -394,12 +406,12 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Closes the region, writes footer and tail, and gives the files their names. */
+    /** Closes the current region, writes footer and tail, and gives the files their names. */
     public void finish() throws FaroException {
         checkOpen();
         guard(() -> {
             closeRegion();
-            // The footer has numbers for all partitions, which take their room.
+            // Building the footer needs memory for the numbers of all partitions.
             buffer.release();
             committer.footer(files.isSingle(), files.data().position(),
                     statistics == null ? null : statistics.counts(), properties, createdBy);
@@ -409,7 +421,7 @@ public final class Writer implements AutoCloseable {
         release();
     }
 
-    /** Gives back what a writer that ended does not need, since its owner may keep it. */
+    /** Releases what an ended writer does not need, because its owner may keep it. */
     private void release() {
         encoder.close();
         buffer.discard();
@@ -417,8 +429,8 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Gives up and removes the files. After {@link #finish}, or once more, it does nothing. It never fails: a file that
-     * cannot be removed stays under its temporary name, and a followed one unfinished.
+     * Stops writing, and removes the files. After {@link #finish} or another call of this, it does nothing. It never
+     * fails: a file that cannot be removed keeps its temporary name, and a followed file stays unfinished.
      */
     public void abort() {
         if (state != State.OPEN) {
@@ -435,7 +447,7 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Aborts unless the output is finished. */
+    /** Aborts, unless the output is finished. */
     @Override
     public void close() {
         abort();
@@ -444,21 +456,21 @@ public final class Writer implements AutoCloseable {
     private void checkOpen() throws FaroException {
         checkUsable();
         if (openRegion != null) {
-            throw FaroException.invalidArgument("no call while a region is handed over", "an open region");
+            throw FaroException.invalidArgument("no call while a region writer is open", "an open region writer");
         }
     }
 
     /** Refuses a call of a writer that failed or ended. */
     private void checkUsable() throws FaroException {
         if (state != State.OPEN) {
-            throw FaroException.invalidArgument("a writer that is open", state);
+            throw FaroException.invalidArgument("an open writer", state);
         }
         if (failure != null) {
             throw failure.again();
         }
     }
 
-    /** Makes a step; what it throws fails the writer. */
+    /** Makes a step. If the step throws an exception, the writer fails. */
     private void guard(Step step) throws FaroException {
         try {
             step.run();
@@ -476,6 +488,6 @@ public final class Writer implements AutoCloseable {
     }
 
     private void failUnexpectedly(Throwable e) {
-        failure = FaroException.io(files.data().role(), files.data().path(), "to go on writing", e);
+        failure = FaroException.io(files.data().role(), files.data().path(), "to continue writing", e);
     }
 }

@@ -19,22 +19,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The dictionaries of an output: those that stand in the file, and those that wait for a region (DIC-8). */
+/** The dictionaries of an output: those in the file, and those that are waiting for a region (DIC-8). */
 final class WriterDictionaries {
-    private static final int MOST = 65_535;
-    /** As many bytes as readers take by default. */
-    private static final int MOST_BYTES = 1 << 20;
+    private static final int MAX_DICTIONARIES = 65_535;
+    /** The maximum size that readers accept by default, in bytes. */
+    private static final int MAX_BYTES = 1 << 20;
 
     private final OutputFile file;
     private final BlockSeal seal;
     private final Committer committer;
     private final boolean single;
-    /** Null when there is nothing to train. */
+    /** Null if nothing is to be trained. */
     private final DictionaryTraining training;
     private final Map<ByteBuffer, Integer> numbers = new HashMap<>();
-    /** Those that no region stands behind yet; they come after all that were written. */
+    /** Dictionaries without a region after them. They come after all that were written. */
     private final List<ByteBuffer> waiting = new ArrayList<>();
-    /** Where the blocks of those that wait begin, when they were written before the region in hand. */
+    /** The offsets of the blocks of waiting dictionaries, if they were written before the current region. */
     private final List<Long> offsets = new ArrayList<>();
 
     WriterDictionaries(OutputFiles files, UUID fileId, Committer committer, DictionaryTraining training) {
@@ -45,26 +45,27 @@ final class WriterDictionaries {
         this.committer = committer;
     }
 
-    /** How many there are, those that wait too. */
+    /** The number of dictionaries, with those that are waiting. */
     int count() {
         return committer.directory().dictionaryCount() + waiting.size();
     }
 
-    /** Refuses what cannot be one more (DIC-8); bytes that are here already can. */
+    /** Refuses a dictionary that cannot be added (DIC-8). One that is known already can be. */
     void check(byte[] dictionary) throws FaroException {
         ByteBuffer bytes = ByteBuffer.wrap(dictionary).order(ByteOrder.LITTLE_ENDIAN);
         if (!DictionaryDigest.isDictionary(bytes)) {
-            throw FaroException.invalidArgument("a dictionary: 8 bytes or more that begin with 37 A4 30 EC", "other bytes");
+            throw FaroException.invalidArgument(
+                    "a dictionary: 8 bytes or more that begin with 37 A4 30 EC", "other bytes");
         }
-        if (dictionary.length > MOST_BYTES) {
-            throw FaroException.invalidArgument("a dictionary of at most " + MOST_BYTES + " bytes", dictionary.length);
+        if (dictionary.length > MAX_BYTES) {
+            throw FaroException.invalidArgument("a dictionary of at most " + MAX_BYTES + " bytes", dictionary.length);
         }
-        if (count() >= MOST && !numbers.containsKey(bytes)) {
-            throw FaroException.invalidArgument("at most " + MOST + " dictionaries", "one more");
+        if (count() >= MAX_DICTIONARIES && !numbers.containsKey(bytes)) {
+            throw FaroException.invalidArgument("at most " + MAX_DICTIONARIES + " dictionaries", "one more");
         }
     }
 
-    /** The number of a dictionary that passed its check; unless it is here already, it waits from now on. */
+    /** The number of a dictionary that passed its check. If it is new, it waits from now on. */
     int add(byte[] dictionary) {
         ByteBuffer bytes = ByteBuffer.wrap(dictionary.clone());
         Integer known = numbers.get(bytes);
@@ -78,8 +79,8 @@ final class WriterDictionaries {
     }
 
     /**
-     * Trains one on a region that is about to be written, if it is the first that promises something (DIC-7), for the
-     * encoder to use. Who hands over dictionaries has trained them already.
+     * Trains a dictionary for the encoder on a region that is about to be written, if that is the first promising
+     * region (DIC-7). A caller that adds dictionaries has trained them already.
      */
     void train(SortBuffer buffer, Encoder encoder) throws FaroException {
         if (training == null || training.isDone() || count() > 0) {
@@ -87,11 +88,11 @@ final class WriterDictionaries {
         }
         DictionaryTraining.Trained trained = training.train(buffer);
         if (trained != null) {
-            encoder.use(trained.dictionary(), add(trained.dictionary()), trained.leastMatch());
+            encoder.use(trained.dictionary(), add(trained.dictionary()), trained.minMatch());
         }
     }
 
-    /** Writes those that wait, where a region is about to begin. */
+    /** Writes the dictionaries that are waiting, before a region. */
     void beginRegion() throws FaroException {
         Directory directory = committer.directory();
         for (ByteBuffer bytes : waiting) {
@@ -106,7 +107,9 @@ final class WriterDictionaries {
         }
     }
 
-    /** The region in hand is about to be committed with blocks, and with it the dictionaries before it. */
+    /**
+     * Called before the current region is committed with blocks, and the dictionaries before it are committed as well.
+     */
     void commit() {
         if (offsets.isEmpty()) {
             return;
@@ -118,7 +121,9 @@ final class WriterDictionaries {
         waiting.clear();
     }
 
-    /** The region in hand leaves nothing: the dictionaries before it wait for the next one. */
+    /**
+     * Called when the current region leaves nothing in the file: the dictionaries before it wait for the next region.
+     */
     void giveUp() throws FaroException {
         if (!offsets.isEmpty()) {
             file.rewind(offsets.get(0));

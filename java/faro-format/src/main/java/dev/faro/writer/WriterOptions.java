@@ -14,17 +14,19 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * How to write; the defaults are those of the specification, and fields of the header
- * without an option are zero (HDR-3). Setters return this, and what is out of range is refused
- * when a writer is made (WRT-1).
+ * Options of a writer. The defaults are those of the specification; fields of the header without an option are zero
+ * (HDR-3). Setters return this object. A value outside its range is refused when a writer is made (WRT-1).
+ * <pre>{@code
+ * WriterOptions options = new WriterOptions(64).codec(Codec.ZSTD).durability(Durability.COMMIT);
+ * }</pre>
  */
 public final class WriterOptions {
-    private static final long MOST_BUFFER = 1L << 33;
-    private static final long MOST_BLOCK = 1L << 26;
-    private static final int MOST_LEVEL = 19;
+    private static final long MAX_BUFFER = 1L << 33;
+    private static final long MAX_BLOCK = 1L << 26;
+    private static final int MAX_LEVEL = 19;
     private static final long U32 = 0xFFFFFFFFL;
 
-    /** Null: as the NAME says. */
+    /** Null if the NAME decides. */
     Layout layout;
     /** How long to wait for the publishing lock (PUB-5). */
     Duration patience = Patience.MOST;
@@ -49,26 +51,27 @@ public final class WriterOptions {
     long maxPlainSize = 64 << 20;
     byte[] schema;
 
-    /**
-     * Options for a file of so many partitions, 1 to 2^28.
-     */
+    /** Makes the default options for a file with this number of partitions, 1 to 2^28. */
     public WriterOptions(long partitionCount) {
         this.partitionCount = partitionCount;
     }
 
-    /** Two files or one; default as the NAME says, else paired (PUB-1). A NAME that says otherwise is refused. */
+    /**
+     * Whether the output has two files or one; the default is the ending of the NAME, or a pair without one (PUB-1). An
+     * ending that contradicts this is refused.
+     */
     public WriterOptions layout(Layout value) {
         layout = value;
         return this;
     }
 
-    /** Number of the first partition; default 0. */
+    /** The number of the first partition; default 0. */
     public WriterOptions firstPartition(long value) {
         firstPartition = value;
         return this;
     }
 
-    /** What payloads are; default records. */
+    /** What plain payloads contain; default records. */
     public WriterOptions framing(Framing value) {
         framing = value;
         return this;
@@ -92,33 +95,33 @@ public final class WriterOptions {
         return this;
     }
 
-    /** Target of a data block's plain bytes, 1 to 2^26; default 65,536. */
+    /** The target for the plain size of a data block in bytes, 1 to 2^26; default 65,536. */
     public WriterOptions blockSize(long value) {
         blockSize = value;
         return this;
     }
 
-    /** Size of the sort buffer in bytes, 1 to 2^33; default 67,108,864. */
+    /** The size of the sort buffer in bytes, 1 to 2^33; default 67,108,864. */
     public WriterOptions bufferSize(long value) {
         bufferSize = value;
         return this;
     }
 
-    /** Compression of data blocks; default none. */
+    /** How data blocks are compressed; default none. */
     public WriterOptions codec(Codec value) {
         codec = value;
         return this;
     }
 
-    /** Level of Zstandard, 1 to 19; default 1. */
+    /** The level of Zstandard, 1 to 19; default 1. */
     public WriterOptions level(int value) {
         level = value;
         return this;
     }
 
     /**
-     * Whether blocks may be compressed with dictionaries: with codec Zstandard the writer trains one when blocks are small,
-     * with any codec it takes those of {@link Writer#dictionary} (DIC-7); default no.
+     * Whether blocks may be compressed with dictionaries; default no. With codec Zstandard, the writer trains a
+     * dictionary if blocks are small. With any codec, it accepts those of {@link Writer#dictionary} (DIC-7).
      */
     public WriterOptions dictionaries(boolean value) {
         dictionaries = value;
@@ -131,7 +134,10 @@ public final class WriterOptions {
         return this;
     }
 
-    /** Where dense regions begin, below the count of partitions; default 0. */
+    /**
+     * The partition of the first slot in dense regions, relative to the first partition (REG-5); less than the number
+     * of partitions; default 0.
+     */
     public WriterOptions rotation(long value) {
         rotation = value;
         return this;
@@ -143,47 +149,47 @@ public final class WriterOptions {
         return this;
     }
 
-    /** Name of the writing program; default absent. */
+    /** The name of the writing program; default absent. */
     public WriterOptions createdBy(String value) {
         createdBy = value;
         return this;
     }
 
-    /** What is synced; default nothing. */
+    /** What is synced to the device; default nothing. */
     public WriterOptions durability(Durability value) {
         durability = value;
         return this;
     }
 
-    /** Whether others may follow the file while it is written (WRT-4); default no. */
+    /** Whether readers may follow the file while it is written (WRT-4); default no. */
     public WriterOptions follow(boolean value) {
         follow = value;
         return this;
     }
 
-    /** Whether existing files of the final names may be replaced; default no. */
+    /** Whether existing files with the final names may be replaced; default no. */
     public WriterOptions overwrite(boolean value) {
         overwrite = value;
         return this;
     }
 
     /**
-     * Largest plain size of a block that the writer makes, in bytes, 1 to 2^32 - 1; default 67,108,864. Readers with
-     * default limits refuse larger blocks ({@code limit-exceeded}): raise {@link dev.faro.Limits#maxPlainSize} and, for
-     * blocks that are not compressed, {@link dev.faro.Limits#maxBlockSize} there too.
+     * The maximum plain size of a block, in bytes, 1 to 2^32 - 1; default 67,108,864. Readers with default limits
+     * refuse larger blocks ({@code limit-exceeded}): raise their {@link dev.faro.Limits#maxPlainSize} too and, for
+     * blocks that are not compressed, {@link dev.faro.Limits#maxBlockSize}.
      */
     public WriterOptions maxPlainSize(long value) {
         maxPlainSize = value;
         return this;
     }
 
-    /** The encapsulated Arrow schema message that framing arrow needs. */
+    /** The encapsulated Arrow schema message, required for framing arrow. */
     public WriterOptions schema(byte[] value) {
         schema = value == null ? null : value.clone();
         return this;
     }
 
-    /** The layout of an output of that NAME. */
+    /** The layout of an output with this NAME. */
     Layout layoutOf(OutputName name) throws FaroException {
         Layout named = switch (name.ending()) {
             case SINGLE -> Layout.SINGLE;
@@ -191,31 +197,34 @@ public final class WriterOptions {
             case NONE -> layout == null ? Layout.PAIRED : layout;
         };
         if (layout != null && layout != named) {
-            throw FaroException.invalidArgument("option layout " + layout + " with another NAME, or the layout of the NAME",
+            throw FaroException.invalidArgument(
+                    "option layout " + layout + " with another NAME, or the layout of the NAME",
                     name.path().getFileName());
         }
         return named;
     }
 
-    /** The header that these options ask for, after a check of all of them. */
+    /** Checks all options, and returns the header for them. */
     FileHeader header(Layout files) throws FaroException {
         require(partitionCount >= 1 && partitionCount <= FileHeader.MAX_PARTITIONS, "partition_count", partitionCount);
         require(firstPartition >= 0 && firstPartition + partitionCount <= FileHeader.MAX_PARTITIONS,
                 "first_partition", firstPartition);
         require(attempt >= 0 && attempt <= U32, "attempt", attempt);
-        require(blockSize >= 1 && blockSize <= MOST_BLOCK, "block_size", blockSize);
-        require(bufferSize >= 1 && bufferSize <= MOST_BUFFER, "buffer_size", bufferSize);
+        require(blockSize >= 1 && blockSize <= MAX_BLOCK, "block_size", blockSize);
+        require(bufferSize >= 1 && bufferSize <= MAX_BUFFER, "buffer_size", bufferSize);
         require(codec != null, "codec", "null");
-        require(level >= 1 && level <= MOST_LEVEL, "level", level);
+        require(level >= 1 && level <= MAX_LEVEL, "level", level);
         require(rotation >= 0 && rotation < partitionCount, "rotation", rotation);
         require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", maxPlainSize);
         require((schema != null) == (framing == Framing.ARROW), "schema", schema == null ? "none" : "one");
         if (schema != null) {
             ByteBuffer bytes = ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN);
-            require(Payloads.isArrowMessage(bytes), "schema", "no encapsulated Arrow message");
+            require(Payloads.isArrowMessage(bytes), "schema", "bytes that are not an encapsulated Arrow message");
         }
-        return new FileHeader(files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX, 0, framing, (int) partitionCount,
-                (int) firstPartition, dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, fileId == null ? UUID.randomUUID() : fileId);
+        FileKind kind = files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX;
+        UUID id = fileId == null ? UUID.randomUUID() : fileId;
+        return new FileHeader(kind, 0, framing, (int) partitionCount, (int) firstPartition,
+                dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, id);
     }
 
     private static void require(boolean holds, String option, Object value) throws FaroException {

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Keys to partitions (KEY). */
+/** Assigning keys to partitions (KEY). */
 class KeyTest {
     private static final BigInteger TWO_TO_64 = BigInteger.ONE.shiftLeft(64);
 
@@ -54,7 +54,7 @@ class KeyTest {
     }
 
     @Test
-    void whatNoTagIsFor() {
+    void valuesThatNoTagCanEncode() {
         assertThrows(FaroException.class, () -> key.add(TWO_TO_64));
         assertThrows(FaroException.class, () -> key.add(BigInteger.valueOf(Long.MIN_VALUE).subtract(BigInteger.ONE)));
         assertThrows(FaroException.class, () -> key.addDecimal(BigInteger.ONE.shiftLeft(127), 0));

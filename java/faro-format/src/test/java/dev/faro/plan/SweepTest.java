@@ -14,7 +14,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The planning, without files and threads. */
+/** The planning of reads, without files and threads. */
 class SweepTest {
     private static List<String> owners(Sweep.Read<String> read) {
         return read.requests().stream().map(Sweep.Request::owner).toList();
@@ -77,7 +77,7 @@ class SweepTest {
         return null;
     }
 
-    /** Nobody waits longer than one whole sweep, though others ask for what comes next again and again. */
+    /** No request waits longer than one whole sweep, although others always ask for the next bytes. */
     @Test
     void fairness() {
         for (int seed = 0; seed < 200; seed++) {
@@ -90,7 +90,7 @@ class SweepTest {
             long lastStart = 0;
             int next = 0;
             for (int i = 0; i < 3000; i++) {
-                // Greedy ones ask right behind the last read, others anywhere.
+                // Greedy owners ask right after the last read, others anywhere.
                 while (open.size() < 20) {
                     long start = random.nextInt(3) > 0 ? last + random.nextInt(30) : random.nextInt(10_000);
                     if (start >= 10_000) {
@@ -115,7 +115,7 @@ class SweepTest {
         }
     }
 
-    /** ReadPlan and Sweep say the same of requests that are all there. */
+    /** ReadPlan and Sweep agree if all requests are known at the beginning. */
     @Test
     void plansOfWhatIsKnown() {
         for (int seed = 0; seed < 500; seed++) {
@@ -124,8 +124,8 @@ class SweepTest {
             long[] starts = new long[count];
             long[] ends = new long[count];
             long gap = random.nextInt(20);
-            long most = 1 + random.nextInt(200);
-            Sweep<Integer> sweep = new Sweep<>(gap, most);
+            long max = 1 + random.nextInt(200);
+            Sweep<Integer> sweep = new Sweep<>(gap, max);
             long at = 0;
             for (int i = 0; i < count; i++) {
                 at += random.nextInt(40);
@@ -133,7 +133,7 @@ class SweepTest {
                 ends[i] = at + 1 + random.nextInt(60);
                 sweep.add(i, starts[i], ends[i]);
             }
-            ReadPlan plan = ReadPlan.of(starts, ends, count, gap, most);
+            ReadPlan plan = ReadPlan.of(starts, ends, count, gap, max);
             List<Integer> seen = new ArrayList<>();
             long bytes = 0;
             for (int i = 0; i < plan.size(); i++) {
@@ -143,7 +143,7 @@ class SweepTest {
                 assertEquals(read.requests().size(), plan.endExtent(i) - plan.firstExtent(i));
                 read.requests().forEach(request -> seen.add(request.owner()));
                 bytes += read.end() - read.start();
-                assertTrue(read.requests().size() == 1 || read.end() - read.start() <= Math.max(most,
+                assertTrue(read.requests().size() == 1 || read.end() - read.start() <= Math.max(max,
                         read.requests().get(0).bytes()), "seed " + seed);
             }
             assertTrue(sweep.isEmpty());

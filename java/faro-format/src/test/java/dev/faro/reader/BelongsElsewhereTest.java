@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whole blocks that stand where others belong, and headers that lie about a block's size. */
+/** Complete blocks at the places of other blocks, and headers with a wrong block size. */
 class BelongsElsewhereTest {
     @TempDir
     Path folder;
@@ -47,9 +47,9 @@ class BelongsElsewhereTest {
         assertEquals(offset, e.offset(), e.getMessage());
     }
 
-    /** BLK-9: two outputs of one shuffle with the same blocks at the same places. */
+    /** BLK-9: two outputs of one shuffle with the same blocks at the same offsets. */
     @Test
-    void aBlockOfAnotherFileIsNoBlockOfThisOne() throws Exception {
+    void aBlockOfAnotherFileIsRefused() throws Exception {
         for (String name : new String[] {"a", "b"}) {
             UUID id = new UUID(7, name.charAt(0));
             try (Writer writer = Writer.create(folder.resolve(name), new WriterOptions(2).fileId(id))) {
@@ -66,7 +66,7 @@ class BelongsElsewhereTest {
         Files.write(data, bytes.array());
         expect(ErrorCode.CHECKSUM, FileRole.DATA, second,
                 () -> Outputs.readAll(folder.resolve("a"), Layout.PAIRED));
-        // The right checksum for this file makes it one of its blocks: nothing else is wrong with it.
+        // With the checksum for this file it becomes one of its blocks: nothing else is wrong with it.
         Outputs.reseal(bytes, second);
         Files.write(data, bytes.array());
         assertEquals(2, Outputs.readAll(folder.resolve("a"), Layout.PAIRED));
@@ -77,7 +77,7 @@ class BelongsElsewhereTest {
         assertEquals(ErrorCode.CHECKSUM, e.code(), e.getMessage());
     }
 
-    /** Three shared extents with members, all of one size: 0 and 1, 0 and 2, 1 and 2. */
+    /** Writes three shared extents with members, all of one size: 0 and 1, 0 and 2, 1 and 2. */
     private Path multicasts(String name, Layout layout) throws Exception {
         Path path = folder.resolve(name);
         WriterOptions options = new WriterOptions(4).layout(layout).fileId(new UUID(3, 4));
@@ -92,7 +92,7 @@ class BelongsElsewhereTest {
         return path;
     }
 
-    /** PRT-4, CHK-1: who reads one of two extents that changed places finds it. */
+    /** PRT-4, CHK-1: if two extents change places, reading either of the two reveals it. */
     @Test
     void sharedExtentsThatChangedPlaces() throws Exception {
         Path name = multicasts("swap", Layout.PAIRED);
@@ -105,7 +105,8 @@ class BelongsElsewhereTest {
         System.arraycopy(bytes, first + 2 * block, swapped, first + block, block);
         Files.write(data, swapped);
         try (Reader reader = Outputs.open(name, Layout.PAIRED)) {
-            // Both of 1's extents and one of 2's are in question; what 0 reads before the fault it may have.
+            // Both extents of partition 1 and one of partition 2 are wrong; partition 0 may read blocks before the
+            // fault.
             expect(ErrorCode.INCONSISTENT_INDEX, FileRole.DATA, first + 2 * block + 12, () -> read(reader, 1, 0));
             expect(ErrorCode.INCONSISTENT_INDEX, FileRole.DATA, first + block + 12, () -> read(reader, 2, 0));
             expect(ErrorCode.INCONSISTENT_INDEX, FileRole.DATA, first + block + 12, () -> read(reader, 0, 1));
@@ -125,7 +126,7 @@ class BelongsElsewhereTest {
         return count;
     }
 
-    /** The second region's message with other first blocks, in its place in the index. */
+    /** The index with other first blocks in the second region's message. */
     private static ByteBuffer withFirstBlocks(ByteBuffer index, int message, int... first) throws Exception {
         List<MessageBuilder.Shared> shared = List.of(
                 new MessageBuilder.Shared(4, new byte[] {3}, first[0]),
@@ -140,7 +141,7 @@ class BelongsElsewhereTest {
         return changed;
     }
 
-    /** REG-11, PRT-4 and CHK-1 step 5: what a region message says of sequences. */
+    /** REG-11, PRT-4 and CHK-1 step 5: the sequences that a region message states. */
     @Test
     void firstBlocksOfSharedExtents() throws Exception {
         Path name = multicasts("first", Layout.PAIRED);
@@ -164,7 +165,7 @@ class BelongsElsewhereTest {
             expect(ErrorCode.INCONSISTENT_INDEX, FileRole.DATA, 96 + 12,
                     () -> Check.check(reader, CheckLevel.CHECKSUMS));
         }
-        // Blocks and index agree on a gap: only who counts all shared blocks of the file sees it.
+        // Blocks and index agree on a gap: only a check that counts all shared blocks of the file finds it.
         ByteBuffer bytes = load(data);
         for (int i = 0; i < 3; i++) {
             bytes.putInt(96 + 32 * i + 12, 2 + i);
@@ -178,7 +179,7 @@ class BelongsElsewhereTest {
         }
     }
 
-    /** REP-7: a rebuilt index has the sequences that the blocks bear. */
+    /** REP-7: a rebuilt index has the sequences of the blocks. */
     @Test
     void rebuildTakesFirstBlocksFromTheBlocks() throws Exception {
         Path name = multicasts("rebuilt", Layout.PAIRED);
@@ -203,14 +204,16 @@ class BelongsElsewhereTest {
         }
     }
 
-    /** The index or single file without its end, as a writer leaves it that died; the other file is left whole. */
+    /**
+     * The index file or single file without its end, as a writer that died leaves it; the other file stays complete.
+     */
     private static ByteBuffer cut(Path file) throws Exception {
         ByteBuffer whole = load(file);
         int footer = (int) whole.getLong(whole.limit() - 24);
         return ByteBuffer.wrap(Arrays.copyOf(whole.array(), footer)).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** FOL-2: no flipped bit of any header makes the blocks from it on vanish without a word. */
+    /** FOL-2: no flipped bit of a header makes the following blocks disappear without a fault. */
     @Test
     void aHeaderIsCheckedBeforeItsSizeIsBelieved() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -225,7 +228,7 @@ class BelongsElsewhereTest {
             int at = 64;
             while (at < bytes.limit()) {
                 int next = at + (int) BlockHeader.sizeInFile(bytes.getInt(at));
-                // The very last block, of another kind of metadata or with another checksum, may be a torn write.
+                // The last block may be a torn write if its kind is other metadata, or its checksum is another.
                 int bits = next == bytes.limit() ? 16 * 8 : 24 * 8;
                 for (int bit = 0; bit < bits; bit++) {
                     flip(name, layout, file, bytes, at, bit);
@@ -261,9 +264,12 @@ class BelongsElsewhereTest {
         }
     }
 
-    /** REP-1: a size without its bytes, from any of the first three words of a header on, is no damage to repair. */
+    /**
+     * REP-1: a header that is cut after any of its first words, with zeros after it, is a block that is not written
+     * yet. With other bytes after it, it is damage.
+     */
     @Test
-    void repairTakesZerosForWhatIsNotYetThere() throws Exception {
+    void repairTakesZerosForBytesThatAreNotWrittenYet() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = multicasts("zeros" + layout, layout);
             Path file = Outputs.files(name, layout).get(layout == Layout.SINGLE ? 0 : 1);

@@ -21,7 +21,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Partitions that are read one after another in windows: the same blocks, and faults, as one by one. */
+/** Partitions that are read one after another in windows: the same blocks and faults as with a cursor for each. */
 class ByPartitionTest {
     private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
 
@@ -30,40 +30,40 @@ class ByPartitionTest {
     @TempDir
     Path folder;
 
-    /** Reads a range by partition; the story of each partition, as far as it goes. */
+    /** Reads a range by partition: the transcript of each partition, up to the fault. */
     private static List<List<String>> byPartition(Reader reader, int from, int to) throws FaroException {
-        List<List<String>> stories = new ArrayList<>();
+        List<List<String>> transcripts = new ArrayList<>();
         BlockCursor blocks = reader.byPartition(from, to);
         try (blocks) {
             while (blocks.next()) {
                 assertTrue(blocks.isFor(blocks.reading()));
-                while (stories.size() <= blocks.reading() - from) {
-                    stories.add(new ArrayList<>());
+                while (transcripts.size() <= blocks.reading() - from) {
+                    transcripts.add(new ArrayList<>());
                 }
-                stories.get(stories.size() - 1).add(Scrambled.describe(blocks));
+                transcripts.get(transcripts.size() - 1).add(Scrambled.describe(blocks));
             }
-            assertEquals(stories.size(), Math.min(stories.size(), to - from));
-            while (stories.size() < to - from) {
-                stories.add(new ArrayList<>());
+            assertEquals(transcripts.size(), Math.min(transcripts.size(), to - from));
+            while (transcripts.size() < to - from) {
+                transcripts.add(new ArrayList<>());
             }
         } catch (FaroException e) {
-            while (stories.size() <= Math.max(0, blocks.reading() - from)) {
-                stories.add(new ArrayList<>());
+            while (transcripts.size() <= Math.max(0, blocks.reading() - from)) {
+                transcripts.add(new ArrayList<>());
             }
-            stories.get(stories.size() - 1).add(e.getMessage());
+            transcripts.get(transcripts.size() - 1).add(e.getMessage());
             assertEquals(e.getMessage(), assertThrows(FaroException.class, blocks::next).getMessage());
         }
-        return stories;
+        return transcripts;
     }
 
     private static void compare(Reader reader, List<List<String>> each, int first, int from, int to, String what)
             throws FaroException {
         List<List<String>> expected = new ArrayList<>(each.subList(from - first, to - first));
         List<List<String>> found = byPartition(reader, from, to);
-        // Nothing is delivered behind a fault.
+        // Nothing is delivered after a fault.
         for (int i = 0; i < found.size(); i++) {
-            List<String> story = expected.get(i);
-            if (!story.isEmpty() && story.get(story.size() - 1).contains("expected")) {
+            List<String> transcript = expected.get(i);
+            if (!transcript.isEmpty() && transcript.get(transcript.size() - 1).contains("expected")) {
                 expected = expected.subList(0, i + 1);
                 break;
             }
@@ -81,12 +81,12 @@ class ByPartitionTest {
                 output.damage(random);
             }
             try (Reader reader = output.open(seed % 3 == 0 ? NO_CACHE : ReaderOptions.DEFAULT)) {
-                List<List<String>> each = output.stories(reader);
+                List<List<String>> each = output.transcripts(reader);
                 int end = output.first + output.partitions;
                 compare(reader, each, output.first, output.first, end, "seed " + seed);
                 int from = output.first + random.nextInt(output.partitions);
                 compare(reader, each, output.first, from, from + random.nextInt(end - from + 1), "seed " + seed);
-                faults += each.stream().anyMatch(story -> story.toString().contains("expected")) ? 1 : 0;
+                faults += each.stream().anyMatch(transcript -> transcript.toString().contains("expected")) ? 1 : 0;
             } catch (FaroException e) {
                 assertTrue(seed % 2 == 1, "seed " + seed);
             }
@@ -104,7 +104,7 @@ class ByPartitionTest {
         return sizes;
     }
 
-    /** Many windows, and between them partitions that are larger than one. */
+    /** Writes enough for many windows, with partitions in between that are larger than a window. */
     private void writeLarge(Path name) throws FaroException {
         byte[] record = new byte[50_000];
         Random random = new Random(1);
@@ -134,12 +134,13 @@ class ByPartitionTest {
             }
             system.refuseRead(-1);
             assertEquals(expected, sizes(reader.byPartition(0, 60)));
-            // 37 MB in windows of 4 MiB, each with a read for each region; a rotation makes it two, sets one more.
+            // 37 MB in windows of 4 MiB, each with a read for each region; a rotation needs two, shared extents one
+            // more.
             assertTrue(system.reads() < 10 * 3 * 3 + 40, system.reads() + " reads");
         }
     }
 
-    /** A read that the system refuses is the cursor's failure, wherever it comes. */
+    /** If the system refuses a read, the cursor fails, whichever read it is. */
     @Test
     void refusedReads() throws Exception {
         Path name = folder.resolve("refused");
@@ -160,7 +161,7 @@ class ByPartitionTest {
     }
 
     @Test
-    void rangesThatTheFileHasNot() throws Exception {
+    void rangesOutsideTheFile() throws Exception {
         Path name = folder.resolve("small");
         Outputs.small(name, new WriterOptions(3));
         try (Reader reader = Outputs.open(name, Layout.PAIRED)) {

@@ -19,7 +19,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever happens to a byte is reported, and nothing but {@link FaroException} is thrown. */
+/** Every change of a byte is reported, and only by {@link FaroException}. */
 class DamageTest {
     @TempDir
     Path folder;
@@ -52,8 +52,8 @@ class DamageTest {
                         put(channel, at, (byte) (bytes[at] ^ change));
                         String what = file + " at " + at + " xor " + change;
                         assertTrue(fails(() -> Outputs.check(name, layout)), what);
-                        // What a partition does not need, reading does not look at: the footer's sequence, say. All
-                        // of the data file is read by somebody.
+                        // Reading does not look at bytes that no partition needs, such as the footer's sequence. Every
+                        // byte of the data file is needed by some partition.
                         if (Integer.bitCount(change) == 1 && file.toString().endsWith(".data")) {
                             assertTrue(fails(() -> Outputs.readAll(name, layout)), what);
                         }
@@ -94,7 +94,8 @@ class DamageTest {
                     FaroException e = assertThrows(FaroException.class, () -> Outputs.open(name, layout).close());
                     boolean header = size < 64;
                     boolean data = file.toString().endsWith(".data");
-                    assertEquals(header || data ? ErrorCode.TRUNCATED : ErrorCode.UNFINISHED, e.code(), file + " " + size);
+                    ErrorCode expected = header || data ? ErrorCode.TRUNCATED : ErrorCode.UNFINISHED;
+                    assertEquals(expected, e.code(), file + " " + size);
                     assertEquals(size, e.offset());
                 }
                 Files.write(file, bytes);
@@ -103,7 +104,7 @@ class DamageTest {
     }
 
     @Test
-    void bytesBehindTheEnd() throws Exception {
+    void bytesAfterTheEnd() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("more" + layout);
             Outputs.small(name, new WriterOptions(3).layout(layout));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that change, shrink or go away under an open reader, and reads that do less than they were asked to. */
+/** Files that change, shrink or disappear under an open reader, and reads that return fewer bytes than requested. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FaultsOfReadingTest {
     private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
@@ -73,8 +73,8 @@ class FaultsOfReadingTest {
             try (Reader reader = open(name, layout, NO_CACHE)) {
                 whole = Outputs.contents(reader);
             }
-            for (int most : new int[] {1, 5, 64}) {
-                system.pieces().set(most, 3);
+            for (int max : new int[] {1, 5, 64}) {
+                system.pieces().set(max, 3);
                 try (Reader reader = openRecorded(name, layout)) {
                     assertEquals(whole, Outputs.contents(reader));
                     Check.check(reader, CheckLevel.DECODE);
@@ -84,17 +84,17 @@ class FaultsOfReadingTest {
     }
 
     @Test
-    void aChannelThatBringsNothingIsAnErrorAndNoSpin() throws Exception {
+    void aChannelWithoutBytesIsAnErrorAndNotAnEndlessLoop() throws Exception {
         Path name = output(Layout.PAIRED);
         try (Reader reader = openRecorded(name, Layout.PAIRED)) {
             system.pieces().set(1, 0);
             FaroException e = expect(ErrorCode.IO, FileRole.INDEX, () -> Outputs.contents(reader));
-            assertTrue(e.getMessage().contains("brings no bytes"), e.getMessage());
+            assertTrue(e.getMessage().contains("returns neither bytes"), e.getMessage());
         }
         expect(ErrorCode.IO, FileRole.INDEX, () -> openRecorded(name, Layout.PAIRED));
     }
 
-    /** Each read once refused: that call fails with io, for good if it is a cursor's, and the reader goes on. */
+    /** Each read is refused once. The call fails with io, for good if it is a cursor's, and the reader still works. */
     @Test
     void aReadThatFails() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -131,9 +131,9 @@ class FaultsOfReadingTest {
         return true;
     }
 
-    /** FOL-2: a fault changes nothing. */
+    /** FOL-2: a failed poll changes nothing. */
     @Test
-    void aFollowerThatCouldNotReadAsksAgain() throws Exception {
+    void aFollowerCanPollAgainAfterAFailedRead() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = output(layout);
             List<Path> files = Outputs.files(name, layout).stream().map(system::path).toList();
@@ -149,14 +149,14 @@ class FaultsOfReadingTest {
         }
     }
 
-    /** BLK-8. What is not cut is read as it was; what is says where the file ends now. */
+    /** BLK-8: bytes that are not cut read as before; a read of the others reports the new end of the file. */
     @Test
     void filesThatShrinkUnderAReader() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = output(layout);
             for (Path file : Outputs.files(name, layout)) {
                 byte[] bytes = Files.readAllBytes(file);
-                // Of blocks, whose bytes come by eight, each place is met now and then.
+                // Blocks begin at multiples of 8, so steps of 3 reach each position in them.
                 for (int size = 0; size < bytes.length; size += 3) {
                     try (Reader reader = open(name, layout, NO_CACHE);
                             FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
@@ -174,7 +174,7 @@ class FaultsOfReadingTest {
     private static void readCut(Reader reader, String whole, int size, Path file) throws Exception {
         try {
             assertEquals(whole, Outputs.contents(reader));
-            // Nothing but the footer and the tail is gone, which were read at opening.
+            // Only the footer and the tail are gone, which were read at opening.
             assertFalse(file.toString().endsWith(".data"), "cut at " + size);
         } catch (FaroException e) {
             assertEquals(ErrorCode.TRUNCATED, e.code(), e.getMessage());
@@ -195,7 +195,7 @@ class FaultsOfReadingTest {
                     for (int at = 0; at < bytes.length; at++) {
                         channel.write(ByteBuffer.wrap(new byte[] {(byte) (bytes[at] ^ 0x40)}), at);
                         boolean failed = !readsAs(reader, whole);
-                        // Of the other bytes some are not looked at again: headers, the footer, the tail.
+                        // Some of the other bytes are not read again: headers, the footer, the tail.
                         boolean needed = file.toString().endsWith(".data") && at >= 64;
                         assertTrue(failed || !needed, file + " at " + at);
                         channel.write(ByteBuffer.wrap(bytes, at, 1), at);
@@ -206,10 +206,10 @@ class FaultsOfReadingTest {
         }
     }
 
-    /** Whether everything is read and is what it was; false if there is a fault. */
-    private static boolean readsAs(PartitionReader dataset, String whole) throws Exception {
+    /** Whether everything reads as before; false if there is a fault. */
+    private static boolean readsAs(PartitionReader reader, String whole) throws Exception {
         try {
-            assertEquals(whole, Outputs.contents(dataset));
+            assertEquals(whole, Outputs.contents(reader));
             return true;
         } catch (FaroException e) {
             assertFalse(e.code() == ErrorCode.IO, e.getMessage());
@@ -217,7 +217,7 @@ class FaultsOfReadingTest {
         }
     }
 
-    /** A region that is in the cache needs its message no more. */
+    /** A region in the cache does not need its message any more. */
     @Test
     void regionsInTheCacheOutlastTheIndex() throws Exception {
         Path name = output(Layout.PAIRED);
@@ -230,7 +230,7 @@ class FaultsOfReadingTest {
     }
 
     @Test
-    void filesThatAreNotThereOrNotOfOneOutput() throws Exception {
+    void missingFilesAndFilesOfTwoOutputs() throws Exception {
         Path name = output(Layout.PAIRED);
         Path other = folder.resolve("other");
         try (Writer writer = Writer.create(other, new WriterOptions(3).fileId(new UUID(9, 9)))) {
@@ -251,7 +251,7 @@ class FaultsOfReadingTest {
         expect(ErrorCode.IO, FileRole.SINGLE, () -> Follower.openSingle(folder, NO_CACHE));
         Path circle = Files.createSymbolicLink(folder.resolve("circle"), folder.resolve("circle"));
         expect(ErrorCode.IO, FileRole.INDEX, () -> Reader.openPair(data, circle, NO_CACHE));
-        // What is wrong with the index file is told before a data file that is missing.
+        // A fault of the index file is reported before a missing data file.
         Files.write(index, new byte[3]);
         expect(ErrorCode.NOT_FARO, FileRole.INDEX, () -> Reader.openPair(missing, index, NO_CACHE));
     }
@@ -268,7 +268,7 @@ class FaultsOfReadingTest {
         openRecorded(name, Layout.PAIRED).close();
     }
 
-    /** OPN-4. Without the check this waits for ever. */
+    /** OPN-4: without the check this would wait for ever. */
     @Test
     void aPipeIsNotWaitedFor() throws Exception {
         Path pipe = folder.resolve("pipe");
@@ -281,7 +281,7 @@ class FaultsOfReadingTest {
     }
 
     @Test
-    void whatACursorSaysBehindItsEnd() throws Exception {
+    void aCursorAfterItsEnd() throws Exception {
         Path name = output(Layout.PAIRED);
         Reader reader = Outputs.open(name, Layout.PAIRED);
         BlockCursor blocks = reader.partition(0);

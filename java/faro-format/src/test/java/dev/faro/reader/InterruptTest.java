@@ -30,15 +30,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Threads that are interrupted while they read: their own call fails, and nobody else's. */
+/** Threads that are interrupted while they read: their own calls fail, and no others. */
 @Timeout(60)
 class InterruptTest {
     private static final ReaderOptions NO_CACHE = ReaderOptions.DEFAULT.withCacheBytes(0);
-    /** Interrupts that close the file under the others are enough when there are so many, or the time is over. */
+    /** The test ends after this many interrupts that closed the file, or when its time is over. */
     private static final int CLOSED = 300;
     private static final long NANOSECONDS = 1_000_000_000;
-    /** On a busy machine none may have come inside a read by then. */
-    private static final long MOST_NANOSECONDS = 20_000_000_000L;
+    /** On a busy machine, no interrupt may have hit a read by then. */
+    private static final long MAX_NANOSECONDS = 20_000_000_000L;
 
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -57,9 +57,9 @@ class InterruptTest {
         return (InterruptedIOException) e.getCause();
     }
 
-    /** Half of the threads are interrupted again and again, in the middle of what they read; the others see nothing. */
+    /** Half of the threads are interrupted repeatedly while they read; the others notice nothing. */
     @Test
-    void othersReadOn() throws Exception {
+    void otherThreadsContinueToRead() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("torn" + layout);
             Torment.write(name, layout);
@@ -125,9 +125,9 @@ class InterruptTest {
         Random random = new Random();
         long begun = System.nanoTime();
         try {
-            long most = NANOSECONDS;
-            while (closed.get() < CLOSED && System.nanoTime() - begun < most) {
-                most = closed.get() == 0 || finished.get() == 0 ? MOST_NANOSECONDS : NANOSECONDS;
+            long max = NANOSECONDS;
+            while (closed.get() < CLOSED && System.nanoTime() - begun < max) {
+                max = closed.get() == 0 || finished.get() == 0 ? MAX_NANOSECONDS : NANOSECONDS;
                 Thread victim = victims.get(random.nextInt(victims.length()));
                 if (victim != null) {
                     victim.interrupt();
@@ -144,7 +144,7 @@ class InterruptTest {
         }
     }
 
-    /** Deterministic: the interrupt comes inside each read in turn, or before any. */
+    /** Without chance: the interrupt comes inside each read in turn, or before any. */
     @Test
     void theInterruptedCallFailsAndTheNextOneReads() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -165,7 +165,7 @@ class InterruptTest {
                 }
                 Thread.currentThread().interrupt();
                 assertEquals(null, expectInterrupted(() -> Outputs.contents(reader)).getCause());
-                // Nothing was closed, and nothing had to be opened.
+                // Nothing was closed, so nothing had to be opened.
                 int opened = system.opened();
                 assertEquals(whole, Outputs.contents(reader));
                 assertEquals(opened, system.opened());
@@ -173,7 +173,7 @@ class InterruptTest {
         }
     }
 
-    /** A cursor that failed stays failed; its buffers and the reader serve the next. */
+    /** A failed cursor stays failed. Its buffers and the reader serve the next cursor. */
     @Test
     void aCursorThatWasInterruptedStaysFailed() throws Exception {
         Path name = folder.resolve("cursor");
@@ -195,9 +195,9 @@ class InterruptTest {
         }
     }
 
-    /** FOL-2: asked again, a follower goes on where it was. */
+    /** FOL-2: at the next poll, a follower continues where it was. */
     @Test
-    void aFollowerGoesOn() throws Exception {
+    void aFollowerContinues() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("follow" + layout);
             Torment.write(name, layout);
@@ -210,9 +210,9 @@ class InterruptTest {
         }
     }
 
-    /** What an interrupt closed is not looked for in a file that was given its name, and not missed when it is gone. */
+    /** A file that an interrupt closed is not opened again if another file has its name, or it is gone. */
     @Test
-    void aFileThatIsGoneOrAnotherIsNotReadInItsPlace() throws Exception {
+    void aFileThatIsGoneIsNotReplacedByAnother() throws Exception {
         Path name = folder.resolve("gone");
         Outputs.small(name, new WriterOptions(3));
         Path other = folder.resolve("twin");
@@ -222,7 +222,7 @@ class InterruptTest {
         byte[] bytes = Files.readAllBytes(data);
         try (Reader reader = open(files)) {
             String whole = Outputs.contents(reader);
-            // Its twin has the same bytes, and may be changed by whoever made it: the reader does not know it.
+            // The twin has the same bytes, but its owner may change it: the reader does not know it.
             Files.move(Outputs.file(other, ".data"), data, StandardCopyOption.REPLACE_EXISTING);
             assertEquals(whole, Outputs.contents(reader));
             closeByInterrupt(reader);
@@ -245,7 +245,9 @@ class InterruptTest {
         }
     }
 
-    /** Has the data file's channel closed: the first read of the second region's message is of the index. */
+    /**
+     * Makes an interrupt close the data file's channel: the first read of the second region's message is of the index.
+     */
     private void closeByInterrupt(Reader reader) {
         int read = 0;
         String closed = "";
@@ -257,9 +259,9 @@ class InterruptTest {
         }
     }
 
-    /** Closing the reader on purpose is for good, also for those who read at that moment. */
+    /** Closing the reader on purpose is final, also for threads that read at that moment. */
     @Test
-    void aClosedReaderIsNotOpenedAnew() throws Exception {
+    void aClosedReaderIsNotOpenedAgain() throws Exception {
         for (int round = 0; round < 20; round++) {
             Path name = folder.resolve("closed");
             if (round == 0) {

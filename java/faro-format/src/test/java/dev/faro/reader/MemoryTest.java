@@ -16,19 +16,19 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How much memory reading takes (LIM-2): seen by a JVM that has little. */
+/** The memory that reading needs (LIM-2), in a JVM that has little. */
 class MemoryTest {
     private static final int PARTITIONS = 1 << 22;
     private static final int REGIONS = 10;
-    /** Each takes a bit for each partition in its region's message, half a megabyte. */
+    /** Each shared extent needs a bit for each partition in its region's message, half a megabyte. */
     private static final int SETS = 8;
-    /** Takes one message as it is read and as it is kept, and not two thirds of all of them. */
+    /** Enough for one message as it is read and as it is kept, but not for two thirds of all messages. */
     private static final String HEAP = "-Xmx24m";
 
     @TempDir
     Path folder;
 
-    /** What the JVM with little memory does: it reads one partition. */
+    /** Reads one partition, in the JVM with little memory. */
     static final class Child {
         private Child() {}
 
@@ -80,7 +80,7 @@ class MemoryTest {
         for (long cache : List.of(0L, 2 * message)) {
             assertEquals(SETS * REGIONS + " blocks", read(name, cache).trim(), "a cache of " + cache);
         }
-        // That this measures what it should: a cache for all of them does not fit.
+        // This shows that the test measures what it should: a cache for all messages does not fit.
         String refused = read(name, Long.MAX_VALUE);
         assertTrue(refused.contains("OutOfMemoryError"), refused);
     }

@@ -49,7 +49,7 @@ class RoundTripTest {
         }
     }
 
-    /** A range delivers, filtered by partition, what each partition reads. */
+    /** A range, filtered by partition, delivers what each partition reads. */
     private static void checkRanges(Reader reader, Script script, String what) throws FaroException {
         int from = script.first + script.random.nextInt(script.partitions);
         int to = from + 1 + script.random.nextInt(script.first + script.partitions - from);

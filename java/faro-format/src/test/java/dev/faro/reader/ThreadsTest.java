@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many threads at one reader, and many followers of one writer. */
+/** Many threads with one reader, and many followers of one writer. */
 @Timeout(60)
 class ThreadsTest {
     private static final int THREADS = 8;
@@ -42,7 +42,10 @@ class ThreadsTest {
                 : Reader.openPair(Outputs.file(name, ".data"), Outputs.file(name, ".index"), options);
     }
 
-    /** Partitions, ranges, checks, region messages and cursors closed half-way, with no cache, a small and a large one. */
+    /**
+     * Partitions, ranges, checks, region messages and cursors that are closed halfway, with no cache, a small one and a
+     * large one.
+     */
     @Test
     void oneReaderForManyThreads() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -88,9 +91,9 @@ class ThreadsTest {
         }
     }
 
-    /** What one thread does to the schema message that it was given is nothing to the others. */
+    /** A thread that changes its view of the schema message does not affect the others. */
     @Test
-    void eachIsGivenASchemaMessageOfItsOwn() throws Exception {
+    void eachCallReturnsANewSchemaMessage() throws Exception {
         Path name = folder.resolve("arrow");
         try (Writer writer = Writer.create(
                 name, new WriterOptions(1).framing(Framing.ARROW).schema(Script.ARROW).follow(true))) {
@@ -98,16 +101,16 @@ class ThreadsTest {
         }
         try (Reader reader = open(name, Layout.PAIRED, 0);
                 Follower follower = Outputs.follow(name, Layout.PAIRED)) {
-            for (PartitionReader dataset : List.of(reader, follower)) {
-                ByteBuffer one = dataset.schemaMessage();
+            for (PartitionReader each : List.of(reader, follower)) {
+                ByteBuffer one = each.schemaMessage();
                 assertEquals(-1, one.getInt());
-                assertEquals(ByteBuffer.wrap(Script.ARROW), dataset.schemaMessage());
+                assertEquals(ByteBuffer.wrap(Script.ARROW), each.schemaMessage());
                 assertThrows(ReadOnlyBufferException.class, () -> one.put(0, (byte) 1));
             }
         }
     }
 
-    /** A poll of another thread adds nothing to what a cursor reads, and takes nothing from under it. */
+    /** A poll of another thread neither adds to what a cursor reads nor removes from it. */
     @Test
     void aCursorReadsWhatWasCommittedWhenItBegan() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -127,7 +130,9 @@ class ThreadsTest {
         }
     }
 
-    /** Each sees a growing beginning of what the end is, whatever the others do. One of them is shared by two threads. */
+    /**
+     * Each follower sees a growing prefix of the final output, whatever the others do. Two threads share one of them.
+     */
     @Test
     void manyFollowersOfOneWriter() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -153,7 +158,7 @@ class ThreadsTest {
                     for (int i = 0; i < Torment.REGIONS; i++) {
                         Torment.region(writer, i);
                         if (i == Torment.REGIONS / 2) {
-                            // So that everybody has seen a part of it.
+                            // So that each follower has seen a part of the output.
                             watching.await();
                         }
                     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clean removes of a folder, and what it keeps (PUB-9). */
+/** What clean removes from a folder, and what it keeps (PUB-9). */
 @Timeout(60)
 class CleanTest {
     private static final UUID ID = new UUID(0x0a1b2c3d_0000_4000L, 1);
@@ -47,7 +47,7 @@ class CleanTest {
         header = Files.readAllBytes(other.resolve("h.faro"));
     }
 
-    /** Cleans, first without removing anything, which says the same. */
+    /** Cleans, after a dry run that must report the same. */
     private CleanReport clean(CleanOptions options) throws Exception {
         List<String> before = Outputs.names(folder);
         CleanReport dry = Clean.clean(folder, CleanOptions.DEFAULT.withOlderThan(options.olderThan()).withDryRun(true));
@@ -61,9 +61,9 @@ class CleanTest {
         Files.write(folder.resolve(name), bytes);
     }
 
-    /** Rules 1 and 2: names, and contents that fit them. */
+    /** Rules 1 and 2: names, and contents that fit the names. */
     @Test
-    void whatADeadWriterLeftIsRemovedAndNothingElse() throws Exception {
+    void onlyFilesOfDeadWritersAreRemoved() throws Exception {
         List<String> dead = List.of("a.data.0a1b2c3d.tmp", "a.faro-lock", "a.faro.0a1b2c3d.tmp", "a.index.0a1b2c3d.tmp",
                 "a.index.rebuild.tmp", "b.data.12345678.tmp", "b.index.rebuild.tmp", "c.faro.00000000.tmp");
         List<String> others = List.of("a.data", "a.index", "a.faro", "a.data.0a1b2c3d", "a.data.0A1B2C3D.tmp",
@@ -73,14 +73,14 @@ class CleanTest {
             make(name, header);
         }
         make("a.faro-lock", new byte[0]);
-        // Shorter than a header: whatever X.
+        // Files shorter than a header are removed whatever their X.
         make("b.data.12345678.tmp", new byte[0]);
         make("b.index.rebuild.tmp", new byte[63]);
         make("c.faro.00000000.tmp", new byte[1]);
         for (String name : others) {
             make(name, header);
         }
-        // Not Faro's.
+        // These are not Faro's.
         make("e.data.0a1b2c3d.tmp", new byte[64]);
         make("e.index.rebuild.tmp", new byte[100]);
         make("e.faro-lock", new byte[1]);
@@ -96,7 +96,7 @@ class CleanTest {
 
     /** Rule 3. */
     @Test
-    void whatWasChangedAShortTimeAgoIsKept() throws Exception {
+    void recentlyChangedFilesAreKept() throws Exception {
         make("old.data.0a1b2c3d.tmp", header);
         make("young.data.0a1b2c3d.tmp", header);
         make("young.faro-lock", new byte[0]);
@@ -117,9 +117,9 @@ class CleanTest {
         assertEquals(ErrorCode.INVALID_ARGUMENT, e.code());
     }
 
-    /** Rule 4, with a writer of this process, which keeps its locks, and of another, until it dies. */
+    /** Rule 4, with a writer of this process, which keeps its locks, and one of another process, until that dies. */
     @Test
-    void whatALivingWriterHasIsKept() throws Exception {
+    void filesOfALivingWriterAreKept() throws Exception {
         List<Kept> kept = List.of(new Kept("out.data.0a1b2c3d.tmp", Reason.LIVING),
                 new Kept("out.index.0a1b2c3d.tmp", Reason.LIVING));
         try (OtherProcess other = OtherProcess.start()) {
@@ -144,7 +144,7 @@ class CleanTest {
     }
 
     @Test
-    void aLockThatIsHeldIsKept() throws Exception {
+    void aHeldLockIsKept() throws Exception {
         Path path = folder.resolve("out.faro-lock");
         CleanReport living = new CleanReport(List.of(), List.of(new Kept("out.faro-lock", Reason.LIVING)));
         try (OtherProcess other = OtherProcess.start()) {
@@ -160,7 +160,7 @@ class CleanTest {
     }
 
     @Test
-    void aFolderThatIsNotThere() {
+    void aMissingFolder() {
         FaroException e = assertThrows(FaroException.class, () -> Clean.clean(folder.resolve("nosuch"), AT_ONCE));
         assertEquals(ErrorCode.IO, e.code());
         assertTrue(e.getMessage().contains("list"), e.getMessage());

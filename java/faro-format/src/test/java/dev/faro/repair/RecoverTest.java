@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a writer that died leaves (PUB-7), and what recover makes of it (PUB-8). */
+/** The files that a dead writer leaves (PUB-7), and what recover makes of them (PUB-8). */
 @Timeout(120)
 class RecoverTest {
     private static final UUID ONE = new UUID(0x0a1b2c3d_0000_4000L, 1);
@@ -50,7 +50,10 @@ class RecoverTest {
 
     private static final RecoverOptions OVERWRITE = RecoverOptions.DEFAULT.withOverwrite(true);
 
-    /** What would change with any change; to read the files would lose the locks of a writer here. */
+    /**
+     * The attributes of all files, which any change would alter. Reading the files would lose the locks of a writer in
+     * this process.
+     */
     private Map<String, String> state() throws Exception {
         Map<String, String> state = new TreeMap<>();
         for (String file : Outputs.names(folder)) {
@@ -60,7 +63,7 @@ class RecoverTest {
         return state;
     }
 
-    /** Recovers, first without changing anything, which says the same. */
+    /** Recovers, after a dry run that must report the same and change nothing. */
     private RecoverReport recover(RecoverOptions options) throws Exception {
         Map<String, String> before = state();
         RecoverReport dry = Recover.recover(
@@ -84,7 +87,7 @@ class RecoverTest {
         return assertThrows(FaroException.class, () -> Recover.recover(name(), options));
     }
 
-    /** The files of a writer in another process that was killed. */
+    /** Makes the files of a writer in another process that was killed. */
     private void dead(UUID id, Layout layout, boolean follow, int regions) throws Exception {
         try (OtherProcess other = OtherProcess.start()) {
             assertEquals("written", other.ask("write", name(), id, layout, follow, regions));
@@ -92,7 +95,7 @@ class RecoverTest {
         }
     }
 
-    /** Files of a whole output under the temporary names. */
+    /** Makes the files of a complete output with temporary names. */
     private void whole(UUID id, Layout layout) throws Exception {
         Path other = Files.createTempDirectory(folder, "made").resolve("out");
         try (Writer writer = Writer.create(other, new WriterOptions(3).layout(layout).fileId(id))) {
@@ -119,14 +122,15 @@ class RecoverTest {
         try (Reader reader = Outputs.open(name(), layout)) {
             assertEquals(id, reader.header().fileId());
         }
-        assertEquals(Outputs.files(Path.of("out"), layout).stream().map(Path::toString).toList(), Outputs.names(folder));
+        List<String> names = Outputs.files(Path.of("out"), layout).stream().map(Path::toString).toList();
+        assertEquals(names, Outputs.names(folder));
     }
 
     private Path temporary(String ending) {
         return folder.resolve("out" + ending + "." + X + ".tmp");
     }
 
-    /** Row 1 of PUB-7, and WRT-12: all that was committed is there, though nothing was synced. */
+    /** Row 1 of PUB-7, and WRT-12: everything that was committed is there, although nothing was synced. */
     @Test
     void whatAKilledWriterHadCommitted() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -163,7 +167,7 @@ class RecoverTest {
         Files.move(temporary(".data"), folder.resolve("out.data"));
         assertEquals(new RecoverReport(Action.PUBLISHED, X, 3), recover(RecoverOptions.DEFAULT));
         check(Layout.PAIRED, 3, ONE);
-        // Beside an older index, as with overwrite.
+        // With an older index, as with overwrite.
         clear();
         whole(TWO, Layout.PAIRED);
         Files.delete(folder.resolve("out.data." + Y + ".tmp"));
@@ -174,7 +178,7 @@ class RecoverTest {
         check(Layout.PAIRED, 3, ONE);
     }
 
-    /** Row 2: the writer died between link and removal, of its first file or of both. */
+    /** Row 2: the writer died between the link and the removal, of its first file or of both. */
     @Test
     void secondNames() throws Exception {
         whole(ONE, Layout.PAIRED);
@@ -188,9 +192,9 @@ class RecoverTest {
         assertEquals(List.of("out.faro", "out.faro." + X + ".tmp"), Outputs.names(folder));
     }
 
-    /** Row 4: a lock of a dead process is in no one's way. */
+    /** Row 4: a lock of a dead process does no harm. */
     @Test
-    void aLockThatIsLeft() throws Exception {
+    void aLockOfADeadProcess() throws Exception {
         whole(ONE, Layout.PAIRED);
         Files.createFile(folder.resolve("out.faro-lock"));
         assertEquals(Action.PUBLISHED, recover(RecoverOptions.DEFAULT).action());
@@ -199,7 +203,7 @@ class RecoverTest {
 
     /** Step 7, and row 5: a rebuild that died before. */
     @Test
-    void anIndexWithoutAHeaderIsMadeAnew() throws Exception {
+    void anIndexWithoutAHeaderIsRebuilt() throws Exception {
         for (String index : new String[] {"none", "empty", "short", "damaged"}) {
             whole(ONE, Layout.PAIRED);
             Path file = temporary(".index");
@@ -229,7 +233,7 @@ class RecoverTest {
             assertEquals(new RecoverReport(Action.NOTHING_SAVED, null, 0), recover(RecoverOptions.DEFAULT));
             assertEquals(new RecoverReport(Action.NOTHING_SAVED, null, 0), recover(named(X)));
             assertTrue(Files.exists(temporary(ending)));
-            // It does not count beside another.
+            // Such files do not count if there is another output.
             whole(TWO, layout);
             assertEquals(new RecoverReport(Action.PUBLISHED, Y, 3), recover(RecoverOptions.DEFAULT));
             clear();
@@ -239,7 +243,7 @@ class RecoverTest {
     }
 
     @Test
-    void severalAreNamedAndOneIsChosen() throws Exception {
+    void oneOfSeveralOutputsIsChosen() throws Exception {
         whole(ONE, Layout.PAIRED);
         whole(TWO, Layout.PAIRED);
         FaroException e = refuse(ErrorCode.INVALID_ARGUMENT, RecoverOptions.DEFAULT);
@@ -254,7 +258,7 @@ class RecoverTest {
     @Test
     void withoutAnyFilesThereIsNothingToRecover() throws Exception {
         refuse(ErrorCode.IO, RecoverOptions.DEFAULT);
-        // Another NAME's, which begins the same.
+        // A file of another NAME that begins in the same way.
         Files.write(folder.resolve("out.data.data.0a1b2c3d.tmp"), new byte[100]);
         Files.write(folder.resolve("other.data.0a1b2c3d.tmp"), new byte[100]);
         Files.write(folder.resolve("out.data.0A1B2C3D.tmp"), new byte[100]);
@@ -262,7 +266,7 @@ class RecoverTest {
     }
 
     @Test
-    void aNameThatAnotherFileHasIsReplacedOnlyIfAsked() throws Exception {
+    void anotherOutputIsReplacedOnlyWithOverwrite() throws Exception {
         for (Layout layout : Layout.values()) {
             whole(ONE, layout);
             Path taken = Outputs.files(name(), layout).get(layout == Layout.SINGLE ? 0 : 1);
@@ -274,7 +278,7 @@ class RecoverTest {
         }
     }
 
-    /** A refused repair leaves all as it was: here of an index that is damaged in the middle. */
+    /** A refused repair leaves everything as it was, here an index that is damaged in the middle. */
     @Test
     void damageIsRefused() throws Exception {
         whole(ONE, Layout.PAIRED);
@@ -296,10 +300,10 @@ class RecoverTest {
                     assertTrue(refuse(ErrorCode.IO, RecoverOptions.DEFAULT).getMessage().contains("living writer"));
                     refuse(ErrorCode.IO, named(X));
                     for (String file : Outputs.names(folder)) {
-                        assertEquals("locked", other.ask("probe", folder.resolve(file)), "looking lost its lock");
+                        assertEquals("locked", other.ask("probe", folder.resolve(file)), "inspecting it lost its lock");
                     }
                     if (!follow) {
-                        // A dead one beside it counts.
+                        // A dead writer's output next to it is found.
                         whole(TWO, layout);
                         assertEquals(Y, Recover.recover(name(), RecoverOptions.DEFAULT).fileId());
                         for (Path file : Outputs.files(name(), layout)) {
@@ -335,7 +339,7 @@ class RecoverTest {
         }
     }
 
-    /** The endings of PUB-1 say which layout. */
+    /** The endings of PUB-1 choose the layout. */
     @Test
     void theEndingChoosesTheLayout() throws Exception {
         whole(ONE, Layout.PAIRED);

@@ -38,7 +38,7 @@ class RepairTest {
                         Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, dryRun);
     }
 
-    /** Files of a writer that died in follow mode, before it finished. */
+    /** Makes the files of a writer that died in follow mode, before it finished. */
     private byte[][] unfinished(Path name, Layout layout) throws Exception {
         WriterOptions options = new WriterOptions(3).layout(layout).follow(true).fileId(new UUID(7, 8));
         try (Writer writer = Writer.create(name, options)) {
@@ -89,7 +89,7 @@ class RepairTest {
     }
 
     @Test
-    void aBrokenTailIsWrittenAnew() throws Exception {
+    void aBrokenTailIsWrittenAgain() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("tail" + layout);
             Outputs.small(name, new WriterOptions(3).layout(layout));
@@ -139,7 +139,7 @@ class RepairTest {
         }
     }
 
-    /** REP-10: what a rebuild left that died is replaced, and one that fails leaves nothing. */
+    /** REP-10: the index of a rebuild that died is replaced, and a rebuild that fails leaves nothing. */
     @Test
     void rebuildingAgain() throws Exception {
         Path name = folder.resolve("again");
@@ -174,7 +174,7 @@ class RepairTest {
     }
 
     @Test
-    void aRebuiltIndexIsOneThatAReaderWithTheseLimitsTakes() throws Exception {
+    void aRebuiltIndexKeepsToTheLimits() throws Exception {
         Path name = folder.resolve("limits");
         try (Writer writer = Writer.create(name, new WriterOptions(100))) {
             for (int partition = 2; partition >= 0; partition--) {
@@ -186,7 +186,7 @@ class RepairTest {
         Path data = Outputs.file(name, ".data");
         Path index = Outputs.file(name, ".index");
         byte[] before = Files.readAllBytes(index);
-        // A block has 24 + 8 bytes; the last region ends with the walk, the one before it with a block.
+        // A block has 24 + 8 bytes. The end of the walk closes the last region, a block closes the region before it.
         long[][] refused = {{64 << 20, 2, 128}, {64 << 20, 1, 96}, {8, 3, 64}};
         for (long[] row : refused) {
             Limits limits = Limits.DEFAULT.withMaxMessageSize(row[0]).withMaxRegions(row[1]);

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Some consumers of one file, all read to their ends, while one thing of the caller's or the system's fails. */
+/** Some consumers of one file, all read to their ends, while one operation of the caller or the system fails. */
 final class FailingRun {
     private static final int CONSUMERS = 4;
     private static final SchedulerOptions OPTIONS = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096)
@@ -46,7 +46,7 @@ final class FailingRun {
     private final List<Reading> readings = new CopyOnWriteArrayList<>();
 
     /**
-     * A run that was not begun.
+     * Makes a run that has not begun.
      *
      * @param executor runs steps, or null
      * @param threads for consumers
@@ -65,15 +65,15 @@ final class FailingRun {
         system.hook(call -> failIfDue(call.equals("read") ? Place.READ : Place.SIZE));
     }
 
-    /** What came out of a thread that ran steps. */
+    /** Records an exception from a thread that ran steps. */
     void surfaced(Throwable failure) {
         surfaced.add(failure);
     }
 
-    /** One consumer, and what it reads. */
+    /** A consumer, and what it has read. */
     private final class Reading {
         final Consumer consumer;
-        final List<String> story = new ArrayList<>();
+        final List<String> transcript = new ArrayList<>();
         final CompletableFuture<FaroException> end = new CompletableFuture<>();
 
         Reading(int partition) throws FaroException {
@@ -93,7 +93,7 @@ final class FailingRun {
             }
         }
 
-        /** Takes what is there, or waits for all of it. */
+        /** Takes the blocks that are there, or waits for all of them. */
         synchronized void take(boolean wait) {
             while (!end.isDone()) {
                 try {
@@ -104,12 +104,12 @@ final class FailingRun {
                     if (state == Feed.State.END) {
                         end.complete(null);
                     } else {
-                        story.add(Scrambled.describe(consumer.block()));
+                        transcript.add(Scrambled.describe(consumer.block()));
                     }
                 } catch (FaroException e) {
                     end.complete(e);
                 } catch (Throwable e) {
-                    // Out of a callback in this thread; the call may be made again.
+                    // Thrown by a callback in this thread; the call may be made again.
                     surfaced.add(e);
                 }
             }
@@ -133,7 +133,7 @@ final class FailingRun {
         }
     }
 
-    /** Buffers of one size that fail, and that wake the scheduler whenever one comes back. */
+    /** Buffers of one size that fail, and wake the scheduler whenever one comes back. */
     private final class Pool implements Buffers {
         private final Set<ByteBuffer> out = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -185,14 +185,14 @@ final class FailingRun {
             case CLOSE_SCHEDULER -> scheduler.close();
             case CLOSE_CONSUMERS -> readings.forEach(reading -> {
                 reading.close();
-                // It calls no listener any more.
+                // This consumer does not call its listener any more.
                 threads.execute(() -> reading.take(false));
             });
             default -> injection.fail();
         }
     }
 
-    /** Reads all to their ends, and looks whether these are right. Returns whether the failure happened. */
+    /** Reads all partitions to their ends and checks the ends. Returns whether the failure happened. */
     boolean run(List<List<String>> expected) throws Exception {
         for (int i = 0; i < CONSUMERS; i++) {
             readings.add(new Reading(i));
@@ -202,7 +202,7 @@ final class FailingRun {
         } else {
             withThreads();
         }
-        await(() -> pool.out() == 0, "what was read for those who ended is given back, before they are closed");
+        await(() -> pool.out() == 0, "buffers of ended readings are given back before the consumers are closed");
         injection.disarm();
         for (int i = 0; i < CONSUMERS; i++) {
             check(readings.get(i), expected.get(i));
@@ -240,7 +240,7 @@ final class FailingRun {
         }
     }
 
-    /** Two that wait, two that listen; a thread serves those who listen where consumers serve themselves. */
+    /** Two consumers wait and two listen. If consumers serve themselves, a thread serves the listening ones. */
     private void withThreads() throws Exception {
         threads.execute(() -> readings.get(0).take(true));
         threads.execute(() -> readings.get(1).take(true));
@@ -269,15 +269,15 @@ final class FailingRun {
         }
     }
 
-    /** It reads all there is and ends, or less, and ends with the cause. */
+    /** Each reading is complete and ends, or is a prefix and ends with the cause. */
     private void check(Reading reading, List<String> expected) {
         FaroException fault = reading.end.join();
         if (fault == null) {
-            assertEquals(expected, reading.story, plan::toString);
+            assertEquals(expected, reading.transcript, plan::toString);
             return;
         }
-        List<String> before = expected.subList(0, Math.min(expected.size(), reading.story.size()));
-        assertEquals(before, reading.story, plan::toString);
+        List<String> before = expected.subList(0, Math.min(expected.size(), reading.transcript.size()));
+        assertEquals(before, reading.transcript, plan::toString);
         if (fault.getMessage().equals(expected.get(expected.size() - 1))) {
             return;
         }
@@ -290,37 +290,39 @@ final class FailingRun {
         while (cause.getCause() != null && !injection.made(cause)) {
             cause = cause.getCause();
         }
-        boolean said = switch (plan.kind()) {
+        boolean explained = switch (plan.kind()) {
             case CLOSE_SCHEDULER, CLOSE_CONSUMERS -> cause.getMessage().contains("was closed");
-            case EMPTY_BUFFER -> cause.getMessage().contains("0 bytes");
+            case EMPTY_BUFFER -> cause.getMessage().contains("is empty");
             default -> injection.made(cause);
         };
-        assertTrue(said, () -> plan + ": " + fault);
+        assertTrue(explained, () -> plan + ": " + fault);
     }
 
-    /** Whose fault it is, and where it comes out. */
+    /** Checks whose fault it is, and where it is thrown. */
     private void checkFailure() {
         long faults = readings.stream().filter(reading -> reading.end.join() != null).count();
         boolean closes = plan.kind() == Kind.CLOSE_SCHEDULER || plan.kind() == Kind.CLOSE_CONSUMERS;
-        if (!closes && (plan.place() == Place.LISTENER || plan.place() == Place.GIVE_BACK || plan.kind() == Kind.NO_BUFFER)) {
-            assertEquals(0, faults, () -> plan + ": nobody's reading is concerned");
+        boolean unaffected = plan.place() == Place.LISTENER || plan.place() == Place.GIVE_BACK
+                || plan.kind() == Kind.NO_BUFFER;
+        if (!closes && unaffected) {
+            assertEquals(0, faults, () -> plan + ": no reading is affected");
         } else if (!closes && plan.place() == Place.TAKE && !plan.lasting()) {
-            assertEquals(1, faults, () -> plan + ": the memory was for one");
+            assertEquals(1, faults, () -> plan + ": the memory was for one reading");
         }
         boolean swallowed = plan.place() == Place.EXECUTE
                 || plan.kind() == Kind.CHECKED && (plan.place() == Place.READ || plan.place() == Place.SIZE);
         if (!swallowed && injection.madeAny()) {
-            await(() -> surfaced.stream().anyMatch(injection::made), "it comes out of the step");
+            await(() -> surfaced.stream().anyMatch(injection::made), "the step throws it");
         }
     }
 
-    /** The failure has not stopped the scheduler for good. */
+    /** Checks that the failure has not stopped the scheduler for good. */
     private void readOneMore(List<String> expected) throws Exception {
         Reading late = new Reading(1);
         readings.add(late);
         threads.execute(() -> late.take(true));
         assertEquals(null, late.end.get(SECONDS, TimeUnit.SECONDS), plan::toString);
-        assertEquals(expected, late.story, plan::toString);
+        assertEquals(expected, late.transcript, plan::toString);
         late.consumer.close();
     }
 

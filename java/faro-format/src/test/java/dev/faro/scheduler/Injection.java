@@ -7,20 +7,20 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The failure of a {@link FailingRun}: which call fails, and with what. */
+/** The failure of a {@link FailingRun}: which call fails, and how. */
 final class Injection {
-    /** What runs the scheduler. */
+    /** How the scheduler is driven. */
     enum Mode { ONE_THREAD, THREE_THREADS, SELF_SERVING, BY_HAND }
 
-    /** What fails. */
+    /** Which call fails. */
     enum Place { LISTENER, EXECUTE, TAKE, GIVE_BACK, READ, SIZE }
 
-    /** How it fails. */
+    /** How the call fails. */
     enum Kind { CHECKED, UNCHECKED, ASSERTION, MEMORY, STACK, REFUSED, EMPTY_BUFFER, NO_BUFFER, CLOSE_SCHEDULER,
         CLOSE_CONSUMERS }
 
     /**
-     * Which failure.
+     * A failure.
      *
      * @param step the number of the call that fails, from 0
      * @param lasting whether all later calls fail too
@@ -37,7 +37,7 @@ final class Injection {
         this.plan = plan;
     }
 
-    /** Whether this call of a place is to fail. */
+    /** Whether this call is to fail. */
     boolean isDue(Place place) {
         if (!armed || place != plan.place) {
             return false;
@@ -48,7 +48,7 @@ final class Injection {
         return due;
     }
 
-    /** Lets all later calls be. */
+    /** Stops failing. */
     void disarm() {
         armed = false;
     }
@@ -58,7 +58,7 @@ final class Injection {
         return happened;
     }
 
-    /** Whether something was thrown by {@link #fail}. */
+    /** Whether {@link #fail} threw this exception. */
     boolean made(Throwable failure) {
         return made.contains(failure);
     }
@@ -68,7 +68,7 @@ final class Injection {
         return !made.isEmpty();
     }
 
-    /** Throws what the plan says. */
+    /** Throws what the plan requires. */
     void fail() {
         Throwable failure = switch (plan.kind) {
             case CHECKED -> new IOException("injected");
@@ -85,7 +85,7 @@ final class Injection {
 
     private static Throwable overflow() {
         try {
-            return new IllegalStateException("no end: " + endless(0));
+            return new IllegalStateException("the recursion ended: " + endless(0));
         } catch (StackOverflowError e) {
             return e;
         }

@@ -37,16 +37,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Rule 7 of docs/scheduler.md: whatever fails of what a caller or the system provides, at whichever call and in whichever
- * way, each consumer ends with its data or with the cause.
+ * Rule 7 of docs/scheduler.md: whatever fails of what a caller or the system provides, at whichever call and in
+ * whichever way, each consumer ends with its data or with the cause.
  */
 @Timeout(120)
 class NobodyWaitsTest {
     private static final int PARTITIONS = 4;
     private static final int REGIONS = 2;
-    private static final int MOST_STEPS = 500;
+    private static final int MAX_STEPS = 500;
     private static final Set<Kind> OF_POOLS = Set.of(Kind.EMPTY_BUFFER, Kind.NO_BUFFER);
-    /** What may go on failing; a pool that never has anything is waited for. */
+    /** The kinds that may fail repeatedly. A pool that never has a buffer would be waited for. */
     private static final Set<Kind> LASTING = Set.of(Kind.UNCHECKED, Kind.MEMORY, Kind.EMPTY_BUFFER);
 
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -124,13 +124,13 @@ class NobodyWaitsTest {
     /** Fails at the first call, then at the second, until there is no call left to fail at. */
     private int failAtEachStep(Mode mode, Place place, Kind kind, boolean lasting, ExecutorService executor)
             throws Exception {
-        for (int step = 0; step < MOST_STEPS; step++) {
+        for (int step = 0; step < MAX_STEPS; step++) {
             if (!fails(new Plan(mode, place, kind, step, lasting), executor)) {
                 assertEquals(step == 0, !isUsed(place, mode), place + " in " + mode);
                 return step;
             }
         }
-        throw new AssertionError(place + " is called again and again");
+        throw new AssertionError(place + " is called without end");
     }
 
     private static boolean isUsed(Place place, Mode mode) {
@@ -139,19 +139,19 @@ class NobodyWaitsTest {
 
     private boolean fails(Plan plan, ExecutorService executor) throws Exception {
         system.hook(call -> {});
-        // A size is asked for where bytes are missing.
+        // A size is requested only if bytes are missing.
         boolean cut = plan.place() == Place.SIZE;
         if (cut) {
             Files.copy(folder.resolve("whole.data"), folder.resolve("cut.data"), StandardCopyOption.REPLACE_EXISTING);
         }
-        // The second one has no region in its cache.
+        // The second reader has no region in its cache.
         try (Reader whole = open(cut ? "cut" : "whole"); Reader reader = open(cut ? "cut" : "whole")) {
             if (cut) {
                 truncate(whole.region(1).start(1));
             }
             List<List<String>> expected = new ArrayList<>();
             for (int i = 0; i < PARTITIONS; i++) {
-                expected.add(Scrambled.story(whole.partition(i)));
+                expected.add(Scrambled.transcript(whole.partition(i)));
             }
             current = new FailingRun(plan, reader, system, executor, threads);
             return current.run(expected);

@@ -5,7 +5,7 @@ import static dev.faro.scheduler.SchedulerTest.REGIONS;
 import static dev.faro.scheduler.SchedulerTest.openAll;
 import static dev.faro.scheduler.SchedulerTest.openEven;
 import static dev.faro.scheduler.SchedulerTest.pollInAnyOrder;
-import static dev.faro.scheduler.SchedulerTest.story;
+import static dev.faro.scheduler.SchedulerTest.transcript;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The rules of docs/scheduler.md where something goes wrong: readings that are closed, faults, interrupts, no memory. */
+/** The rules of docs/scheduler.md for failures: readings that are closed, faults, interrupts, no memory. */
 @Timeout(120)
 class SchedulerFaultsTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -43,7 +43,7 @@ class SchedulerFaultsTest {
     @TempDir
     Path folder;
 
-    /** Rule 5: a consumer that is closed between the choice of a read and its end. */
+    /** Rule 5: a consumer is closed between the choice of a read and its end. */
     @Test
     void closedWhileItIsReadFor() throws Exception {
         List<Consumer> consumers = new ArrayList<>();
@@ -58,25 +58,27 @@ class SchedulerFaultsTest {
                 return super.take(wanted);
             }
         };
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+        try (Reader reader = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
             consumers.addAll(openAll(scheduler, reader));
             for (int i = 0; i < PARTITIONS; i++) {
                 if (i == 7 || i == 40) {
                     continue;
                 }
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
             }
-            assertEquals(0, buffers.out(), "what was read for the closed ones was given back");
+            assertEquals(0, buffers.out(), "buffers of closed consumers were given back");
         }
     }
 
-    /** Rule 5: everything comes back, whenever consumers are closed. */
+    /** Rule 5: all buffers come back, whenever consumers are closed. */
     @Test
     void closedAtAnyTime() throws Exception {
         for (int seed = 0; seed < 30; seed++) {
             Random random = new Random(seed);
             Counting buffers = new Counting(1500);
-            try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+            try (Reader reader = openEven(folder, system);
+                    Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
                 List<Consumer> consumers = openAll(scheduler, reader);
                 for (Consumer consumer : consumers) {
                     if (random.nextBoolean()) {
@@ -93,7 +95,10 @@ class SchedulerFaultsTest {
         }
     }
 
-    /** Rule 6: a read that the system refuses is the fault of those who waited for it; those to come see nothing. */
+    /**
+     * Rule 6: a read that the system refuses is the fault of the consumers that wait for it; later ones are not
+     * affected.
+     */
     @Test
     void aReadThatIsRefused() throws Exception {
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
@@ -108,11 +113,11 @@ class SchedulerFaultsTest {
                 FaroException e = assertThrows(FaroException.class, consumer::next);
                 assertEquals(ErrorCode.IO, e.code());
             }
-            assertEquals(Scrambled.story(reader.partition(3)), story(late));
+            assertEquals(Scrambled.transcript(reader.partition(3)), transcript(late));
         }
     }
 
-    /** Rule 6: of a file that shrank, only who needs what is gone gets a fault. */
+    /** Rule 6: if a file shrank, only the consumers that need the lost bytes get a fault. */
     @Test
     void aFileThatShrank() throws Exception {
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
@@ -140,7 +145,7 @@ class SchedulerFaultsTest {
         }
     }
 
-    /** An interrupt is nobody's fault: the step is left to the next call. */
+    /** An interrupt is not a fault of any reading: the step is left to the next call. */
     @Test
     void interruptsWhileServing() throws Exception {
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
@@ -149,7 +154,7 @@ class SchedulerFaultsTest {
                 system.interruptRead(i);
                 FaroException e = assertThrows(FaroException.class, () -> {
                     while (scheduler.serve()) {
-                        // Until the interrupt.
+                        // Serves until the interrupt.
                     }
                 });
                 assertTrue(e.getCause() instanceof InterruptedIOException);
@@ -157,17 +162,18 @@ class SchedulerFaultsTest {
             }
             system.refuseRead(-1);
             for (int i = 0; i < PARTITIONS; i++) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
             }
         }
     }
 
-    /** A pool that is empty is asked again when it says so. */
+    /** An empty pool is called again after it wakes the scheduler. */
     @Test
-    void aPoolThatIsEmpty() throws Exception {
+    void anEmptyPool() throws Exception {
         Counting buffers = new Counting(6000);
         buffers.allowed = 0;
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+        try (Reader reader = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             int steps = 0;
             while (scheduler.serve()) {
@@ -178,13 +184,16 @@ class SchedulerFaultsTest {
             scheduler.wake();
             List<List<String>> expected = new ArrayList<>();
             for (int i = 0; i < PARTITIONS; i++) {
-                expected.add(Scrambled.story(reader.partition(i)));
+                expected.add(Scrambled.transcript(reader.partition(i)));
             }
             assertEquals(expected, pollInAnyOrder(scheduler, consumers, new Random(3)));
         }
     }
 
-    /** Rule 7: a listener that fails keeps no other from being called; it is the fault of whoever serves. */
+    /**
+     * Rule 7: a listener that fails does not keep others from being called; the exception goes to the thread that
+     * serves.
+     */
     @Test
     void aListenerThatFails() throws Exception {
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
@@ -212,18 +221,18 @@ class SchedulerFaultsTest {
                 throw new AssertionError("a listener");
             });
             assertThrows(AssertionError.class, () -> runAll(tasks));
-            List<String> story = new ArrayList<>();
+            List<String> transcript = new ArrayList<>();
             Feed.State state = Feed.State.BLOCK;
             while (state != Feed.State.END) {
                 state = other.poll();
                 if (state == Feed.State.BLOCK) {
-                    story.add(Scrambled.describe(other.block()));
+                    transcript.add(Scrambled.describe(other.block()));
                 } else if (state == Feed.State.NOT_YET) {
-                    assertFalse(tasks.isEmpty(), "the next step was handed over before the failure came out");
+                    assertFalse(tasks.isEmpty(), "the next step was submitted before the failure was thrown");
                     runAll(tasks);
                 }
             }
-            assertEquals(Scrambled.story(reader.partition(1)), story);
+            assertEquals(Scrambled.transcript(reader.partition(1)), transcript);
         }
     }
 
@@ -233,7 +242,7 @@ class SchedulerFaultsTest {
         }
     }
 
-    /** An executor that takes no more tasks, and a scheduler that is closed, end all readings. */
+    /** All readings end if an executor rejects tasks, or the scheduler is closed. */
     @Test
     void theEndOfTheScheduler() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();

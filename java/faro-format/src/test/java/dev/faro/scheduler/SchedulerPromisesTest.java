@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What docs/scheduler.md says of options, of polling and closing, and of memory. */
+/** What docs/scheduler.md promises about options, polling, closing and memory. */
 @Timeout(120)
 class SchedulerPromisesTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -72,7 +72,7 @@ class SchedulerPromisesTest {
         assertRefused(0, 4096, (1L << 40) + 1);
     }
 
-    /** Compressed with dictionaries, which are read when a payload is decoded. */
+    /** Opens an output that is compressed with dictionaries, which are read when a payload is decoded. */
     private Reader openWithDictionaries() throws FaroException {
         WriterOptions options = new WriterOptions(PARTITIONS).codec(Codec.ZSTD).dictionaries(true).blockSize(2000);
         try (Writer writer = Writer.create(folder.resolve("dictionaries"), options)) {
@@ -86,7 +86,7 @@ class SchedulerPromisesTest {
         return Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
     }
 
-    /** Opening and polling read nothing in the thread that calls, whatever has to be read: all is left to the executor. */
+    /** Opening and polling read nothing in the calling thread, whatever has to be read: the executor does it. */
     @Test
     void pollReadsNothing() throws Exception {
         ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -125,23 +125,23 @@ class SchedulerPromisesTest {
         }
     }
 
-    /** Without an executor: whoever is told that there is nothing yet serves until there is nothing to do. */
+    /** Without an executor: a caller whose poll finds nothing serves until there is nothing to do. */
     @Test
-    void whoPollsServesUntilThereIsNothing() throws Exception {
+    void pollingCallersServeUntilNothingIsLeft() throws Exception {
         SchedulerOptions narrow = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096).withBudgetBytes(20_000);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(narrow)) {
             List<Consumer> consumers = openAll(scheduler, reader);
             List<List<String>> found = new ArrayList<>();
-            ArrayDeque<Integer> told = new ArrayDeque<>();
+            ArrayDeque<Integer> notified = new ArrayDeque<>();
             for (int i = 0; i < PARTITIONS; i++) {
                 int which = i;
                 found.add(new ArrayList<>());
-                consumers.get(i).listener(() -> told.add(which));
-                told.add(i);
+                consumers.get(i).listener(() -> notified.add(which));
+                notified.add(i);
             }
             int ends = 0;
-            while (!told.isEmpty()) {
-                int which = told.remove();
+            while (!notified.isEmpty()) {
+                int which = notified.remove();
                 Feed.State state = consumers.get(which).poll();
                 while (state == Feed.State.BLOCK) {
                     found.get(which).add(Scrambled.describe(consumers.get(which).block()));
@@ -150,18 +150,18 @@ class SchedulerPromisesTest {
                 if (state == Feed.State.END) {
                     ends++;
                     consumers.get(which).listener(() -> {});
-                    told.removeAll(List.of(which));
+                    notified.removeAll(List.of(which));
                 }
                 while (scheduler.serve()) {}
             }
-            assertEquals(PARTITIONS, ends, "all that listen come to their ends");
+            assertEquals(PARTITIONS, ends, "all readings end");
             for (int i = 0; i < PARTITIONS; i++) {
-                assertEquals(Scrambled.story(reader.partition(i)), found.get(i));
+                assertEquals(Scrambled.transcript(reader.partition(i)), found.get(i));
             }
         }
     }
 
-    /** A thread that waits for bytes that never come, as no task is run. */
+    /** A thread that waits for bytes that never arrive, because no task is run. */
     private static CompletableFuture<Boolean> waiting(Consumer consumer) throws InterruptedException {
         CompletableFuture<Boolean> next = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
@@ -200,11 +200,12 @@ class SchedulerPromisesTest {
         }
     }
 
-    /** What was read for a reading that failed comes back when the fault is seen, not when the consumer is closed. */
+    /** The buffers of a failed reading come back when the fault is reported, not when the consumer is closed. */
     @Test
     void memoryOfFailedReadingsComesBack() throws Exception {
         Counting buffers = new Counting(1000);
-        try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
+        try (Reader reader = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, null, buffers)) {
             // The third block of each partition in region 0 is damaged, with more blocks after it.
             try (FileChannel file = FileChannel.open(folder.resolve("even.data"), StandardOpenOption.WRITE)) {
                 for (int i = 0; i < PARTITIONS; i++) {
@@ -277,11 +278,11 @@ class SchedulerPromisesTest {
                 .start();
         boolean ended = child.waitFor(30, TimeUnit.SECONDS);
         child.destroyForcibly();
-        String said = Files.readString(output, StandardCharsets.UTF_8);
-        assertTrue(ended, "it waits: " + said);
-        List<String> ends = said.lines().filter(line -> line.startsWith("[")).toList();
-        assertEquals(2, ends.size(), said);
-        assertTrue(ends.stream().allMatch(line -> line.matches("\\[(data|cause)(, (data|cause)){7}\\]")), said);
-        assertTrue(said.contains("out of a step: java.lang.OutOfMemoryError"), said);
+        String printed = Files.readString(output, StandardCharsets.UTF_8);
+        assertTrue(ended, "it waits: " + printed);
+        List<String> ends = printed.lines().filter(line -> line.startsWith("[")).toList();
+        assertEquals(2, ends.size(), printed);
+        assertTrue(ends.stream().allMatch(line -> line.matches("\\[(data|cause)(, (data|cause)){7}\\]")), printed);
+        assertTrue(printed.contains("out of a step: java.lang.OutOfMemoryError"), printed);
     }
 }

@@ -39,7 +39,7 @@ class SchedulerTest {
     static final int PARTITIONS = 50;
     static final int REGIONS = 6;
     private static final int RECORD = 5000;
-    /** No room for all consumers at once. */
+    /** There is no room for all consumers at once. */
     private static final SchedulerOptions NARROW = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 20)
             .withBudgetBytes(20_000);
 
@@ -48,7 +48,7 @@ class SchedulerTest {
     @TempDir
     Path folder;
 
-    /** Buffers of one size, counted; as many as are allowed. */
+    /** Buffers of one size, counted, up to an allowed number. */
     static class Counting implements Buffers {
         private final Set<ByteBuffer> out = Collections.newSetFromMap(new IdentityHashMap<>());
         private final int size;
@@ -78,17 +78,17 @@ class SchedulerTest {
         }
     }
 
-    /** What a consumer reads, and the fault at its end. */
-    static List<String> story(Consumer consumer) {
-        List<String> story = new ArrayList<>();
+    /** Everything that a consumer reads, and the fault at its end. */
+    static List<String> transcript(Consumer consumer) {
+        List<String> transcript = new ArrayList<>();
         try (consumer) {
             while (consumer.next()) {
-                story.add(Scrambled.describe(consumer.block()));
+                transcript.add(Scrambled.describe(consumer.block()));
             }
         } catch (FaroException e) {
-            story.add(e.getMessage());
+            transcript.add(e.getMessage());
         }
-        return story;
+        return transcript;
     }
 
     private static SchedulerOptions drawn(Random random) {
@@ -100,7 +100,7 @@ class SchedulerTest {
         };
     }
 
-    /** All consumers of a file at once, polled in any order: each reads what a reader reads, faults included. */
+    /** All consumers of a file at once, polled in any order: each reads what a reader reads, with the same faults. */
     @Test
     void theSameBlocksAsAReader() throws Exception {
         int faults = 0;
@@ -114,10 +114,10 @@ class SchedulerTest {
             Counting buffers = new Counting(1 + random.nextInt(4000));
             try (Reader reader = output.open(ReaderOptions.DEFAULT);
                     Scheduler scheduler = new Scheduler(options, null, buffers)) {
-                List<List<String>> expected = output.stories(reader);
+                List<List<String>> expected = output.transcripts(reader);
                 int from = output.first + random.nextInt(output.partitions);
                 int to = from + random.nextInt(output.first + output.partitions - from + 1);
-                expected.add(Scrambled.story(reader.range(from, to)));
+                expected.add(Scrambled.transcript(reader.range(from, to)));
                 List<Consumer> consumers = new ArrayList<>();
                 for (int i = 0; i < output.partitions; i++) {
                     consumers.add(scheduler.open(reader, output.first + i));
@@ -126,8 +126,8 @@ class SchedulerTest {
                 List<List<String>> found = pollInAnyOrder(scheduler, consumers, random);
                 assertEquals(expected, found, "seed " + seed);
                 assertEquals(0, buffers.out());
-                long most = options.budgetBytes() + 4096L * consumers.size();
-                assertTrue(scheduler.statistics().mostHeld() <= most, "seed " + seed);
+                long max = options.budgetBytes() + 4096L * consumers.size();
+                assertTrue(scheduler.statistics().mostHeld() <= max, "seed " + seed);
                 faults += expected.toString().contains("expected") ? 1 : 0;
             } catch (FaroException e) {
                 assertTrue(seed % 2 == 1, "seed " + seed);
@@ -138,8 +138,8 @@ class SchedulerTest {
 
     static List<List<String>> pollInAnyOrder(Scheduler scheduler, List<Consumer> consumers, Random random)
             throws FaroException {
-        List<List<String>> stories = new ArrayList<>();
-        consumers.forEach(consumer -> stories.add(new ArrayList<>()));
+        List<List<String>> transcripts = new ArrayList<>();
+        consumers.forEach(consumer -> transcripts.add(new ArrayList<>()));
         List<Integer> open = new ArrayList<>();
         for (int i = 0; i < consumers.size(); i++) {
             open.add(i);
@@ -149,15 +149,15 @@ class SchedulerTest {
             Collections.shuffle(open, random);
             boolean moved = false;
             for (int i = open.size() - 1; i >= 0; i--) {
-                moved |= pollSome(consumers, stories, open, i, random);
+                moved |= pollSome(consumers, transcripts, open, i, random);
             }
             assertTrue(moved || served || scheduler.serve(), "nothing goes on: " + scheduler);
         }
-        return stories;
+        return transcripts;
     }
 
     private static boolean pollSome(
-            List<Consumer> consumers, List<List<String>> stories, List<Integer> open, int at, Random random) {
+            List<Consumer> consumers, List<List<String>> transcripts, List<Integer> open, int at, Random random) {
         int which = open.get(at);
         Consumer consumer = consumers.get(which);
         Feed.State state = Feed.State.BLOCK;
@@ -165,11 +165,11 @@ class SchedulerTest {
             for (int times = random.nextInt(4); times >= 0 && state == Feed.State.BLOCK; times--) {
                 state = consumer.poll();
                 if (state == Feed.State.BLOCK) {
-                    stories.get(which).add(Scrambled.describe(consumer.block()));
+                    transcripts.get(which).add(Scrambled.describe(consumer.block()));
                 }
             }
         } catch (FaroException e) {
-            stories.get(which).add(e.getMessage());
+            transcripts.get(which).add(e.getMessage());
             assertEquals(e.getMessage(), assertThrows(FaroException.class, consumer::poll).getMessage());
             state = Feed.State.END;
         }
@@ -180,7 +180,7 @@ class SchedulerTest {
         return state != Feed.State.NOT_YET;
     }
 
-    /** Threads that read, threads that take, several files. */
+    /** Several threads that read, several that take, several files. */
     @Test
     void manyThreads() throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(3);
@@ -194,12 +194,12 @@ class SchedulerTest {
                 Scrambled output = Scrambled.write(folder.resolve("file" + file), random, 3000);
                 Reader reader = output.open(ReaderOptions.DEFAULT);
                 readers.add(reader);
-                List<List<String>> expected = output.stories(reader);
+                List<List<String>> expected = output.transcripts(reader);
                 for (int thread = 0; thread < 2; thread++) {
                     int first = thread;
                     tasks.add(() -> {
                         for (int i = first; i < output.partitions; i += 2) {
-                            assertEquals(expected.get(i), story(scheduler.open(reader, output.first + i)));
+                            assertEquals(expected.get(i), transcript(scheduler.open(reader, output.first + i)));
                         }
                         return null;
                     });
@@ -216,7 +216,7 @@ class SchedulerTest {
         }
     }
 
-    /** Each partition has a record of some blocks in each region. */
+    /** Writes a record of some blocks for each partition in each region. */
     static Reader openEven(Path folder, RecordingFileSystem system) throws FaroException {
         Path name = folder.resolve("even");
         byte[] record = new byte[RECORD];
@@ -242,7 +242,7 @@ class SchedulerTest {
         return consumers;
     }
 
-    /** Rule 3: a region that all ask for is one read, and not fifty. */
+    /** Rule 3: a region that all consumers request is one read, and not fifty. */
     @Test
     void fewReadsInTheOrderOfTheFile() throws Exception {
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
@@ -256,67 +256,67 @@ class SchedulerTest {
         }
     }
 
-    /** Rule 4: who never takes anything fills its share, and is passed over. */
+    /** Rule 4: a consumer that never takes anything fills its share, and is skipped. */
     @Test
-    void slowConsumersStallNobody() throws Exception {
+    void slowConsumersDoNotStallOthers() throws Exception {
         Counting buffers = new Counting(1000);
         SchedulerOptions options = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 20)
                 .withBudgetBytes(10_000L * PARTITIONS);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(options, null, buffers)) {
             List<Consumer> consumers = openAll(scheduler, reader);
-            // Half of them are slow: nothing of theirs is taken.
+            // Half of the consumers are slow: they take nothing.
             for (int i = 0; i < PARTITIONS; i += 2) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
             }
             assertTrue(scheduler.statistics().mostHeld() <= options.budgetBytes());
             assertNotEquals(0, buffers.out(), "the slow ones hold something");
             for (int i = 1; i < PARTITIONS; i += 2) {
-                assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
             }
             assertEquals(0, buffers.out());
         }
     }
 
-    /** A consumer that holds what it may, and takes nothing. */
+    /** Opens a consumer that holds as much as it may, and takes nothing. */
     private static Consumer openIdle(Scheduler scheduler, Reader reader) throws Exception {
         Consumer idle = scheduler.open(reader, 0);
         while (scheduler.serve()) {}
         return idle;
     }
 
-    /** Has consumers of all partitions read them, the last one first. */
+    /** Lets consumers of all partitions read to their ends, the last one first. */
     private static void assertAllServed(Reader reader, List<Consumer> consumers) throws Exception {
         for (int i = PARTITIONS - 1; i >= 0; i--) {
-            assertEquals(Scrambled.story(reader.partition(i)), story(consumers.get(i)));
+            assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
         }
     }
 
-    /** Rule 4: who holds the whole budget and takes nothing holds up nobody who holds nothing. */
+    /** Rule 4: a consumer that holds the whole budget and takes nothing does not hold up one that holds nothing. */
     @Test
-    void whoHoldsNothingIsServed() throws Exception {
+    void aConsumerThatHoldsNothingIsServed() throws Exception {
         Counting buffers = new Counting(1000);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(NARROW, null, buffers)) {
             Consumer idle = openIdle(scheduler, reader);
             assertTrue(scheduler.statistics().mostHeld() > NARROW.budgetBytes() / 2);
             List<Consumer> others = openAll(scheduler, reader);
             assertAllServed(reader, others);
-            long most = NARROW.budgetBytes() + 4096L * PARTITIONS;
-            assertTrue(scheduler.statistics().mostHeld() <= most, scheduler.statistics().toString());
-            assertEquals(Scrambled.story(reader.partition(0)), story(idle));
+            long max = NARROW.budgetBytes() + 4096L * PARTITIONS;
+            assertTrue(scheduler.statistics().mostHeld() <= max, scheduler.statistics().toString());
+            assertEquals(Scrambled.transcript(reader.partition(0)), transcript(idle));
             assertEquals(0, buffers.out());
         }
     }
 
-    /** The same where the pool has less than is asked for, now and then, so that what was begun is put back. */
+    /** The same if the pool sometimes has less than is requested, so that a started request is put back. */
     @Test
-    void whoHoldsNothingIsServedFromAPoolThatIsEmptyNowAndThen() throws Exception {
+    void aConsumerThatHoldsNothingIsServedFromAPoolThatIsSometimesEmpty() throws Exception {
         Counting buffers = new Counting(1000);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(NARROW, null, buffers)) {
             Consumer idle = openIdle(scheduler, reader);
             List<Consumer> others = openAll(scheduler, reader);
             buffers.allowed = buffers.out() + 2;
             assertTrue(scheduler.serve());
-            assertFalse(scheduler.serve(), "what is begun needs more");
+            assertFalse(scheduler.serve(), "the started request needs more");
             buffers.allowed = Integer.MAX_VALUE;
             scheduler.wake();
             assertAllServed(reader, others);
@@ -325,7 +325,7 @@ class SchedulerTest {
         }
     }
 
-    /** Rule 7: nobody waits; listeners say when there is something. */
+    /** Rule 7: no thread waits; listeners are called when there is something. */
     @Test
     void listeners() throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(2);
@@ -336,12 +336,12 @@ class SchedulerTest {
             java.util.concurrent.CountDownLatch ends = new java.util.concurrent.CountDownLatch(PARTITIONS);
             ExecutorService takers = Executors.newSingleThreadExecutor();
             for (int i = 0; i < PARTITIONS; i++) {
-                expected.add(Scrambled.story(reader.partition(i)));
+                expected.add(Scrambled.transcript(reader.partition(i)));
                 expected.get(i).add("end");
                 found.add(Collections.synchronizedList(new ArrayList<>()));
                 Consumer consumer = scheduler.open(reader, i);
-                List<String> story = found.get(i);
-                consumer.listener(() -> takers.execute(() -> takeAll(consumer, story, ends)));
+                List<String> transcript = found.get(i);
+                consumer.listener(() -> takers.execute(() -> takeAll(consumer, transcript, ends)));
             }
             assertTrue(ends.await(60, java.util.concurrent.TimeUnit.SECONDS));
             assertEquals(expected, found);
@@ -351,24 +351,24 @@ class SchedulerTest {
         }
     }
 
-    private static void takeAll(Consumer consumer, List<String> story, java.util.concurrent.CountDownLatch ends) {
-        if (!story.isEmpty() && story.get(story.size() - 1).equals("end")) {
-            // A listener may call once more than needed.
+    private static void takeAll(Consumer consumer, List<String> transcript, java.util.concurrent.CountDownLatch ends) {
+        if (!transcript.isEmpty() && transcript.get(transcript.size() - 1).equals("end")) {
+            // A listener may be called once more than needed.
             return;
         }
         try {
             Feed.State state = consumer.poll();
             while (state == Feed.State.BLOCK) {
-                story.add(Scrambled.describe(consumer.block()));
+                transcript.add(Scrambled.describe(consumer.block()));
                 state = consumer.poll();
             }
             if (state == Feed.State.END) {
-                story.add("end");
+                transcript.add("end");
                 consumer.close();
                 ends.countDown();
             }
         } catch (FaroException e) {
-            story.add(e.getMessage());
+            transcript.add(e.getMessage());
         }
     }
 }

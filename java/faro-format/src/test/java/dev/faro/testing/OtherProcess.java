@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** Another JVM, which does what it is told, line by line, and can be killed. */
+/** Another JVM, which executes requests, one a line, and can be killed. */
 public final class OtherProcess implements AutoCloseable {
     private final Process process;
     private final PrintStream requests;
@@ -39,7 +39,7 @@ public final class OtherProcess implements AutoCloseable {
                 OtherProcess.class.getName()).redirectError(ProcessBuilder.Redirect.INHERIT).start());
     }
 
-    /** Tells it to do something. */
+    /** Sends a request. */
     public void tell(Object... words) {
         List<String> texts = new ArrayList<>();
         for (Object word : words) {
@@ -48,18 +48,18 @@ public final class OtherProcess implements AutoCloseable {
         requests.println(String.join("\t", texts));
     }
 
-    /** What it says of that; null if it died. */
+    /** The answer to a request; null if the process died. */
     public String answer() throws IOException {
         return answers.readLine();
     }
 
-    /** Tells it to do something, and waits until it is done. */
+    /** Sends a request, and waits for the answer. */
     public String ask(Object... words) throws IOException {
         tell(words);
         return answer();
     }
 
-    /** Kills it, as a power cut would: without a chance to clean up. */
+    /** Kills the process, which gets no chance to clean up. */
     public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
@@ -69,7 +69,7 @@ public final class OtherProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    /** The other side. */
+    /** The main method of the other process. */
     public static void main(String[] none) throws Exception {
         List<Object> kept = new ArrayList<>();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -112,7 +112,9 @@ public final class OtherProcess implements AutoCloseable {
         }
     }
 
-    /** NAME, file_id, layout, follow or not, count of regions: a writer that is not finished. */
+    /**
+     * Starts a writer that does not finish; the words are NAME, file_id, layout, whether to follow, number of regions.
+     */
     private static Writer write(Path name, String[] words) throws FaroException {
         WriterOptions options = new WriterOptions(3).fileId(UUID.fromString(words[2])).layout(Layout.valueOf(words[3]))
                 .follow(Boolean.parseBoolean(words[4]));
@@ -122,12 +124,12 @@ public final class OtherProcess implements AutoCloseable {
             writer.broadcast(Outputs.bytes("all " + i));
             writer.flush();
         }
-        // Of the region that is not committed.
+        // A record of the region that is not committed.
         writer.write(0, Outputs.bytes("not committed"));
         return writer;
     }
 
-    /** Adds one to the number in a file, again and again, each time with the publishing lock. */
+    /** Adds one to the number in a file repeatedly, each time with the publishing lock. */
     public static void count(Path file, int times) throws IOException {
         for (int i = 0; i < times; i++) {
             PublishingLock lock = new PublishingLock(

@@ -31,7 +31,7 @@ public final class Outputs {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Two regions, own and shared extents, data and an event, a property. */
+    /** Writes two regions with own and shared extents, data and an event, and a property. */
     public static void small(Path name, WriterOptions options) throws FaroException {
         try (Writer writer = Writer.create(name, options.fileId(new UUID(1, 2)))) {
             writer.write(0, bytes("one"));
@@ -45,7 +45,7 @@ public final class Outputs {
         }
     }
 
-    /** Gives the block at an offset of a whole file the checksum that it should have (BLK-9). */
+    /** Gives the block at an offset of a whole file its right checksum (BLK-9). */
     public static void reseal(ByteBuffer file, int at) {
         CRC32C crc = new CRC32C();
         crc.update(file.array(), 40, 16);
@@ -79,7 +79,7 @@ public final class Outputs {
         }
     }
 
-    /** Reads every block of every partition; returns how many. */
+    /** Reads every block of every partition; returns their number. */
     public static int readAll(PartitionReader dataset) throws FaroException {
         int count = 0;
         int first = dataset.header().firstPartition();
@@ -94,7 +94,7 @@ public final class Outputs {
         return count;
     }
 
-    /** What all partitions read: kinds and bytes. */
+    /** The contents of all partitions: kinds and bytes. */
     public static String contents(PartitionReader dataset) throws FaroException {
         StringBuilder text = new StringBuilder();
         int first = dataset.header().firstPartition();

@@ -27,7 +27,7 @@ public final class RecordingChannel extends FileChannel {
         boolean admitted = system.isAdmitted("write", path);
         ByteBuffer piece = system.pieces().of(source);
         if (!admitted) {
-            // A disk that is full takes what it can.
+            // A full disk accepts as much as it can.
             channel.write(piece.limit(piece.position() + piece.remaining() / 2), position);
             throw new IOException("refused");
         }

@@ -35,8 +35,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The default file system, with every write, sync and rename noted, one of them refused, or all reads and writes done in
- * small pieces. Syncs do not ask the device, which would take a while.
+ * The default file system, which records every write, sync and rename. It can refuse a call, or make all reads and
+ * writes in small pieces. Syncs do not reach the device, because that would take long.
  */
 public final class RecordingFileSystem extends FileSystem {
     private final Provider provider = new Provider();
@@ -62,23 +62,23 @@ public final class RecordingFileSystem extends FileSystem {
     private final Pieces pieces = new Pieces();
     private volatile Hook hook = call -> {};
 
-    /** Something that happens at calls of open files that are read. */
+    /** An action at calls of open files that are read. */
     public interface Hook {
-        /** Told of a call, {@code read} or {@code size}, before it is made. */
+        /** Called before a call, {@code read} or {@code size}, is made. */
         void before(String call) throws IOException;
     }
 
-    /** Sets what happens at each read and each question for a size. */
-    public void hook(Hook told) {
-        hook = told;
+    /** Sets the action at each read and each request for a size. */
+    public void hook(Hook action) {
+        hook = action;
     }
 
-    /** Tells of a call. */
+    /** Announces a call to the hook. */
     public void tell(String call) throws IOException {
         hook.before(call);
     }
 
-    /** A path of this file system for one of the default one. */
+    /** The path of this file system for a path of the default one. */
     public Path path(Path real) {
         return (Path) Proxy.newProxyInstance(
                 Path.class.getClassLoader(), new Class<?>[] {Path.class},
@@ -103,7 +103,7 @@ public final class RecordingFileSystem extends FileSystem {
         return Path.of(path.toString());
     }
 
-    /** Forgets the calls so far, and refuses the call of that number, counted from 0; -1 refuses none. */
+    /** Clears the recorded calls, and refuses the call with that number, counted from 0; -1 refuses none. */
     public void refuse(int number) {
         calls.clear();
         refused = number;
@@ -112,7 +112,7 @@ public final class RecordingFileSystem extends FileSystem {
         interruptedBefore = -1;
     }
 
-    /** The same with that call and all behind it. */
+    /** The same for that call and all later ones. */
     public void refuseFrom(int number) {
         refuse(number);
         refusedOnwards = true;
@@ -123,31 +123,31 @@ public final class RecordingFileSystem extends FileSystem {
         return calls;
     }
 
-    /** Notes a call, or refuses it. */
+    /** Records a call, or refuses it. */
     public void admit(String call, Path path) throws IOException {
         if (!isAdmitted(call, path)) {
             throw new IOException("refused");
         }
     }
 
-    /** Has something done once, right before the next call of that text. */
+    /** Runs a step once, right before the next call with that text. */
     public void before(String call, Step step) {
         awaited = call;
         first = step;
     }
 
-    /** Has each link and each rename wait before it, for a time that is drawn, so that others come in between. */
-    public void pause(Random drawn, int mostNanoseconds) {
+    /** Makes each link and each rename wait first, for a random time, so that others come in between. */
+    public void pause(Random drawn, int maxNanoseconds) {
         pauses = drawn;
-        longest = mostNanoseconds;
+        longest = maxNanoseconds;
     }
 
-    /** What {@link #before} does. */
+    /** A step for {@link #before}. */
     public interface Step {
         void run() throws IOException;
     }
 
-    /** Notes a call, and says whether it is to be refused. */
+    /** Records a call; returns false if it is to be refused. */
     public boolean isAdmitted(String call, Path path) {
         if ((call + " " + path.getFileName()).equals(awaited)) {
             awaited = null;
@@ -167,13 +167,13 @@ public final class RecordingFileSystem extends FileSystem {
         return refusedOnwards ? calls.size() - 1 < refused : calls.size() - 1 != refused;
     }
 
-    /** Forgets the calls so far, and interrupts the thread inside the call of that number if it is a sync. */
+    /** Clears the recorded calls, and interrupts the thread inside the call with that number if it is a sync. */
     public void interrupt(int number) {
         refuse(-1);
         interrupted = number;
     }
 
-    /** Forgets the calls so far, and interrupts the thread right before the call of that number, whatever it is. */
+    /** Clears the recorded calls, and interrupts the thread right before the call with that number, whatever it is. */
     public void interruptBefore(int number) {
         refuse(-1);
         interruptedBefore = number;
@@ -183,22 +183,22 @@ public final class RecordingFileSystem extends FileSystem {
         return calls.size() == interrupted;
     }
 
-    /** Whether files can be removed. */
+    /** Sets whether files can be removed. */
     public void removing(boolean can) {
         removing = can;
     }
 
-    /** Whether files can have second names. */
+    /** Sets whether files can have second names. */
     public void links(boolean can) {
         links = can;
     }
 
-    /** What the system says of every link; null to make them. */
+    /** Sets the system's message for every link; null to make links. */
     public void refuseLinks(String reason) {
         linkRefusal = reason;
     }
 
-    /** Whether files can be locked. */
+    /** Sets whether files can be locked. */
     public void locks(boolean can) {
         locks = can;
     }
@@ -207,81 +207,81 @@ public final class RecordingFileSystem extends FileSystem {
         return locks;
     }
 
-    /** Counts reads from here on, and refuses the one of that number; -1 refuses none. */
+    /** Counts reads from here on, and refuses the one with that number; -1 refuses none. */
     public void refuseRead(int number) {
         reads = 0;
         refusedRead = number;
         interruptedRead = -1;
     }
 
-    /** Counts reads from here on, and interrupts the thread inside the one of that number. */
+    /** Counts reads from here on, and interrupts the thread inside the one with that number. */
     public void interruptRead(int number) {
         refuseRead(-1);
         interruptedRead = number;
     }
 
-    /** Files opened so far. */
+    /** The number of files opened so far. */
     public int opened() {
         return opened;
     }
 
-    /** Reads so far. */
+    /** The number of reads so far. */
     public int reads() {
         return reads;
     }
 
-    /** Bytes read so far of files of that name. */
+    /** The number of bytes read so far from files with that name. */
     public long bytesRead(String name) {
         return bytesRead.getOrDefault(name, 0L);
     }
 
-    /** Counts the bytes of a read. */
+    /** Adds the bytes of a read. */
     public void addRead(Path path, int count) {
         bytesRead.merge(path.getFileName().toString(), (long) count, Long::sum);
     }
 
-    /** Refuses a read, perhaps. */
+    /** Refuses a read if it is its turn. */
     public void admitRead() throws IOException {
         if (reads == interruptedRead) {
             Thread.currentThread().interrupt();
         }
-        // Not counted for ever: a read that is asked again and again would be refused at last.
+        // The count stops before the limit of an int: a read that is repeated without end would be refused otherwise.
         reads = Math.min(reads + 1, Integer.MAX_VALUE - 1);
         if (reads - 1 == refusedRead) {
             throw new IOException("refused");
         }
     }
 
-    /** Refuses to open a file of that name for reading; null refuses none. */
+    /** Refuses to open a file with that name for reading; null refuses none. */
     public void unreadable(String name) {
         unreadable = name;
     }
 
-    /** How much a read or a write does at once. */
+    /** The size of reads and writes. */
     public Pieces pieces() {
         return pieces;
     }
 
     /** The size of reads and writes. */
     public static final class Pieces {
-        private int most = Integer.MAX_VALUE;
+        private int maxBytes = Integer.MAX_VALUE;
         private int idleOf = 1;
         private int calls;
 
         /**
-         * From now on each call does no more than that many bytes, and only every so-manieth does anything.
+         * Limits each later call to a number of bytes, and makes only some calls do anything.
          *
-         * @param every 1 for all, 0 for none
+         * @param every 1 for each call, 2 for each second call, ...; 0 for none
          */
         public void set(int bytes, int every) {
-            most = bytes;
+            maxBytes = bytes;
             idleOf = every;
         }
 
-        /** The bytes that a call is to do, as a view; none if it is to be idle. */
+        /** The bytes for a call to handle, as a view; none if the call is to be idle. */
         ByteBuffer of(ByteBuffer whole) {
             boolean idle = idleOf == 0 || calls++ % idleOf != 0;
-            return whole.duplicate().limit(whole.position() + (idle ? 0 : Math.min(most, whole.remaining())));
+            return whole.duplicate().limit(whole.position() + (idle ? 0 : Math.min(maxBytes, whole.remaining())));
         }
     }
 
@@ -343,7 +343,7 @@ public final class RecordingFileSystem extends FileSystem {
         throw new UnsupportedOperationException();
     }
 
-    /** Passes on what a writer and a reader ask for. */
+    /** Passes on what a writer and a reader use. */
     private final class Provider extends FileSystemProvider {
         private FileSystemProvider system(Path path) {
             return real(path).getFileSystem().provider();

@@ -18,7 +18,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 
-/** Outputs drawn at random, damage to them, and what each partition of them reads, the fault at its end included. */
+/** Outputs with random contents, damage to them, and what each partition reads, with the fault at its end. */
 public final class Scrambled {
     private static final int[] PARTITIONS = {1, 2, 9, 40, 300};
 
@@ -34,8 +34,8 @@ public final class Scrambled {
         this.partitions = partitions;
     }
 
-    /** Writes one, with records of up to a length. */
-    public static Scrambled write(Path name, Random random, int mostRecord) throws FaroException {
+    /** Writes an output, with records of up to {@code maxRecord} bytes. */
+    public static Scrambled write(Path name, Random random, int maxRecord) throws FaroException {
         Layout layout = random.nextBoolean() ? Layout.PAIRED : Layout.SINGLE;
         int partitions = PARTITIONS[random.nextInt(PARTITIONS.length)];
         int first = random.nextInt(3) * 100;
@@ -45,7 +45,7 @@ public final class Scrambled {
                 .statistics(random.nextBoolean()).ordered(random.nextBoolean());
         try (Writer writer = Writer.create(name, options)) {
             for (int region = random.nextInt(7); region > 0; region--) {
-                writeRegion(writer, random, first, partitions, mostRecord);
+                writeRegion(writer, random, first, partitions, maxRecord);
                 writer.flush();
             }
             writer.finish();
@@ -53,11 +53,11 @@ public final class Scrambled {
         return new Scrambled(name, layout, first, partitions);
     }
 
-    private static void writeRegion(Writer writer, Random random, int first, int partitions, int mostRecord)
+    private static void writeRegion(Writer writer, Random random, int first, int partitions, int maxRecord)
             throws FaroException {
         int few = random.nextBoolean() ? partitions : 1 + random.nextInt(partitions);
         for (int i = random.nextInt(200); i > 0; i--) {
-            byte[] record = new byte[1 + random.nextInt(mostRecord)];
+            byte[] record = new byte[1 + random.nextInt(maxRecord)];
             if (random.nextBoolean()) {
                 random.nextBytes(record);
             }
@@ -72,7 +72,7 @@ public final class Scrambled {
         }
     }
 
-    /** Changes some bytes of the files, mostly of the data; headers are left alone. */
+    /** Changes some bytes of the files, mostly of the data file; headers stay as they are. */
     public void damage(Random random) throws IOException {
         List<Path> files = Outputs.files(name, layout);
         for (int i = 1 + random.nextInt(3); i > 0; i--) {
@@ -91,34 +91,35 @@ public final class Scrambled {
                 : Reader.openPair(files.get(0), files.get(1), options);
     }
 
-    /** A block in words: everything that a cursor says of it. */
+    /** Describes a block: everything that a cursor tells about it. */
     public static String describe(BlockCursor blocks) throws FaroException {
         byte[] payload = new byte[blocks.plainSize()];
         blocks.payload().get(0, payload);
         int hash = java.util.Arrays.hashCode(payload);
-        return blocks.region() + "@" + blocks.offset() + " " + blocks.partition() + "#" + blocks.sequence() + " kind "
-                + blocks.kind() + " codec " + blocks.codec() + " " + payload.length + " " + HexFormat.of().toHexDigits(hash);
+        return blocks.region() + "@" + blocks.offset() + " " + blocks.partition() + "#" + blocks.sequence()
+                + " kind " + blocks.kind() + " codec " + blocks.codec() + " " + payload.length + " "
+                + HexFormat.of().toHexDigits(hash);
     }
 
     /** Everything that a cursor reads, and the fault at its end. */
-    public static List<String> story(BlockCursor blocks) {
-        List<String> story = new ArrayList<>();
+    public static List<String> transcript(BlockCursor blocks) {
+        List<String> transcript = new ArrayList<>();
         try (blocks) {
             while (blocks.next()) {
-                story.add(describe(blocks));
+                transcript.add(describe(blocks));
             }
         } catch (FaroException e) {
-            story.add(e.getMessage());
+            transcript.add(e.getMessage());
         }
-        return story;
+        return transcript;
     }
 
-    /** The stories of all partitions, read one by one. */
-    public List<List<String>> stories(PartitionReader dataset) throws FaroException {
-        List<List<String>> stories = new ArrayList<>();
+    /** The transcripts of all partitions, read one by one. */
+    public List<List<String>> transcripts(PartitionReader reader) throws FaroException {
+        List<List<String>> transcripts = new ArrayList<>();
         for (int partition = first; partition < first + partitions; partition++) {
-            stories.add(story(dataset.partition(partition)));
+            transcripts.add(transcript(reader.partition(partition)));
         }
-        return stories;
+        return transcripts;
     }
 }

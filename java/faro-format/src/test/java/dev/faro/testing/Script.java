@@ -31,7 +31,9 @@ public final class Script {
     public final int partitions;
     public final int first;
     public final WriterOptions options;
-    /** Per partition, one text per record or event; in framing opaque the bytes between events run together. */
+    /**
+     * For each partition, a text for each record or event; with framing opaque, the bytes between events are joined.
+     */
     public final List<List<String>> model = new ArrayList<>();
 
     public Script(long seed) {
@@ -42,7 +44,8 @@ public final class Script {
         partitions = 1 + random.nextInt(random.nextBoolean() ? 4 : 40);
         first = random.nextInt(3) * 100;
         options = new WriterOptions(partitions).layout(layout).firstPartition(first).framing(framing).ordered(ordered)
-                .codec(Codec.values()[random.nextInt(3)]).level(1 + random.nextInt(3)).blockSize(1 + random.nextInt(300))
+                .codec(Codec.values()[random.nextInt(3)]).level(1 + random.nextInt(3))
+                .blockSize(1 + random.nextInt(300))
                 .bufferSize(1 + random.nextInt(3000)).rotation(random.nextInt(partitions)).producer(seed)
                 .follow(random.nextBoolean()).fileId(new UUID(seed, 4711)).statistics(random.nextInt(4) != 0)
                 .schema(framing == Framing.ARROW ? ARROW : null);
@@ -51,7 +54,7 @@ public final class Script {
         }
     }
 
-    /** Makes calls, and notes in the model what they mean. */
+    /** Makes calls, and records their effect in the model. */
     public void run(Writer writer, int calls) throws FaroException {
         for (int i = 0; i < calls; i++) {
             int kind = random.nextInt(10) > 0 ? 0 : random.nextBoolean() ? 1 : 64 + random.nextInt(64);
@@ -134,22 +137,22 @@ public final class Script {
         return kind + Arrays.toString(record);
     }
 
-    /** What a partition must read, to be compared with {@link #read}. */
+    /** What a partition must read, comparable with {@link #read}. */
     public List<String> expected(int partition) {
         return normal(model.get(partition - first));
     }
 
     /** What a partition reads. */
-    public List<String> read(PartitionReader dataset, int partition) throws FaroException {
+    public List<String> read(PartitionReader reader, int partition) throws FaroException {
         List<String> texts = new ArrayList<>();
         if (framing != Framing.OPAQUE) {
-            try (RecordCursor records = dataset.records(partition)) {
+            try (RecordCursor records = reader.records(partition)) {
                 while (records.next()) {
                     texts.add(text(records.kind(), bytes(records.record())));
                 }
             }
         } else {
-            try (BlockCursor blocks = dataset.partition(partition)) {
+            try (BlockCursor blocks = reader.partition(partition)) {
                 while (blocks.next()) {
                     texts.add(text(blocks.kind(), bytes(blocks.payload())));
                 }
@@ -164,7 +167,7 @@ public final class Script {
         return bytes;
     }
 
-    /** Joins what framing opaque joins; without order, only what was written counts. */
+    /** Joins what framing opaque joins. Without order, the contents count but not their order. */
     private List<String> normal(List<String> texts) {
         List<String> result = new ArrayList<>();
         if (framing != Framing.OPAQUE) {

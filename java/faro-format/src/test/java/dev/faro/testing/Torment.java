@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.zip.CRC32C;
 
-/** An output that takes a while to read, and threads that do. */
+/** An output that takes a while to read, and ways to read it with threads. */
 public final class Torment {
     public static final int PARTITIONS = 16;
     public static final int REGIONS = 12;
@@ -32,7 +32,7 @@ public final class Torment {
                 .codec(Codec.ZSTD).ordered(false);
     }
 
-    /** One region, from one seed; closes it. */
+    /** Writes one region, drawn from one seed, and closes it. */
     public static void region(Writer writer, int number) throws FaroException {
         Random random = new Random(number);
         for (int i = 0; i < 60; i++) {
@@ -60,7 +60,7 @@ public final class Torment {
         }
     }
 
-    /** A cursor's blocks to its end, each added to what was before. */
+    /** The checksums of a cursor's blocks, each over all blocks so far. */
     public static List<Long> read(BlockCursor blocks) throws FaroException {
         List<Long> prefixes = new ArrayList<>();
         CRC32C crc = new CRC32C();
@@ -75,24 +75,24 @@ public final class Torment {
         return prefixes;
     }
 
-    /** What each partition reads, and behind them what a range and all of them do. */
-    public static List<List<Long>> readEach(PartitionReader dataset) throws FaroException {
+    /** What each partition reads, followed by a range and by all partitions. */
+    public static List<List<Long>> readEach(PartitionReader reader) throws FaroException {
         List<List<Long>> each = new ArrayList<>();
         for (int partition = 0; partition < PARTITIONS; partition++) {
-            each.add(read(dataset.partition(partition)));
+            each.add(read(reader.partition(partition)));
         }
-        each.add(read(dataset.range(3, 11)));
-        each.add(read(dataset.all()));
+        each.add(read(reader.range(3, 11)));
+        each.add(read(reader.all()));
         return each;
     }
 
-    /** The same as one of those that {@link #readEach} gives. */
-    public static List<Long> readOne(PartitionReader dataset, int which) throws FaroException {
-        return which < PARTITIONS ? read(dataset.partition(which))
-                : read(which == PARTITIONS ? dataset.range(3, 11) : dataset.all());
+    /** Reads one of the entries of {@link #readEach}. */
+    public static List<Long> readOne(PartitionReader reader, int which) throws FaroException {
+        return which < PARTITIONS ? read(reader.partition(which))
+                : read(which == PARTITIONS ? reader.range(3, 11) : reader.all());
     }
 
-    /** Runs all at once, and throws what the first of them throws. */
+    /** Runs all tasks at once, and throws the first failure. */
     public static void runAll(List<? extends Callable<?>> tasks) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
         try {

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** That dictionaries are trained on the blocks that will be written. */
+/** Dictionaries are trained on the blocks that will be written. */
 class BlockPreviewTest {
     private static ByteBuffer ascii(String text) {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)).order(ByteOrder.LITTLE_ENDIAN);
@@ -30,7 +30,7 @@ class BlockPreviewTest {
         preview.bytes(ascii("." + bytes + "."), 1, 1 + bytes.length(), count);
     }
 
-    /** Bytes are cut where blocks are full, whether they come singly or many at once, in whatever order. */
+    /** Bytes are cut where a block is full, whether they arrive one record at a time or many at once, in any order. */
     @Test
     void opaqueBlocksAreFull() {
         BlockPreview preview = new BlockPreview(Framing.OPAQUE, 4, 1);
@@ -50,7 +50,7 @@ class BlockPreviewTest {
         assertEquals(22, preview.plain());
     }
 
-    /** Framed records are whole, with their lengths; one that is larger than a block has its own. */
+    /** Framed records are whole, with their lengths; a record larger than a block has its own. */
     @Test
     void recordsAreWhole() throws FaroException {
         BlockPreview preview = new BlockPreview(Framing.RECORDS, 12, 1);
@@ -67,7 +67,7 @@ class BlockPreviewTest {
         assertEquals(41, preview.plain());
     }
 
-    /** Some blocks, from all over the region, are whole too; with none taken they are still counted. */
+    /** Copied blocks come from the whole region, and are complete. If none are copied, blocks are still counted. */
     @Test
     void takesSome() {
         BlockPreview some = new BlockPreview(Framing.OPAQUE, 2, 2);

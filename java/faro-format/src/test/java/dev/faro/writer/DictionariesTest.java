@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files whose small blocks are compressed with dictionaries (DIC). */
+/** Files with small blocks that are compressed with dictionaries (DIC). */
 final class DictionariesTest {
     private static final int PARTITIONS = 400;
     private static final int RECORDS = 60_000;
@@ -153,7 +153,7 @@ final class DictionariesTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFollowerSeesDictionariesWithTheRegionsBehindThem(Layout layout) throws Exception {
+    void aFollowerSeesDictionariesWithTheRegionsAfterThem(Layout layout) throws Exception {
         Path name = folder.resolve("followed");
         try (Writer writer = Writer.create(name, options(layout).follow(true));
                 Follower follower = layout == Layout.SINGLE
@@ -181,7 +181,7 @@ final class DictionariesTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsUnfinishedIsMendedWithItsDictionaries(Layout layout) throws Exception {
+    void anUnfinishedOutputIsRepairedWithItsDictionaries(Layout layout) throws Exception {
         Path name = write("torn", options(layout));
         try (FileChannel channel = FileChannel.open(index(name, layout), StandardOpenOption.WRITE)) {
             channel.truncate(channel.size() - 30);
@@ -197,7 +197,7 @@ final class DictionariesTest {
     }
 
     @Test
-    void aLostIndexLosesNoDictionary() throws Exception {
+    void aRebuiltIndexHasAllDictionaries() throws Exception {
         Path name = write("lost", options(Layout.PAIRED));
         Files.delete(file(name, ".index"));
         Rebuild.rebuild(file(name, ".data"), file(name, ".index"),
@@ -217,7 +217,7 @@ final class DictionariesTest {
         try (Reader reader = open(source, Layout.PAIRED); Writer writer = Writer.create(name, options(layout))) {
             byte[] all = Files.readAllBytes(file(source, ".data"));
             byte[] dictionary = Arrays.copyOfRange(all, 88, 88 + reader.dictionarySize(0));
-            // Another one before it, so that the numbers differ.
+            // Another dictionary before it, so that the numbers differ.
             byte[] other = dictionary.clone();
             other[other.length - 1] ^= 1;
             assertEquals(1, writer.dictionary(other));
@@ -238,7 +238,7 @@ final class DictionariesTest {
                 }
                 region.end();
             }
-            // No region stands behind this one.
+            // No region follows this one.
             assertEquals(3, writer.dictionary(Arrays.copyOf(other, other.length + 1)));
             writer.finish();
             try (Reader target = open(name, layout); BlockCursor blocks = target.partition(9)) {
@@ -267,7 +267,7 @@ final class DictionariesTest {
     }
 
     @Test
-    void whatIsNoDictionaryIsRefused() throws Exception {
+    void invalidDictionariesAreRefused() throws Exception {
         byte[] large = new byte[(1 << 20) + 1];
         System.arraycopy(new byte[] {0x37, (byte) 0xA4, 0x30, (byte) 0xEC}, 0, large, 0, 4);
         byte[] small = Arrays.copyOf(large, 8);
@@ -290,8 +290,9 @@ final class DictionariesTest {
         fault(name, good, ErrorCode.INCONSISTENT_INDEX, 82, true, b -> b.put(82, (byte) 2));
         fault(name, good, ErrorCode.INCONSISTENT_INDEX, 76, true, b -> b.put(76, (byte) 1));
         fault(name, good, ErrorCode.MALFORMED_BLOCK, 88, true, b -> b.put(88, (byte) 0));
-        // The decoder refuses its tables.
-        fault(name, good, ErrorCode.MALFORMED_BLOCK, 88, true, b -> b.putLong(96, -1).putLong(104, -1).putLong(112, -1));
+        // The decoder refuses the tables of the dictionary.
+        fault(name, good, ErrorCode.MALFORMED_BLOCK, 88, true,
+                b -> b.putLong(96, -1).putLong(104, -1).putLong(112, -1));
     }
 
     private static void fault(

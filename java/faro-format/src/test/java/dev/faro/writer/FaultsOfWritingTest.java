@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a writer does when the system does less than it was asked to, or nothing. */
+/** What a writer does if the system does less than it should, or nothing. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FaultsOfWritingTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -61,9 +61,9 @@ class FaultsOfWritingTest {
             try (Writer writer = Writer.create(plain, options(layout))) {
                 write(writer);
             }
-            for (int most : new int[] {1, 7, 100}) {
-                Path name = folder.resolve("pieces" + layout + most);
-                system.pieces().set(most, 3);
+            for (int max : new int[] {1, 7, 100}) {
+                Path name = folder.resolve("pieces" + layout + max);
+                system.pieces().set(max, 3);
                 try (Writer writer = Writer.create(system.path(name), options(layout))) {
                     write(writer);
                 }
@@ -76,17 +76,17 @@ class FaultsOfWritingTest {
     }
 
     @Test
-    void aChannelThatTakesNothingIsAnErrorAndNoSpin() throws Exception {
+    void aChannelThatAcceptsNothingIsAnErrorAndNotAnEndlessLoop() throws Exception {
         try (Writer writer = Writer.create(system.path(folder.resolve("stuck")), options(Layout.PAIRED))) {
             writer.write(0, Outputs.bytes("x"));
             system.pieces().set(1, 0);
             FaroException e = expectIo(writer::flush);
-            assertTrue(e.getMessage().contains("takes no bytes"), e.getMessage());
+            assertTrue(e.getMessage().contains("accepted no bytes"), e.getMessage());
         }
         assertEquals(List.of(), Outputs.names(folder));
     }
 
-    /** The first cause, whatever is called later and however often, from a region that was handed over too. */
+    /** Every later call reports the first cause, also a call of an open region. */
     @Test
     void theFirstCauseStays() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -110,7 +110,7 @@ class FaultsOfWritingTest {
                 }
             }
             region.close();
-            // Removing fails as well. That is no reason to fail, and the files stay under temporary names.
+            // Removing fails as well. The abort does not fail, and the files keep their temporary names.
             writer.abort();
             writer.abort();
             writer.close();
@@ -157,7 +157,7 @@ class FaultsOfWritingTest {
                         Files.delete(gone);
                         writer.write(2, Outputs.bytes("y"));
                         if (follow && durability == Durability.NONE) {
-                            // Nothing is asked of the folder any more: as if the files were removed behind finish.
+                            // Finish does not use the folder any more: the same as if the files were removed after it.
                             writer.finish();
                         } else {
                             FaroException first = expectIo(writer::finish);
@@ -170,7 +170,7 @@ class FaultsOfWritingTest {
         }
     }
 
-    /** The folder cannot be synced, and the names lead nowhere by which the tail could be cut off. */
+    /** The folder cannot be synced, and the names that could be used to cut the tail lead nowhere. */
     @Test
     void aFolderThatIsMovedAway() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -206,9 +206,9 @@ class FaultsOfWritingTest {
         }
     }
 
-    /** A slow attempt that is given up must not take the output of the one that overtook it. */
+    /** A slow attempt that aborts must not remove the output of a faster one. */
     @Test
-    void aNameThatBelongsToAnotherFileByNowStays() throws Exception {
+    void aNameThatBelongsToAnotherFileStays() throws Exception {
         for (Layout layout : Layout.values()) {
             for (boolean failed : new boolean[] {false, true}) {
                 Path name = folder.resolve("overtaken" + layout + failed);
@@ -231,16 +231,16 @@ class FaultsOfWritingTest {
         }
     }
 
-    /** The interrupt comes behind the tail, and is still pending when the tail is cut off. */
+    /** The interrupt comes after the tail is written, and is still pending when the tail is cut off. */
     @Test
-    void anInterruptOfTheLastSyncTakesTheTailBack() throws Exception {
+    void anInterruptInTheLastSyncRemovesTheTail() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("last");
             WriterOptions options = options(layout).follow(true).durability(Durability.COMMIT);
             try (Writer writer = Writer.create(system.path(name), options)) {
                 writer.write(1, Outputs.bytes("x"));
                 writer.flush();
-                // What finish asks for: a pair's data is synced, the index written and synced.
+                // The calls of finish: a pair's data is synced, the index is written and synced.
                 system.interrupt(layout == Layout.SINGLE ? 1 : 2);
                 FaroException e = expectIo(writer::finish);
                 assertTrue(e.getCause() instanceof ClosedByInterruptException, e.toString());
@@ -253,9 +253,9 @@ class FaultsOfWritingTest {
         }
     }
 
-    /** The tail stays in the way when the file cannot be cut: then it goes altogether. */
+    /** If the tail cannot be cut off, the whole file is removed. */
     @Test
-    void aTailThatCannotBeCutOffGoesWithItsFile() throws Exception {
+    void aFileWithATailThatCannotBeCutOffIsRemoved() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("uncut");
             WriterOptions options = options(layout).follow(true).durability(Durability.COMMIT);
@@ -273,7 +273,7 @@ class FaultsOfWritingTest {
         }
     }
 
-    /** What was made of an output when making it fails later on. */
+    /** Making an output fails after its first files were made. */
     @Test
     void creatingFails() throws Exception {
         for (int refused = 0; refused < 2; refused++) {
@@ -304,14 +304,17 @@ class FaultsOfWritingTest {
                 try {
                     return Files.readSymbolicLink(link).startsWith(folder.toRealPath());
                 } catch (IOException e) {
-                    // The descriptor of this very listing.
+                    // The descriptor of this listing itself.
                     return false;
                 }
             }).count();
         }
     }
 
-    /** No file of it is removed: by then the names may be another's. The JVM closes the descriptors. */
+    /**
+     * None of the files is removed, because the names may belong to another writer by then. The JVM closes the
+     * descriptors.
+     */
     @Test
     void aWriterThatIsNeverClosedLeavesTemporaryNames() throws Exception {
         WeakReference<Writer> abandoned = abandon();

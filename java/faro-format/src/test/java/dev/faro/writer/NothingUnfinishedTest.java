@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** However a writer ends without finish, or inside it, nothing of it opens (WRT-4, WRT-6, WRT-10). */
+/** However a writer ends without finish or inside it, its output does not open (WRT-4, WRT-6, WRT-10). */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NothingUnfinishedTest {
     private static final UUID ID = new UUID(0x0102030400000000L, 7);
@@ -66,7 +66,7 @@ class NothingUnfinishedTest {
         }
     }
 
-    /** What opens, if anything does. */
+    /** The file_id of the output that opens, or null if none does. */
     private UUID visible(String where) throws FaroException {
         try (Reader reader = Reader.open(name(), ReaderOptions.DEFAULT)) {
             Outputs.readAll(reader);
@@ -92,7 +92,7 @@ class NothingUnfinishedTest {
         writer.finish();
     }
 
-    /** Right before every write, sync, link and rename in turn. */
+    /** An interrupt right before every write, sync, link and rename in turn. */
     @Test
     void anInterruptAtAnyStep() throws Exception {
         for (Way way : ways()) {
@@ -104,7 +104,7 @@ class NothingUnfinishedTest {
         }
     }
 
-    /** False if there is no such step. */
+    /** Returns false if there is no such step. */
     private boolean interruptedAt(int step, Way way) throws Exception {
         String where = way + ", step " + step;
         older(way);
@@ -140,7 +140,7 @@ class NothingUnfinishedTest {
         return true;
     }
 
-    /** After abort: an older output is whole or gone. */
+    /** After abort, an older output is complete or gone. */
     private void expectNothingNew(Way way, String where) throws Exception {
         List<String> names = Outputs.names(folder);
         if (!names.isEmpty()) {
@@ -149,7 +149,7 @@ class NothingUnfinishedTest {
         }
     }
 
-    /** The thread is interrupted when it aborts: that goes through all the same, and the thread stays interrupted. */
+    /** A thread is interrupted when it aborts: the abort succeeds, and the thread stays interrupted. */
     @Test
     void anInterruptedThreadAborts() throws Exception {
         for (Way way : ways()) {
@@ -200,7 +200,7 @@ class NothingUnfinishedTest {
         }
     }
 
-    /** In no way closed: what it has under final names, because it was followed, does not open. */
+    /** Never closed: a followed writer's files have their final names, but do not open. */
     @Test
     void neverClosed() throws Exception {
         for (Way way : ways()) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the writer asks of the system and in which order, and that it fails when any of it is refused. */
+/** The system calls of a writer, and their order. If any of them is refused, the writer fails. */
 class SystemCallsTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
 
@@ -41,7 +41,7 @@ class SystemCallsTest {
         return new WriterOptions(2).layout(layout).fileId(new UUID(0x0102030400000000L, 0));
     }
 
-    /** The calls of a whole output; how many pieces something is written in does not matter. */
+    /** The calls of a whole output; the number of pieces in which something is written does not matter. */
     private List<String> callsOf(WriterOptions options) throws Exception {
         system.refuse(-1);
         try (Writer writer = Writer.create(system.path(folder).resolve("out"), options.overwrite(true))) {
@@ -65,14 +65,14 @@ class SystemCallsTest {
     void blocksAreSyncedBeforeTheirMessageAndFilesBeforeTheirNames() throws Exception {
         List<String> region =
                 List.of("write out.data.tmp", "sync out.data.tmp", "write out.index.tmp", "sync out.index.tmp");
-        // The footer goes to the index; of the data only what is not synced yet would be written.
+        // The footer goes to the index file; of the data file, only what is not synced yet would be written.
         List<String> end = List.of("sync out.data.tmp", "write out.index.tmp", "sync out.index.tmp",
                 "rename to out.data", "rename to out.index", "sync FOLDER");
         assertEquals(concat(region, region, end), callsOf(options(Layout.PAIRED).durability(Durability.COMMIT)));
         region = List.of("write out.faro.tmp", "sync out.faro.tmp", "write out.faro.tmp", "sync out.faro.tmp");
         end = List.of("write out.faro.tmp", "sync out.faro.tmp", "rename to out.faro", "sync FOLDER");
         assertEquals(concat(region, region, end), callsOf(options(Layout.SINGLE).durability(Durability.COMMIT)));
-        // Followed files have their names already.
+        // Followed files have their final names already.
         List<String> calls = callsOf(options(Layout.PAIRED).durability(Durability.COMMIT).follow(true));
         assertFalse(calls.stream().anyMatch(call -> call.startsWith("rename")), calls.toString());
         assertEquals(List.of("sync out.data", "write out.index", "sync out.index", "sync FOLDER"),
@@ -87,12 +87,12 @@ class SystemCallsTest {
                 calls.subList(calls.size() - 2, calls.size()));
     }
 
-    /** Writes with one call refused; the error, or null if there are not so many calls. */
+    /** Writes with one call refused. Returns the error, or null if there are fewer calls. */
     private FaroException failAt(int refused, Writer writer) throws FaroException {
         system.refuse(refused);
         try {
             writeTwoRegions(writer);
-            assertTrue(system.calls().size() <= refused, "call " + refused + " failed and nobody heard");
+            assertTrue(system.calls().size() <= refused, "call " + refused + " failed without an error");
             return null;
         } catch (FaroException e) {
             assertEquals(ErrorCode.IO, e.code());
@@ -141,7 +141,7 @@ class SystemCallsTest {
         return true;
     }
 
-    /** Whichever call is refused, the syncs of the tail and of the folder included: a follower waits, repair mends. */
+    /** Whichever call is refused, also a sync of the tail or of the folder: a follower waits, and repair works. */
     @Test
     void aFailedWriterThatOthersFollowLooksUnfinished() throws Exception {
         for (Layout layout : Layout.values()) {

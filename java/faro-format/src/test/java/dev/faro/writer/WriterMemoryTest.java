@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What writing takes on the heap, as the JVM counts it for a thread. */
+/** The heap memory that writing needs, as the JVM counts it for a thread. */
 class WriterMemoryTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int PARTITIONS = 100;
@@ -38,12 +38,12 @@ class WriterMemoryTest {
         }
     }
 
-    /** Neither for records nor for blocks: a later region, as large as the first, takes what its message takes. */
+    /** No memory for each record or block: a second region of the same size needs only the memory of its message. */
     @ParameterizedTest
     @EnumSource(Codec.class)
     void takesNothingForARecord(Codec codec) throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(100);
-        // A region is full with as many records, and the next begins.
+        // A region is full after this many records, and the next begins.
         WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(RECORDS * 112).codec(codec);
         try (Writer writer = Writer.create(folder.resolve("w"), options)) {
             write(writer, record, PARTITIONS, 2 * RECORDS + 1);
@@ -62,7 +62,7 @@ class WriterMemoryTest {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** A writer that is kept, but idle or over, has given its sort buffer back. */
+    /** A writer that is kept but idle or ended has released its sort buffer. */
     @ParameterizedTest
     @ValueSource(strings = {"flush", "abort", "finish"})
     void givesTheSortBufferBack(String call) throws FaroException {
@@ -71,7 +71,7 @@ class WriterMemoryTest {
         try (Writer writer = Writer.create(folder.resolve("w"), options)) {
             long before = used();
             write(writer, record, PARTITIONS, RECORDS);
-            assertTrue(used() - before > 40_000_000, "it is full");
+            assertTrue(used() - before > 40_000_000, "the sort buffer is full");
             switch (call) {
                 case "flush" -> writer.flush();
                 case "abort" -> writer.abort();
@@ -86,12 +86,12 @@ class WriterMemoryTest {
         }
     }
 
-    /** A small output takes little, however large the sort buffer may become. */
+    /** A small output needs little memory, however large the sort buffer may become. */
     @Test
-    void takesLittleForLittle() throws FaroException {
+    void aSmallOutputNeedsLittleMemory() throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(100);
         WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(SORT_BUFFER);
-        // The first of a JVM loads classes too.
+        // The first output of a JVM loads classes too.
         writeLittle("first", options, record);
         long before = allocated();
         writeLittle("second", options, record);
@@ -106,7 +106,7 @@ class WriterMemoryTest {
         }
     }
 
-    /** What the JVM with little memory does: it fills a sort buffer twice. */
+    /** Fills a sort buffer twice, in the JVM with little memory. */
     static final class Child {
         private Child() {}
 
@@ -122,8 +122,8 @@ class WriterMemoryTest {
     }
 
     /**
-     * The sort buffer and 16 MiB, whatever the count of partitions. One of these is for direct memory; that of a large
-     * footer is taken when the sort buffer was given back.
+     * The memory is that of the sort buffer and 16 MiB, whatever the number of partitions. One MiB is for direct
+     * memory. The memory for a large footer is allocated after the sort buffer was released.
      */
     @ParameterizedTest
     @ValueSource(ints = {10, 100_000})

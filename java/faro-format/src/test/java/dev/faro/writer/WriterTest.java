@@ -93,7 +93,7 @@ class WriterTest {
     }
 
     @Test
-    void whatIsRefusedLeavesTheWriterAsItWas() throws Exception {
+    void refusedCallsLeaveTheWriterAsItWas() throws Exception {
         Path name = folder.resolve("refused");
         try (Writer writer = Writer.create(name, new WriterOptions(3).firstPartition(10).maxPlainSize(100))) {
             writer.write(10, Outputs.bytes("x"));
@@ -124,7 +124,8 @@ class WriterTest {
                 new WriterOptions(3).firstPartition((1 << 28) - 2), new WriterOptions(3).rotation(3),
                 new WriterOptions(3).blockSize(0), new WriterOptions(3).blockSize((1 << 26) + 1),
                 new WriterOptions(3).bufferSize(0), new WriterOptions(3).bufferSize((1L << 33) + 1),
-                new WriterOptions(3).codec(null), new WriterOptions(3).level(20), new WriterOptions(3).attempt(1L << 32),
+                new WriterOptions(3).codec(null), new WriterOptions(3).level(20),
+                new WriterOptions(3).attempt(1L << 32),
                 new WriterOptions(3).framing(Framing.ARROW), new WriterOptions(3).maxPlainSize(0));
         for (WriterOptions options : wrong) {
             expect(ErrorCode.INVALID_ARGUMENT, () -> Writer.create(name, options));
@@ -132,7 +133,7 @@ class WriterTest {
     }
 
     @Test
-    void aRegionThatIsGivenUpLeavesNoTrace() throws Exception {
+    void aRegionThatIsNotEndedLeavesNothing() throws Exception {
         for (Layout layout : Layout.values()) {
             byte[][] files = new byte[2][];
             for (int i = 0; i < 2; i++) {
@@ -173,16 +174,16 @@ class WriterTest {
         }
     }
 
-    /** WRT-10: also when the region writer was lost, which nothing tells from one that is still used. */
+    /** WRT-10 applies even if the region writer was lost, because it cannot be told from one that is still used. */
     @Test
-    void whileARegionIsOpenEveryCallButAbortIsRefused() throws Exception {
+    void onlyAbortIsAllowedWhileARegionIsOpen() throws Exception {
         for (Layout layout : Layout.values()) {
             for (boolean follow : new boolean[] {false, true}) {
                 Path name = folder.resolve("open" + layout + follow);
                 WriterOptions options = new WriterOptions(4).layout(layout).follow(follow).dictionaries(true);
                 Writer writer = Writer.create(name, options);
                 writer.write(1, Outputs.bytes("before"));
-                // Never ended, never closed.
+                // Neither ended nor closed.
                 writer.region().block(2, 0, ByteBuffer.allocate(7), 1);
                 byte[] dictionary = {0x37, (byte) 0xA4, 0x30, (byte) 0xEC, 0, 0, 0, 0};
                 List<Executable> calls = List.of(
@@ -217,7 +218,7 @@ class WriterTest {
     }
 
     @Test
-    void aFileIdThatWasNotGivenIsANewRandomUuid() throws Exception {
+    void theDefaultFileIdIsANewRandomUuid() throws Exception {
         Path name = folder.resolve("drawn");
         Set<UUID> drawn = new HashSet<>();
         for (int i = 0; i < 64; i++) {
@@ -239,7 +240,7 @@ class WriterTest {
             ones[1] &= id.getLeastSignificantBits();
             zeros[1] &= ~id.getLeastSignificantBits();
         }
-        // Every other bit is drawn, so it is now 0 and now 1.
+        // All other bits are random, so each is sometimes 0 and sometimes 1.
         assertArrayEquals(new long[] {0x4000, 1L << 63}, ones);
         assertArrayEquals(new long[] {0xB000, 1L << 62}, zeros);
     }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 
-/** Parts that several answers have. */
+/** Parts that several answers share. */
 final class Answers {
     private Answers() {}
 
@@ -13,7 +13,7 @@ final class Answers {
         return JsonNodeFactory.instance.objectNode();
     }
 
-    /** What this testee is. The specification is that of the library. */
+    /** The description of this testee. The version of the specification is the library's. */
     static ObjectNode hello() {
         ObjectNode answer = object();
         answer.put("name", "faro-format");

@@ -6,20 +6,20 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The hash over the blocks that were read, as the protocol lays it down. */
+/** The hash of the blocks that were read, as the protocol defines it. */
 final class Content {
     private final MessageDigest digest = newDigest();
     private final ByteBuffer head = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
     private long blocks;
 
-    /** Takes in a block of a partition that is read by itself. */
+    /** Adds a block of a partition that is read by itself. */
     void add(int kind, ByteBuffer payload) {
         head.clear().put((byte) kind).putInt(payload.remaining());
         add(payload);
     }
 
     /**
-     * Takes in a block of a range.
+     * Adds a block of a range.
      *
      * @param partition its number, or -1 for a shared block
      */
@@ -28,7 +28,7 @@ final class Content {
         add(payload);
     }
 
-    /** Takes in the partition that the next block is read for. */
+    /** Adds the partition for which the next block is read. */
     void begin(int partition) {
         digest.update(head.clear().putInt(partition).flip());
     }
@@ -43,7 +43,7 @@ final class Content {
         return blocks;
     }
 
-    /** The hash in hexadecimal; no block may follow. */
+    /** The hash in hexadecimal. No block may be added after this. */
     String sha256() {
         return HexFormat.of().formatHex(digest.digest());
     }

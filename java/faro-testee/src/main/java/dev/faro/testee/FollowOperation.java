@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The operation {@code follow}, with the followers that are open. */
+/** The operation {@code follow}, with the open followers. */
 final class FollowOperation {
     private final Map<String, Follower> followers = new HashMap<>();
 
@@ -28,7 +28,7 @@ final class FollowOperation {
         }
         Follower follower = followers.get(handle);
         if (follower == null) {
-            throw FaroException.invalidArgument("a follower that is open", handle);
+            throw FaroException.invalidArgument("an open follower", handle);
         }
         return action.equals("poll") ? poll(follower) : ReadOperation.describe(follower, request);
     }

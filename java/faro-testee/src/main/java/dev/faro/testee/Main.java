@@ -10,8 +10,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The Java implementation as a child process of the conformance runner: a JSON object a line in, a line out. Any
- * exception but the library's own ends the process, since it is a mistake of the library and no answer.
+ * The Java implementation as a child process of the conformance runner: it reads a JSON object a line, and writes a
+ * line for each. Exceptions other than the library's own end the process, because they are bugs of the library and not
+ * answers.
  */
 public final class Main {
     private final ObjectMapper json = new ObjectMapper();

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The operation {@code read}, and what {@code follow} answers when it reads. */
+/** The operation {@code read}, and the reading part of {@code follow}. */
 final class ReadOperation {
     private ReadOperation() {}
 
@@ -44,44 +44,45 @@ final class ReadOperation {
     }
 
     /** The answer, with the partitions or the range that the request names. */
-    static ObjectNode describe(PartitionReader dataset, JsonNode request) throws FaroException {
+    static ObjectNode describe(PartitionReader reader, JsonNode request) throws FaroException {
         ObjectNode answer = Answers.object();
-        answer.set("header", Answers.header(dataset.header()));
-        answer.put("regions", dataset.regionCount());
-        Footer footer = dataset.footer();
+        answer.set("header", Answers.header(reader.header()));
+        answer.put("regions", reader.regionCount());
+        Footer footer = reader.footer();
         ObjectNode properties = answer.putObject("properties");
         if (footer != null) {
             footer.properties().forEach(properties::put);
         }
         answer.put("created_by", footer == null ? null : footer.createdBy());
         answer.put("statistics", footer != null && footer.statistics() != null);
-        if (dataset.header().hasDictionaries()) {
+        if (reader.header().hasDictionaries()) {
             ArrayNode dictionaries = answer.putArray("dictionaries");
-            for (int i = 0; i < dataset.dictionaryCount(); i++) {
-                dictionaries.addObject().put("offset", dataset.dictionaryOffset(i)).put("size", dataset.dictionarySize(i));
+            for (int i = 0; i < reader.dictionaryCount(); i++) {
+                ObjectNode dictionary = dictionaries.addObject();
+                dictionary.put("offset", reader.dictionaryOffset(i)).put("size", reader.dictionarySize(i));
             }
         }
         if (request.has("range")) {
-            answer.set("range", range(dataset, request.get("range"), false));
+            answer.set("range", range(reader, request.get("range"), false));
         } else if (request.has("by_partition")) {
-            answer.set("by_partition", range(dataset, request.get("by_partition"), true));
+            answer.set("by_partition", range(reader, request.get("by_partition"), true));
         } else if (request.has("partitions")) {
             ObjectNode partitions = answer.putObject("partitions");
             for (JsonNode number : request.get("partitions")) {
-                partitions.set(number.asText(), partition(dataset, Request.saturated(number)));
+                partitions.set(number.asText(), partition(reader, Request.saturated(number)));
             }
         } else {
-            answer.set("partitions", all(dataset));
+            answer.set("partitions", all(reader));
         }
         return answer;
     }
 
-    private static ObjectNode range(PartitionReader dataset, JsonNode range, boolean byPartition) {
+    private static ObjectNode range(PartitionReader reader, JsonNode range, boolean byPartition) {
         ObjectNode answer = Answers.object();
         Content content = new Content();
         int from = Request.saturated(range.get(0));
         int to = Request.saturated(range.get(1));
-        try (BlockCursor blocks = byPartition ? dataset.byPartition(from, to) : dataset.range(from, to)) {
+        try (BlockCursor blocks = byPartition ? reader.byPartition(from, to) : reader.range(from, to)) {
             while (blocks.next()) {
                 if (byPartition) {
                     content.begin(blocks.reading());
@@ -97,15 +98,15 @@ final class ReadOperation {
         return answer;
     }
 
-    private static ObjectNode partition(PartitionReader dataset, int partition) {
+    private static ObjectNode partition(PartitionReader reader, int partition) {
         ObjectNode answer = Answers.object();
         Content content = new Content();
-        boolean records = dataset.header().framing() == Framing.RECORDS;
+        boolean records = reader.header().framing() == Framing.RECORDS;
         Map<Integer, Long> kinds = new TreeMap<>();
         long plainBytes = 0;
         long recordCount = 0;
         long storedBytes;
-        try (BlockCursor blocks = dataset.partition(partition)) {
+        try (BlockCursor blocks = reader.partition(partition)) {
             while (blocks.next()) {
                 ByteBuffer payload = blocks.framedPayload();
                 content.add(blocks.kind(), payload);
@@ -115,7 +116,7 @@ final class ReadOperation {
                     recordCount += countRecords(payload);
                 }
             }
-            storedBytes = dataset.storedBytes(partition);
+            storedBytes = reader.storedBytes(partition);
         } catch (FaroException e) {
             answer.set("error", Answers.error(e));
             return answer;
@@ -130,7 +131,7 @@ final class ReadOperation {
         return answer;
     }
 
-    /** Records of a payload whose framing was checked (FRM-2). */
+    /** Counts the records of a payload with checked framing (FRM-2). */
     private static long countRecords(ByteBuffer payload) {
         long count = 0;
         for (int at = 0; at < payload.limit(); at += 4 + payload.getInt(at)) {
@@ -139,24 +140,24 @@ final class ReadOperation {
         return count;
     }
 
-    /** Each partition that has a block or an error. */
-    private static ObjectNode all(PartitionReader dataset) {
+    /** The answers for each partition that has a block or an error. */
+    private static ObjectNode all(PartitionReader reader) {
         ObjectNode answer = Answers.object();
-        FileHeader header = dataset.header();
+        FileHeader header = reader.header();
         int end = header.firstPartition() + header.partitionCount();
         TreeSet<Integer> readers = new TreeSet<>();
         try {
-            for (int i = 0; i < dataset.regionCount(); i++) {
-                addReaders(dataset.region(i), header.firstPartition(), end, readers);
+            for (int i = 0; i < reader.regionCount(); i++) {
+                addReaders(reader.region(i), header.firstPartition(), end, readers);
             }
         } catch (FaroException e) {
-            // Every partition meets the fault of a region message, whether it has a block or not.
+            // A fault of a region message concerns every partition, with or without blocks.
             for (int partition = header.firstPartition(); partition < end; partition++) {
                 readers.add(partition);
             }
         }
         for (int partition : readers) {
-            answer.set(Integer.toString(partition), partition(dataset, partition));
+            answer.set(Integer.toString(partition), partition(reader, partition));
         }
         return answer;
     }

@@ -6,7 +6,7 @@ import dev.faro.writer.RegionWriter;
 import dev.faro.writer.Writer;
 import java.nio.ByteBuffer;
 
-/** The call {@code region} of a script: one region block by block, given up when a call of it is refused. */
+/** The call {@code region} of a script: writes one region block by block, and drops it if a call is refused. */
 final class RegionScript {
     private RegionScript() {}
 

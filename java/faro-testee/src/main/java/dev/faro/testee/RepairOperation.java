@@ -15,7 +15,8 @@ final class RepairOperation {
     private RepairOperation() {}
 
     static ObjectNode perform(JsonNode request) throws FaroException {
-        RepairReport report = request.get("mode").textValue().equals("rebuild") ? rebuild(request) : toLastCommit(request);
+        boolean rebuild = request.get("mode").textValue().equals("rebuild");
+        RepairReport report = rebuild ? rebuild(request) : toLastCommit(request);
         ObjectNode answer = Answers.object();
         answer.put("action", switch (report.action()) {
             case NOTHING -> "nothing";
@@ -40,7 +41,7 @@ final class RepairOperation {
 
     private static RepairReport rebuild(JsonNode request) throws FaroException {
         if (request.has("single")) {
-            // Its blocks stand between its region messages: there is no index that could be lost by itself.
+            // Blocks and region messages are in the same file, so there is no index to lose.
             throw FaroException.invalidArgument("a pair", "a single file");
         }
         boolean sharedToAll = request.path("shared").asText().equals("all");

@@ -4,11 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.faro.Limits;
 import java.nio.file.Path;
 
-/** Fields that several requests have. */
+/** Fields that several requests share. */
 final class Request {
     private Request() {}
 
-    /** The path of a role, or null if the request does not name it. */
+    /** The path of a role, or null if the request does not have it. */
     static Path path(JsonNode request, String role) {
         JsonNode path = request.get(role);
         return path == null ? null : Path.of(path.textValue());
@@ -27,8 +27,8 @@ final class Request {
     }
 
     /**
-     * A number that the library takes as an int. What an int cannot hold becomes the nearest that it can: the library
-     * refuses both, where a cast could make a valid number of it.
+     * A number for a parameter of type int. A number outside the range of int becomes the nearest int: the library
+     * refuses both, while a cast could make a valid number.
      */
     static int saturated(JsonNode number) {
         return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, number.longValue()));

@@ -2,7 +2,7 @@ package dev.faro.testee;
 
 import java.nio.charset.StandardCharsets;
 
-/** The generator of the protocol: the same bytes from the same seed in every testee. */
+/** The generator of the protocol: the same seed gives the same bytes in every testee. */
 final class SplitMix64 {
     private static final byte[][] WORDS = words(
             "the of shuffle and partition region block extent to data in writer reader index footer zero");
@@ -21,12 +21,12 @@ final class SplitMix64 {
         return z ^ z >>> 31;
     }
 
-    /** A number from {@code least} to below {@code end}. */
+    /** A number in [{@code least}, {@code end}). */
     long next(long least, long end) {
         return least + Long.remainderUnsigned(next(), end - least);
     }
 
-    /** {@code random} of the protocol. */
+    /** The content {@code random} of the protocol. */
     static byte[] random(long seed, int length) {
         SplitMix64 generator = new SplitMix64(seed);
         byte[] bytes = new byte[length];
@@ -38,7 +38,7 @@ final class SplitMix64 {
         return bytes;
     }
 
-    /** {@code words} of the protocol. */
+    /** The content {@code words} of the protocol. */
     static byte[] words(long seed, int length) {
         SplitMix64 generator = new SplitMix64(seed);
         byte[] bytes = new byte[length];
@@ -55,7 +55,7 @@ final class SplitMix64 {
         return bytes;
     }
 
-    /** Each word with the space behind it. */
+    /** Each word, followed by a space. */
     private static byte[][] words(String text) {
         String[] words = text.split(" ");
         byte[][] bytes = new byte[words.length][];

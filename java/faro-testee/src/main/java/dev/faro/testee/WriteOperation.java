@@ -23,7 +23,7 @@ final class WriteOperation {
 
     private final Writer writer;
     private boolean finished;
-    /** The numbers that calls returned, if there are such calls. */
+    /** The numbers that calls returned; null if there were no such calls. */
     private ArrayNode dictionaries;
 
     private WriteOperation(Writer writer) {
@@ -75,7 +75,8 @@ final class WriteOperation {
     }
 
     private static UUID uuid(String hex) {
-        return new UUID(Long.parseUnsignedLong(hex.substring(0, 16), 16), Long.parseUnsignedLong(hex.substring(16), 16));
+        long high = Long.parseUnsignedLong(hex.substring(0, 16), 16);
+        return new UUID(high, Long.parseUnsignedLong(hex.substring(16), 16));
     }
 
     private ObjectNode run(JsonNode calls) {
@@ -97,7 +98,7 @@ final class WriteOperation {
         return answer;
     }
 
-    /** Hands over a record, or an event of another kind than 0. */
+    /** Writes a record, or an event if the kind is not 0. */
     private void put(JsonNode call, ByteBuffer payload, int kind) throws FaroException {
         boolean record = kind == BlockKind.DATA;
         switch (call.get("call").textValue()) {

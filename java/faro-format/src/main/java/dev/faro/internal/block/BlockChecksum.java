@@ -5,22 +5,22 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The checksum of a file's blocks (BLK-9): file_id, header bytes 0 to 19, stored payload. One per owner; not for several
- * threads at once.
+ * The checksum of a file's blocks (BLK-9): over the file_id, header bytes 0 to 19, and the stored payload. Not safe for
+ * use by several threads at once.
  *
- * <p>A {@link CRC32C} cannot be told where to begin, and each call of it costs nanoseconds that a block of a kilobyte
- * feels. So the state behind the file_id (always the same) and 16 bytes of the header is looked up, by sixteen tables at
- * once; four bytes bring a fresh CRC32C into any state that is wanted; and the payload is one call.
+ * <p>A {@link CRC32C} cannot be given a state to begin with, and each call of it costs nanoseconds that matter for a
+ * block of a kilobyte. So the state after the file_id, which never changes, and 16 bytes of the header is looked up in
+ * sixteen tables at once. Four bytes then bring a fresh CRC32C into that state, and the payload takes one call.
  */
 final class BlockChecksum {
-    /** The polynomial, its bits reversed. */
+    /** The polynomial with its bits reversed. */
     private static final int POLYNOMIAL = 0x82F63B78;
     private static final int LOOKED_UP = 16;
     /** At [256 n + b]: what byte b does to the state when n more bytes follow it. */
     private static final int[] TABLES = tables();
 
     private final CRC32C crc = new CRC32C();
-    /** The complement of what the file_id does to the state behind 16 bytes of a header. */
+    /** The complement of what the file_id does to the state after 16 bytes of a header. */
     private final int begin;
 
     BlockChecksum(UUID fileId) {
@@ -30,7 +30,7 @@ final class BlockChecksum {
         for (byte b : id.array()) {
             state = state >>> 8 ^ TABLES[(state ^ b) & 0xFF];
         }
-        // As if the header were zero: what its bytes do is added, since all of this is linear.
+        // Computed for a header of zeros. The effect of the real bytes is added later, because a CRC is linear.
         for (int i = 0; i < LOOKED_UP; i++) {
             state = state >>> 8 ^ TABLES[state & 0xFF];
         }
@@ -53,9 +53,9 @@ final class BlockChecksum {
         return tables;
     }
 
-    /** The eight bytes of a header, the last of them followed by {@code behind} more. */
-    private static int lookUp(long bytes, int behind) {
-        int at = behind << 8;
+    /** The effect of eight bytes of a header that {@code following} more bytes follow. */
+    private static int lookUp(long bytes, int following) {
+        int at = following << 8;
         return TABLES[at + 1792 + (int) (bytes & 0xFF)]
                 ^ TABLES[at + 1536 + (int) (bytes >>> 8 & 0xFF)]
                 ^ TABLES[at + 1280 + (int) (bytes >>> 16 & 0xFF)]
@@ -67,9 +67,9 @@ final class BlockChecksum {
     }
 
     /**
-     * The checksum of the block at {@code at} in a little-endian buffer, which is cleared.
+     * The checksum of the block at {@code at} in a little-endian buffer, whose position and limit are reset.
      *
-     * @param stored bytes of its payload
+     * @param stored the size of the stored payload in bytes
      */
     int of(ByteBuffer bytes, int at, int stored) {
         int four = begin ^ lookUp(bytes.getLong(at), 8) ^ lookUp(bytes.getLong(at + 8), 0) ^ bytes.getInt(at + 16);

@@ -2,7 +2,7 @@ package dev.faro.internal.block;
 
 import dev.faro.BlockKind;
 
-/** What the header says of the block that a {@link BlockReader} read last. */
+/** The header fields of the block that a {@link BlockReader} read last. */
 public abstract class BlockFields {
     long offset;
     int stored;
@@ -15,27 +15,27 @@ public abstract class BlockFields {
 
     BlockFields() {}
 
-    /** Where the block begins. */
+    /** The offset of the block. */
     public long offset() {
         return offset;
     }
 
-    /** Where the next block begins. */
+    /** The offset of the next block. */
     public long end() {
         return offset + BlockHeader.sizeInFile(stored);
     }
 
-    /** Bytes of the payload as stored. */
+    /** The size of the stored payload in bytes. */
     public int storedSize() {
         return stored;
     }
 
-    /** Bytes of the payload when decompressed. */
+    /** The size of the plain payload in bytes. */
     public int plainSize() {
         return plain;
     }
 
-    /** The partition that the block bears, or {@link BlockHeader#NO_PARTITION}. */
+    /** The partition in the header, or {@link BlockHeader#NO_PARTITION}. */
     public int partition() {
         return partition;
     }
@@ -55,7 +55,7 @@ public abstract class BlockFields {
         return codec;
     }
 
-    /** The number of the block's dictionary, or 0; of a dictionary block, its own. */
+    /** The number of the dictionary that the block uses, or 0. In a dictionary block, the dictionary's own number. */
     public int dictionary() {
         return dictionary;
     }

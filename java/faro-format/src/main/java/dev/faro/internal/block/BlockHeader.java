@@ -1,17 +1,20 @@
 package dev.faro.internal.block;
 
-/** The 24 bytes before the payload of every block: where the fields are, and what follows from the sizes (BLK-1). */
+/**
+ * The 24 bytes before the payload of every block (BLK-1): the offsets of the fields, and the sizes that follow from
+ * them.
+ */
 public final class BlockHeader {
-    /** Bytes of a block's header. */
+    /** The size of a block header in bytes. */
     public static final int SIZE = 24;
     /** The partition of shared blocks and metadata: FFFFFFFF as an int. */
     public static final int NO_PARTITION = -1;
 
-    // Where the fields begin, in bytes from the beginning of the block.
+    // The offsets of the fields from the beginning of the block, in bytes.
     static final int STORED_SIZE = 0;
     static final int PLAIN_SIZE = 4;
     static final int PARTITION = 8;
-    /** Where the block's number in its stream begins. */
+    /** The offset of the sequence. */
     public static final int SEQUENCE = 12;
     static final int KIND = 16;
     static final int CODEC = 17;
@@ -25,7 +28,7 @@ public final class BlockHeader {
         return (size + 7) & ~7L;
     }
 
-    /** The bytes in the file of a block with that stored size, header and padding included (BLK-1). */
+    /** The size in the file of a block with this stored size, with header and padding (BLK-1). */
     public static long sizeInFile(long storedSize) {
         return SIZE + pad8(storedSize);
     }

@@ -15,13 +15,13 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * Reads and checks the blocks of one file, one at a time, in the order of BLK-7, which includes BLK-4 and BLK-5.
- * The fields are those of the block that was read last. One per owner; not for several threads at once.
+ * Reads and checks the blocks of one file, one at a time, in the order of BLK-7, which includes BLK-4 and BLK-5. The
+ * fields are those of the last block. Not safe for use by several threads at once.
  */
 public final class BlockReader extends BlockFields {
-    /** Expect whatever partition the block bears. */
+    /** Accepts any partition. */
     public static final int ANY_PARTITION = -2;
-    /** Expect whatever sequence the block bears. */
+    /** Accepts any sequence. */
     public static final Sequence ANY_SEQUENCE = new Sequence(-1, -1);
 
     private final InputFile file;
@@ -29,7 +29,7 @@ public final class BlockReader extends BlockFields {
     private final boolean verify;
     private final ByteSource source;
     private final BlockChecksum checksum;
-    /** What blocks may name; null in a file without the reader feature. */
+    /** The dictionaries that blocks may use; null in a file without the reader feature. */
     private Dictionaries dictionaries;
     private ByteBuffer bytes;
     private int at;
@@ -42,112 +42,113 @@ public final class BlockReader extends BlockFields {
         this.checksum = new BlockChecksum(fileId);
     }
 
-    /** For partition blocks. Without {@code verify} their checksums are passed over (INT-7). */
+    /** Makes a reader of partition blocks. Without {@code verify} it does not verify their checksums (INT-7). */
     public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify) {
         return new BlockReader(file, fileId, limits, verify, new FileWindow(file, true));
     }
 
-    /** For partition blocks whose bytes come from somewhere else than straight from the file. */
+    /** Makes a reader of partition blocks that takes their bytes from {@code source}. */
     public static BlockReader ofExtents(InputFile file, UUID fileId, Limits limits, boolean verify, ByteSource source) {
         return new BlockReader(file, fileId, limits, verify, source);
     }
 
-    /** For metadata blocks, and for walks over all blocks of a file. */
+    /** Makes a reader of metadata blocks, also for walks over all blocks of a file. */
     public static BlockReader ofMetadata(InputFile file, UUID fileId, Limits limits) {
         return new BlockReader(file, fileId, limits, true, new FileWindow(file, false));
     }
 
     /**
-     * Says what dictionaries the blocks may name; without this call the file has none, and not the feature either.
+     * Sets the dictionaries that blocks may use. Without this call the file is read as one without the reader feature
+     * {@code dictionaries}.
      *
-     * @param of null for a file without the reader feature {@code dictionaries}
+     * @param of null for a file without the reader feature
      */
     public BlockReader with(Dictionaries of) {
         dictionaries = of;
         return this;
     }
 
-    /** Forgets bytes that were read ahead, since the file may have changed. */
+    /** Discards bytes that were read ahead, because the file may have changed. */
     public void refresh() {
         source.clear();
     }
 
-    /** Whether bytes 16 to 23 of the block at {@code from} are zero; they are in the file. */
+    /** Whether bytes 16 to 23 of the block at {@code from} are zero. The caller has checked that the file has them. */
     public boolean seemsZero(long from, long aheadEnd) throws FaroException {
         int index = source.ensure(from, BlockHeader.SIZE, aheadEnd);
         return source.buffer().getLong(index + BlockHeader.KIND) == 0;
     }
 
     /**
-     * Reads the block at {@code from} within [from, end) and makes the checks 1 to 11. In a place for both metadata
-     * and data, what is expected is expected of metadata alone (FOL-4).
+     * Reads the block at {@code from} within [from, end) and makes the checks 1 to 11. In a context that allows both
+     * metadata and data, the expected partition and sequence apply to metadata only (FOL-4).
      *
-     * @param aheadEnd bytes up to here may be read in the same go
-     * @param expectedPartition its number, {@link BlockHeader#NO_PARTITION} or {@link #ANY_PARTITION}
+     * @param aheadEnd bytes before this offset may be read with the same system call
+     * @param expectedPartition the number of a partition, {@link BlockHeader#NO_PARTITION} or {@link #ANY_PARTITION}
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public void read(
-            long from, long end, long aheadEnd, Context place, int expectedPartition, Sequence expectedSequence)
+            long from, long end, long aheadEnd, Context context, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
-        read(from, end, aheadEnd, place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
+        read(from, end, aheadEnd, context, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
     }
 
-    /** The same, with what {@link Sequence} has, for who reads millions of blocks. */
+    /** The same, with the parts of a {@link Sequence}, so that reading millions of blocks makes no objects. */
     public void read(
-            long from, long end, long aheadEnd, Context place, int expectedPartition, long exactly, long above)
+            long from, long end, long aheadEnd, Context context, int expectedPartition, long exactly, long above)
             throws FaroException {
         long storedSize = claim(from, end, aheadEnd);
         if (BlockHeader.sizeInFile(storedSize) > end - from) {
             throw fault(ErrorCode.MALFORMED_BLOCK, 0, "a block of at most " + (end - from) + " bytes",
                     BlockHeader.sizeInFile(storedSize));
         }
-        load(storedSize, aheadEnd, place);
-        if (verify || place.metadata()) {
+        load(storedSize, aheadEnd, context);
+        if (verify || context.metadata()) {
             int computed = computeChecksum();
             if (computed != givenChecksum()) {
                 throw checksumFault(computed);
             }
         }
-        checkFields(place);
-        checkPosition(place, expectedPartition, exactly, above);
+        checkFields(context);
+        checkPosition(context, expectedPartition, exactly, above);
         checkPadding();
     }
 
     /**
-     * Reads a block of a file that may grow (FOL-2), as {@link #read} in a place for metadata. What looks like a block
-     * that is being appended must have a header that could stand here, before its size is believed.
+     * Reads a block of a file that may grow (FOL-2), as {@link #read} does in a context for metadata. If the block
+     * seems to be incomplete, its header must be valid in this context before its size is believed.
      *
-     * @param size of the file, now
-     * @param behind bytes that may follow a block that is torn all the same (REP-1)
-     * @return false if the block is not yet there
+     * @param size the current size of the file
+     * @param following the number of bytes that may follow a block that is incomplete nevertheless (REP-1)
+     * @return false if the block is not complete yet
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public boolean readIfThere(
-            long from, long size, int behind, Context place, int expectedPartition, Sequence expectedSequence)
+            long from, long size, int following, Context context, int expectedPartition, Sequence expectedSequence)
             throws FaroException {
         if (size - from < BlockHeader.SIZE) {
             return false;
         }
         long storedSize = claim(from, size, size);
-        checkDictionaryCount(place);
+        checkDictionaryCount(context);
         long left = size - from - BlockHeader.sizeInFile(storedSize);
         boolean there = false;
         if (left < 0) {
-            checkStoredSize(storedSize, place);
+            checkStoredSize(storedSize, context);
         } else {
-            load(storedSize, size, place);
+            load(storedSize, size, context);
             int computed = computeChecksum();
             there = computed == givenChecksum();
             if (!there && left > 0) {
-                // Where more follows, the checksum is asked first: it is the fault, whatever else is wrong.
-                if (left > behind || !couldStand(place, expectedPartition, expectedSequence)) {
+                // If more bytes follow, a wrong checksum is reported before any other fault.
+                if (left > following || !isAllowed(context, expectedPartition, expectedSequence)) {
                     throw checksumFault(computed);
                 }
                 return false;
             }
         }
-        checkFields(place);
-        checkPosition(place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
+        checkFields(context);
+        checkPosition(context, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
         if (there) {
             checkPadding();
         }
@@ -155,17 +156,17 @@ public final class BlockReader extends BlockFields {
     }
 
     /** Whether the checks 5 to 10 pass. */
-    private boolean couldStand(Context place, int expectedPartition, Sequence expectedSequence) {
+    private boolean isAllowed(Context context, int expectedPartition, Sequence expectedSequence) {
         try {
-            checkFields(place);
-            checkPosition(place, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
+            checkFields(context);
+            checkPosition(context, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
             return true;
         } catch (FaroException e) {
             return false;
         }
     }
 
-    /** Check 1, and what the header says of the block's size. */
+    /** Makes check 1, and returns the stored size that the header claims. */
     private long claim(long from, long end, long aheadEnd) throws FaroException {
         offset = from;
         if (end - from < BlockHeader.SIZE) {
@@ -176,7 +177,7 @@ public final class BlockReader extends BlockFields {
         return bytes.getInt(at + BlockHeader.STORED_SIZE) & 0xFFFFFFFFL;
     }
 
-    /** Whether the block at {@code from} claims to be a dictionary, where its header is there. */
+    /** Whether the block at {@code from} claims to be a dictionary; false if its header is incomplete. */
     public boolean claimsDictionary(long from, long end) throws FaroException {
         if (dictionaries == null || end - from < BlockHeader.SIZE) {
             return false;
@@ -186,31 +187,32 @@ public final class BlockReader extends BlockFields {
     }
 
     /**
-     * DIC-5: refuses a block that claims to be a dictionary, before anything else of it is looked at, when the file has
-     * as many as it may have.
+     * Refuses a block that claims to be a dictionary if the file has as many as it may have (DIC-5). This comes before
+     * all other checks of the block.
      */
-    public void checkDictionaryCount(Context place) throws FaroException {
-        boolean claims = place.dictionary() && (bytes.get(at + BlockHeader.KIND) & 0xFF) == BlockKind.DICTIONARY;
+    public void checkDictionaryCount(Context context) throws FaroException {
+        boolean claims = context.dictionary() && (bytes.get(at + BlockHeader.KIND) & 0xFF) == BlockKind.DICTIONARY;
         if (claims && dictionaries != null && dictionaries.before(offset) >= limits.maxDictionaries()) {
-            throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "at most " + limits.maxDictionaries() + " dictionaries", "one more");
+            throw fault(
+                    ErrorCode.LIMIT_EXCEEDED, 0, "at most " + limits.maxDictionaries() + " dictionaries", "one more");
         }
     }
 
-    /** Check 3. */
-    private void checkStoredSize(long storedSize, Context place) throws FaroException {
+    /** Makes check 3. */
+    private void checkStoredSize(long storedSize, Context context) throws FaroException {
         kind = bytes.get(at + BlockHeader.KIND) & 0xFF;
-        boolean metadata = place.metadata() && (!place.data() || BlockKind.isMetadata(kind));
-        long most = kind == BlockKind.DICTIONARY && place.dictionary() ? limits.maxDictionarySize()
+        boolean metadata = context.metadata() && (!context.data() || BlockKind.isMetadata(kind));
+        long max = kind == BlockKind.DICTIONARY && context.dictionary() ? limits.maxDictionarySize()
                 : metadata ? limits.maxMessageSize() : limits.maxBlockSize();
-        if (storedSize > most) {
-            throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "a stored size of at most " + most, storedSize);
+        if (storedSize > max) {
+            throw fault(ErrorCode.LIMIT_EXCEEDED, 0, "a stored size of at most " + max, storedSize);
         }
         stored = (int) storedSize;
     }
 
-    /** Check 3, and the whole block into the window. */
-    private void load(long storedSize, long aheadEnd, Context place) throws FaroException {
-        checkStoredSize(storedSize, place);
+    /** Makes check 3, and loads the whole block into the window. */
+    private void load(long storedSize, long aheadEnd, Context context) throws FaroException {
+        checkStoredSize(storedSize, context);
         at = source.ensure(offset, (int) BlockHeader.sizeInFile(storedSize), aheadEnd);
         bytes = source.buffer();
     }
@@ -227,9 +229,9 @@ public final class BlockReader extends BlockFields {
         return fault(ErrorCode.CHECKSUM, 0, Checksum.stored(givenChecksum()), Checksum.computed(computed));
     }
 
-    /** Checks 5 to 8; at once for plain data in an extent, which nearly all blocks are. */
-    private void checkFields(Context place) throws FaroException {
-        if (place == Context.EXTENT && bytes.getInt(at + BlockHeader.KIND) == 0) {
+    /** Makes checks 5 to 8. Plain data in an extent, which nearly all blocks are, takes a short cut. */
+    private void checkFields(Context context) throws FaroException {
+        if (context == Context.EXTENT && bytes.getInt(at + BlockHeader.KIND) == 0) {
             plain = bytes.getInt(at + BlockHeader.PLAIN_SIZE);
             if (plain == stored && plain > 0 && plain <= limits.maxPlainSize()) {
                 kind = BlockKind.DATA;
@@ -240,15 +242,16 @@ public final class BlockReader extends BlockFields {
         }
         dictionary = bytes.getShort(at + BlockHeader.DICTIONARY) & 0xFFFF;
         if (dictionary != 0 && dictionaries == null) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "no dictionary without the feature", dictionary);
+            throw fault(
+                    ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "no dictionary without the feature", dictionary);
         }
         kind = bytes.get(at + BlockHeader.KIND) & 0xFF;
         int lastKnown = dictionaries == null ? BlockKind.SCHEMA : BlockKind.DICTIONARY;
-        if (place.metadata() && kind > lastKnown && kind < BlockKind.FIRST_SKIPPABLE) {
+        if (context.metadata() && kind > lastKnown && kind < BlockKind.FIRST_SKIPPABLE) {
             throw fault(ErrorCode.UNSUPPORTED_FEATURE, BlockHeader.KIND, "a known kind of metadata", kind);
         }
-        if (!place.allows(kind)) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.KIND, "a kind that may stand here", kind);
+        if (!context.allows(kind)) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.KIND, "a kind that is allowed here", kind);
         }
         codec = bytes.get(at + BlockHeader.CODEC) & 0xFF;
         if (codec > Decoder.ZSTD) {
@@ -258,45 +261,51 @@ public final class BlockReader extends BlockFields {
             throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.CODEC, "codec none", codec);
         }
         if (dictionary != 0 && codec != Decoder.ZSTD && kind != BlockKind.DICTIONARY) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "a dictionary with Zstandard only", dictionary);
+            throw fault(
+                    ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "no dictionary without Zstandard", dictionary);
         }
         long plainSize = bytes.getInt(at + BlockHeader.PLAIN_SIZE) & 0xFFFFFFFFL;
         if (codec == Decoder.NONE ? plainSize != stored : plainSize <= stored) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.PLAIN_SIZE, "a plain size that fits the stored size " + stored, plainSize);
+            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.PLAIN_SIZE,
+                    "a plain size that fits the stored size " + stored, plainSize);
         }
         if (kind == BlockKind.DATA && plainSize == 0) {
             throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.PLAIN_SIZE, "a data block that is not empty", 0);
         }
         if (!BlockKind.isMetadata(kind) && plainSize > limits.maxPlainSize()) {
-            throw fault(ErrorCode.LIMIT_EXCEEDED, BlockHeader.PLAIN_SIZE, "a plain size of at most " + limits.maxPlainSize(), plainSize);
+            throw fault(ErrorCode.LIMIT_EXCEEDED, BlockHeader.PLAIN_SIZE,
+                    "a plain size of at most " + limits.maxPlainSize(), plainSize);
         }
         plain = (int) plainSize;
     }
 
-    /** Checks 9 and 10. */
-    private void checkPosition(Context place, int expectedPartition, long exactly, long above) throws FaroException {
+    /** Makes checks 9 and 10. */
+    private void checkPosition(Context context, int expectedPartition, long exactly, long above) throws FaroException {
         partition = bytes.getInt(at + BlockHeader.PARTITION);
         sequence = bytes.getInt(at + BlockHeader.SEQUENCE) & 0xFFFFFFFFL;
-        if (place.metadata() && !BlockKind.isMetadata(kind)) {
+        if (context.metadata() && !BlockKind.isMetadata(kind)) {
             checkDictionary();
             return;
         }
         if (expectedPartition != ANY_PARTITION && partition != expectedPartition) {
-            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION, "partition " + Integer.toUnsignedString(expectedPartition),
+            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION,
+                    "partition " + Integer.toUnsignedString(expectedPartition),
                     Integer.toUnsignedString(partition));
         }
         if (!Sequence.holds(exactly, above, sequence)) {
-            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.SEQUENCE, new Sequence(exactly, above).toString(), sequence);
+            String expected = new Sequence(exactly, above).toString();
+            throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.SEQUENCE, expected, sequence);
         }
         checkDictionary();
     }
 
-    /** Check 10b. */
+    /** Makes check 10b. */
     private void checkDictionary() throws FaroException {
         if (kind == BlockKind.DICTIONARY) {
             int number = dictionaries.before(offset) + 1;
             if (dictionary != number) {
-                throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.DICTIONARY, "a dictionary of number " + number, dictionary);
+                throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.DICTIONARY,
+                        "dictionary number " + number, dictionary);
             }
         } else if (dictionary != 0 && dictionary > dictionaries.before(offset)) {
             throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.DICTIONARY,
@@ -306,7 +315,8 @@ public final class BlockReader extends BlockFields {
 
     private void checkPadding() throws FaroException {
         int size = (int) BlockHeader.sizeInFile(stored);
-        // The last eight bytes of the block, without those of the payload; a shift by 64 would be one by 0.
+        // The last eight bytes of the block without those of the payload. Java would take a shift by 64 as a shift by
+        // 0.
         if (size - BlockHeader.SIZE == stored || bytes.getLong(at + size - 8) >>> 8 * (stored & 7) == 0) {
             return;
         }
@@ -317,38 +327,39 @@ public final class BlockReader extends BlockFields {
         }
     }
 
-    /** A fault of the block read last, at a distance from its beginning. */
+    /** Makes a fault of the last block, at a distance in bytes from its beginning. */
     public FaroException fault(ErrorCode code, long distance, String expected, Object found) {
         return file.fault(code, offset + distance, expected, found);
     }
 
     /**
-     * The last check of DIC-4, of a dictionary block that was read.
+     * Makes the last check of DIC-4 on the last block, which is a dictionary block.
      *
      * @throws FaroException {@code malformed-block}
      */
     public void checkDictionaryBytes() throws FaroException {
         if (!DictionaryDigest.isDictionary(storedPayload())) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.SIZE, "8 bytes or more that begin with 37 A4 30 EC", "other bytes");
+            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.SIZE,
+                    "8 bytes or more that begin with 37 A4 30 EC", "other bytes");
         }
     }
 
-    /** The file that is read. */
+    /** The file that this reads. */
     public InputFile file() {
         return file;
     }
 
-    /** The payload as stored, a view of memory that the next read changes; little-endian. */
+    /** The stored payload as a little-endian view, which is valid until the next read. */
     public ByteBuffer storedPayload() {
         return bytes.slice(at + BlockHeader.SIZE, stored).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
-     * The plain payload, check 12: for codec none the view of {@link #storedPayload}, else memory of the decoder that
-     * its next use changes.
+     * The plain payload, after check 12. For codec {@code none} it is the view of {@link #storedPayload}; otherwise it
+     * is in the decoder's memory, and valid until the decoder's next use.
      *
-     * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD), or a fault of the block's dictionary
-     *     (DIC-6)
+     * @throws FaroException {@code malformed-block} or {@code limit-exceeded} (COD), or a fault of the block's
+     *     dictionary (DIC-6)
      */
     public ByteBuffer plainPayload(Decoder decoder) throws FaroException {
         ByteBuffer payload = storedPayload();
@@ -365,10 +376,10 @@ public final class BlockReader extends BlockFields {
     }
 
     /**
-     * Checks that a plain payload is what the file's framing says (FRM-5).
+     * Checks that a plain payload has the file's framing (FRM-5).
      *
-     * @param payload what {@link #plainPayload} returned for this block
-     * @return records of the block; 0 for an event, and with another framing than records
+     * @param payload the result of {@link #plainPayload} for this block
+     * @return the number of records in the block; 0 for an event, and with another framing than records
      * @throws FaroException {@code malformed-block}
      */
     public long countRecords(ByteBuffer payload, Framing framing) throws FaroException {
@@ -387,7 +398,7 @@ public final class BlockReader extends BlockFields {
         return records;
     }
 
-    /** The message that the block carries, in memory of its own; little-endian. */
+    /** A copy of the message that the block contains; little-endian. */
     public ByteBuffer message() {
         ByteBuffer copy = ByteBuffer.allocate(stored).order(ByteOrder.LITTLE_ENDIAN);
         return copy.put(0, bytes, at + BlockHeader.SIZE, stored);

@@ -3,21 +3,20 @@ package dev.faro.internal.block;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
-/** Writes the header and the padding around a payload that stands in its place. One per owner. */
+/** Writes the header and the padding around a payload that is already in the buffer. Not for several threads. */
 public final class BlockSeal {
     private final BlockChecksum checksum;
 
-    /** For the blocks of one file. */
+    /** Makes a seal for the blocks of one file. */
     public BlockSeal(UUID fileId) {
         checksum = new BlockChecksum(fileId);
     }
 
     /**
-     * Makes a block of the payload that stands at {@code at + 24} in a little-endian buffer, which has room for the
-     * padding.
+     * Makes a block of the payload at {@code at + 24} in a little-endian buffer, which must have room for the padding.
      *
      * @param dictionary the number of the block's dictionary, or 0
-     * @return the block's bytes in the file
+     * @return the size of the block in the file, in bytes
      */
     public int seal(ByteBuffer bytes, int at, int storedSize, int plainSize, int partition, long sequence, int kind,
             int codec, int dictionary) {

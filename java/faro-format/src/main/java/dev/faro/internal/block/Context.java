@@ -3,29 +3,29 @@ package dev.faro.internal.block;
 import dev.faro.BlockKind;
 
 /**
- * Where a block stands, which says what kinds it may have (BLK-7, check 6; CTX-1 to CTX-3).
+ * The context of a block, which says what kinds it may have (BLK-7, check 6; CTX-1 to CTX-3).
  *
  * @param data whether data and events are allowed
  * @param region whether region messages are allowed
  * @param footer whether footer messages are allowed
  * @param schema whether schema messages are allowed
  * @param dictionary whether dictionaries are allowed
- * @param skippable whether metadata that may be skipped is allowed
+ * @param skippable whether metadata that a reader may skip is allowed
  */
 public record Context(
         boolean data, boolean region, boolean footer, boolean schema, boolean dictionary, boolean skippable) {
     /** An own or shared extent. */
     public static final Context EXTENT = new Context(true, false, false, false, false, false);
-    /** Where a region message must stand. */
+    /** Only a region message. */
     public static final Context REGION = new Context(false, true, false, false, false, false);
-    /** Where a footer message must stand. */
+    /** Only a footer message. */
     public static final Context FOOTER = new Context(false, false, true, false, false, false);
-    /** Where a schema message must stand. */
+    /** Only a schema message. */
     public static final Context SCHEMA = new Context(false, false, false, true, false, false);
-    /** Where a dictionary must stand. */
+    /** Only a dictionary. */
     public static final Context DICTIONARY = new Context(false, false, false, false, true, false);
 
-    /** Whether metadata may stand here. */
+    /** Whether any metadata is allowed. */
     boolean metadata() {
         return region || footer || schema || dictionary || skippable;
     }

@@ -3,22 +3,22 @@ package dev.faro.internal.block;
 import dev.faro.FaroException;
 import dev.faro.codec.DictionaryDigest;
 
-/** The dictionaries that the blocks of a file with the reader feature {@code dictionaries} may name (DIC). */
+/** The dictionaries that blocks may use in a file with the reader feature {@code dictionaries} (DIC). */
 public interface Dictionaries {
-    /** How many stand in the file before an offset: a block there may name these. */
+    /** The number of dictionaries before an offset in the file. A block there may use these. */
     int before(long offset);
 
     /**
-     * A dictionary that stands in the file.
+     * Returns a dictionary of the file.
      *
-     * @throws FaroException its first fault (DIC-6)
+     * @throws FaroException the dictionary's first fault (DIC-6)
      */
     DictionaryDigest digest(int number) throws FaroException;
 
     /**
-     * Those of places where only blocks without plain payloads stand: so many are before each.
+     * Dictionaries for a walk over blocks that are not decoded, such as metadata: only their number is known.
      *
-     * @param count how many
+     * @param count the number of dictionaries before the current block
      */
     static Dictionaries counted(java.util.function.IntSupplier count) {
         return new Dictionaries() {

@@ -5,11 +5,11 @@ import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A stretch of a file in memory, moved forward by positioned reads that take more than was asked for. */
+/** A part of a file in memory. It moves forward by positioned reads, which read ahead. */
 final class FileWindow implements ByteSource {
-    /** Bytes of one read, as far as there are so many to read. */
+    /** The size of one read in bytes, if the file has that many. */
     private static final int READ_AHEAD = 256 << 10;
-    private static final int LEAST = 4 << 10;
+    private static final int MIN_CAPACITY = 4 << 10;
 
     private final InputFile file;
     private final boolean direct;
@@ -61,7 +61,7 @@ final class FileWindow implements ByteSource {
     }
 
     private ByteBuffer allocate(int wanted) {
-        int capacity = Math.max(wanted, LEAST);
+        int capacity = Math.max(wanted, MIN_CAPACITY);
         ByteBuffer bytes = direct ? ByteBuffer.allocateDirect(capacity) : ByteBuffer.allocate(capacity);
         return bytes.order(ByteOrder.LITTLE_ENDIAN);
     }

@@ -2,15 +2,15 @@ package dev.faro.internal.block;
 
 import java.nio.ByteBuffer;
 
-/** What a reader checks of plain payloads (FRM). */
+/** Checks of plain payloads (FRM). */
 public final class Payloads {
     private Payloads() {}
 
     /**
-     * Counts the records of a data block's payload (FRM-2).
+     * Counts the records in a data block's payload (FRM-2).
      *
-     * @param payload little-endian, from 0 to its limit
-     * @return the count, or -1 if the payload is not whole records
+     * @param payload little-endian, read from 0 to its limit
+     * @return the number of records, or -1 if the payload does not consist of whole records
      */
     public static long countRecords(ByteBuffer payload) {
         long count = 0;
@@ -30,9 +30,9 @@ public final class Payloads {
     }
 
     /**
-     * Whether bytes begin like an encapsulated Arrow message (FRM-4).
+     * Whether the bytes begin as an encapsulated Arrow message does (FRM-4).
      *
-     * @param bytes little-endian, from 0 to its limit
+     * @param bytes little-endian, read from 0 to its limit
      */
     public static boolean isArrowMessage(ByteBuffer bytes) {
         if (bytes.limit() < 8 || bytes.getInt(0) != -1) {

@@ -1,10 +1,10 @@
 package dev.faro.internal.block;
 
 /**
- * What is known of a block's sequence (BLK-3).
+ * What a reader expects of a block's sequence (BLK-3).
  *
- * @param exactly its number, or -1 if that is not known
- * @param above its number is above this, too; -1 for any number
+ * @param exactly the sequence, or -1 if it is not known
+ * @param above the sequence must be above this as well; -1 allows any
  */
 public record Sequence(long exactly, long above) {
     /** Exactly this number. */
@@ -17,12 +17,12 @@ public record Sequence(long exactly, long above) {
         return new Sequence(-1, number);
     }
 
-    /** Exactly this number, which another count must come to as well; else none is right. */
+    /** Exactly this number, if the count agrees; otherwise no sequence is right. */
     public static Sequence both(long number, long counted) {
         return number == counted ? exactly(number) : new Sequence(number, Long.MAX_VALUE);
     }
 
-    /** Whether a number is as expected. */
+    /** Whether a sequence is as expected. */
     public boolean holds(long number) {
         return holds(exactly, above, number);
     }

@@ -3,10 +3,10 @@ package dev.faro.internal.bytes;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 
-/** Makes the faults of one file, whose role and path it knows (ERR-2). */
+/** Makes faults of one file, with its role and path (ERR-2). */
 public interface Faults {
     /**
-     * A fault of this file.
+     * Makes a fault of this file.
      *
      * @param offset in bytes from the beginning of the file
      * @param expected what a valid file has there

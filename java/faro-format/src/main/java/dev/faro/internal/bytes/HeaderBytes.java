@@ -10,17 +10,17 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * The bytes of a {@link FileHeader}: parsing, encoding, and the checks of its fields (HDR-1 to HDR-5, FIL-3). What has no
- * meaning yet is written as zero (INT-5).
+ * The bytes of a {@link FileHeader}: parsing, encoding, and the checks of its fields (HDR-1 to HDR-5, FIL-3). Fields
+ * without a meaning are written as zero (INT-5).
  */
 public final class HeaderBytes {
     private static final long MAGIC = 0x1A0A0D4F52414689L;
-    /** The magic of a tail: every byte of the header's magic, complemented. */
+    /** The magic of a tail: the complement of the header's magic. */
     static final long TAIL_MAGIC = ~MAGIC;
     private static final int MAJOR = 1;
     private static final int MANIFEST = 4;
 
-    // Where the fields begin (HDR-1); the magic is at 0.
+    // The offsets of the fields (HDR-1); the magic is at 0.
     private static final int KIND = 8;
     private static final int VERSION_MAJOR = 9;
     private static final int VERSION_MINOR = 10;
@@ -38,9 +38,10 @@ public final class HeaderBytes {
     private HeaderBytes() {}
 
     /**
-     * Checks and parses a header in the order of HDR-1.
+     * Checks and parses a header, in the order of HDR-1.
      *
-     * @param start the first 64 bytes of the file, or the whole file if it is shorter; little-endian, from 0 to its limit
+     * @param start the first 64 bytes of the file, or the whole file if it is shorter; little-endian, read from 0 to
+     *     its limit
      * @throws FaroException the first check that fails
      */
     public static FileHeader parse(ByteBuffer start, Faults faults) throws FaroException {
@@ -61,7 +62,7 @@ public final class HeaderBytes {
         int given = Math.min(start.limit(), 8);
         for (int i = 0; i < given; i++) {
             if (start.get(i) != (byte) (MAGIC >>> (8 * i))) {
-                // If only bytes after the first five differ, a transfer in text mode changed line ends.
+                // If the first five bytes are right, a transfer in text mode probably changed line ends.
                 String found = i > 4 ? "line ends changed, as by a text-mode transfer" : "byte " + i + " differs";
                 throw faults.fault(ErrorCode.NOT_FARO, 0, "the magic 89 46 41 52 4F 0D 0A 1A", found);
             }
@@ -73,7 +74,7 @@ public final class HeaderBytes {
         check(major == MAJOR, faults, ErrorCode.UNSUPPORTED_VERSION, VERSION_MAJOR, "version 1", major);
         int readerFeatures = bytes.getInt(READER_FEATURES);
         check((readerFeatures & ~(FileHeader.SELECTIVE | FileHeader.DICTIONARIES)) == 0, faults,
-                ErrorCode.UNSUPPORTED_FEATURE, READER_FEATURES, "no reader feature but selective and dictionaries",
+                ErrorCode.UNSUPPORTED_FEATURE, READER_FEATURES, "no reader features except selective and dictionaries",
                 hex(readerFeatures));
         int number = bytes.get(KIND) & 0xFF;
         check(number != MANIFEST, faults, ErrorCode.UNSUPPORTED_FEATURE, KIND, "kind 1, 2 or 3", "a manifest");
@@ -87,7 +88,7 @@ public final class HeaderBytes {
                 "1 to 2^28", count);
         long first = bytes.getInt(FIRST_PARTITION) & 0xFFFFFFFFL;
         check(first + count <= FileHeader.MAX_PARTITIONS, faults, ErrorCode.MALFORMED_HEADER, FIRST_PARTITION,
-                "at most 2^28 less " + count, first);
+                "at most 2^28 - " + count, first);
         int reserved = bytes.getInt(RESERVED);
         check(reserved == 0, faults, ErrorCode.MALFORMED_HEADER, RESERVED, "zero", hex(reserved));
         ByteBuffer id = bytes.duplicate().order(ByteOrder.BIG_ENDIAN);
@@ -119,7 +120,7 @@ public final class HeaderBytes {
     }
 
     /**
-     * Whether bytes begin as a header does, sound or not.
+     * Whether the bytes begin with the magic and have the size of a header, which may be damaged.
      *
      * @param start the first bytes of a file; little-endian
      */
@@ -127,13 +128,13 @@ public final class HeaderBytes {
         return start.limit() >= FileHeader.SIZE && start.getLong(0) == MAGIC;
     }
 
-    /** The first four bytes of the file_id of what {@link #looksLike} a header, as a big-endian number. */
+    /** The first four bytes of the file_id, as a big-endian number, of bytes that {@link #looksLike} accepts. */
     public static int fileIdStart(ByteBuffer start) {
         return Integer.reverseBytes(start.getInt(FILE_ID));
     }
 
     /**
-     * Checks that two headers are of one output (FIL-3).
+     * Checks that two headers belong to one output (FIL-3).
      *
      * @param dataFile makes the faults of the data file
      * @throws FaroException {@code mismatched-pair} in the data file, at the field that differs
@@ -151,13 +152,13 @@ public final class HeaderBytes {
     }
 
     private static void same(Faults dataFile, long offset, Object data, Object index) throws FaroException {
-        check(data.equals(index), dataFile, ErrorCode.MISMATCHED_PAIR, offset, index + " as in the index", data);
+        check(data.equals(index), dataFile, ErrorCode.MISMATCHED_PAIR, offset, index + ", as in the index file", data);
     }
 
     /**
-     * Checks that a file is of one kind (OPN-1).
+     * Checks that a file is of the expected kind (OPN-1).
      *
-     * @throws FaroException {@code mismatched-pair} at 8
+     * @throws FaroException {@code mismatched-pair} at offset 8
      */
     public static void checkKind(FileHeader header, FileKind kind, Faults faults) throws FaroException {
         check(header.kind() == kind, faults, ErrorCode.MISMATCHED_PAIR, KIND, "kind " + kind.number(),
@@ -165,9 +166,9 @@ public final class HeaderBytes {
     }
 
     /**
-     * Refuses to rewrite a file with a writer feature that this library does not know; it knows none (HDR-4).
+     * Refuses to rewrite a file with a writer feature that this library does not know. It knows none (HDR-4).
      *
-     * @throws FaroException {@code unsupported-feature} at 20
+     * @throws FaroException {@code unsupported-feature} at offset 20
      */
     public static void checkRewritable(FileHeader header, Faults faults) throws FaroException {
         check(header.writerFeatures() == 0, faults, ErrorCode.UNSUPPORTED_FEATURE, WRITER_FEATURES,

@@ -8,23 +8,23 @@ import java.nio.ByteOrder;
 /**
  * The 24 bytes at the end of a finished file (TAIL-1).
  *
- * @param footerOffset where the footer block begins, an unsigned value that is not checked yet
- * @param footerSize stored size of the footer block
+ * @param footerOffset the offset of the footer block, an unsigned value that is not checked yet
+ * @param footerSize the stored size of the footer block in bytes
  */
 public record Tail(long footerOffset, long footerSize) {
-    /** Bytes of a tail. */
+    /** The size of a tail in bytes. */
     public static final int SIZE = 24;
 
-    // Where the fields begin (TAIL-1).
+    // The offsets of the fields (TAIL-1).
     private static final int FOOTER_OFFSET = 0;
     private static final int FOOTER_SIZE = 8;
     private static final int CHECKSUM = 12;
     private static final int MAGIC = 16;
 
     /**
-     * Whether bytes end with the magic of a tail.
+     * Whether the bytes end with the magic of a tail.
      *
-     * @param bytes 24 of them, little-endian
+     * @param bytes 24 bytes, little-endian
      */
     public static boolean hasMagic(ByteBuffer bytes) {
         return bytes.getLong(MAGIC) == HeaderBytes.TAIL_MAGIC;
@@ -33,9 +33,9 @@ public record Tail(long footerOffset, long footerSize) {
     /**
      * Checks and parses a tail (TAIL-1).
      *
-     * @param bytes 24 of them, little-endian, from 0 to the limit
-     * @param offset where they begin in the file
-     * @throws FaroException {@code checksum} if they are damaged, the magic included
+     * @param bytes 24 bytes, little-endian, from 0 to the limit
+     * @param offset the offset of the bytes in the file
+     * @throws FaroException {@code checksum} if any byte is damaged, the magic included
      */
     public static Tail parse(ByteBuffer bytes, long offset, Faults faults) throws FaroException {
         int stored = bytes.getInt(CHECKSUM);

@@ -9,7 +9,7 @@ import dev.faro.internal.reader.OutputReader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.ByteBuffer;
 
-/** An output that may still be written (FOL): {@link #poll} makes the regions readable that were committed since. */
+/** An output that may still be written (FOL). {@link #poll} makes the regions readable that were committed since. */
 public final class GrowingReader extends OutputReader {
     private final Walk walk;
     private final ByteBuffer schema;
@@ -24,7 +24,7 @@ public final class GrowingReader extends OutputReader {
     }
 
     /**
-     * Opens an output whose files are open; they are closed if it fails.
+     * Opens an output from its open files. If this fails, it closes them.
      *
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}
      */
@@ -41,7 +41,7 @@ public final class GrowingReader extends OutputReader {
      * Looks for regions that were committed since the last call.
      *
      * @return whether the file is finished
-     * @throws FaroException the first fault; regions before it are readable
+     * @throws FaroException the first fault; the regions before it are readable
      */
     public synchronized boolean poll() throws FaroException {
         try {
@@ -57,7 +57,7 @@ public final class GrowingReader extends OutputReader {
         return finished;
     }
 
-    /** Whether the file was finished when {@link #poll} last looked. */
+    /** Whether the file was finished at the last {@link #poll}. */
     public boolean isFinished() {
         return finished;
     }

@@ -21,9 +21,9 @@ import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
 
 /**
- * The walk over a file that may still grow, from one committed region to the next (FOL-2 to FOL-5; which kinds
- * are allowed where is CTX-1, hence SCH-2), for followers and for repair.
- * It goes on where it stopped. Not for several threads.
+ * The walk over a file that may still grow, from one committed region to the next (FOL-2 to FOL-5), for followers and
+ * for repair. CTX-1, and so SCH-2, says which kinds are allowed where. Each call continues where the last one stopped.
+ * Not for several threads.
  */
 public final class Walk {
     private final FileSet files;
@@ -37,15 +37,15 @@ public final class Walk {
     private long sequence;
     private long metadataEnd = FileHeader.SIZE;
     private long dataEnd = FileHeader.SIZE;
-    private boolean behindData;
+    private boolean afterData;
     private FooterMessage footer;
     private boolean finished;
 
     /**
-     * A walk that has not begun.
+     * Makes a walk at the beginning of the file.
      *
-     * @param repair whether to take damage at the very end for blocks that are not yet there, and to stop behind a
-     *     footer (REP-1, REP-4)
+     * @param repair whether damage at the very end counts as blocks that are not written yet, and the walk stops after
+     *     a footer (REP-1, REP-4)
      */
     public Walk(FileSet files, Limits limits, boolean repair) {
         this.files = files;
@@ -58,10 +58,10 @@ public final class Walk {
     }
 
     /**
-     * Checks that the schema is there, with framing arrow (FOL-1).
+     * Checks that the schema exists, with framing arrow (FOL-1).
      *
      * @return the encapsulated Arrow message, or null with other framings
-     * @throws FaroException {@code unfinished} if it is not there yet, or the check that fails
+     * @throws FaroException {@code unfinished} if there is no schema yet, or the check that fails
      */
     public ByteBuffer open() throws FaroException {
         if (header.framing() != Framing.ARROW) {
@@ -75,7 +75,7 @@ public final class Walk {
     }
 
     /**
-     * Goes as far as the file does.
+     * Walks to the end of the file as it is now.
      *
      * @throws FaroException the first fault; the next call finds it again
      */
@@ -90,9 +90,9 @@ public final class Walk {
     private boolean step() throws FaroException {
         boolean schema = header.framing() == Framing.ARROW && next == FileHeader.SIZE;
         boolean single = files.isSingle();
-        Context place = new Context(single, !single || behindData, !behindData, schema,
-                single && !behindData && header.hasDictionaries(), !behindData);
-        if (!read(index.size(), place)) {
+        Context context = new Context(single, !single || afterData, !afterData, schema,
+                single && !afterData && header.hasDictionaries(), !afterData);
+        if (!read(index.size(), context)) {
             return false;
         }
         int kind = blocks.kind();
@@ -105,23 +105,23 @@ public final class Walk {
             acceptFooter();
         }
         next = blocks.end();
-        behindData = !BlockKind.isMetadata(kind);
-        if (!behindData) {
+        afterData = !BlockKind.isMetadata(kind);
+        if (!afterData) {
             sequence++;
             metadataEnd = next;
         }
         return true;
     }
 
-    /** Reads the block at {@link #next}, or says that it is not yet there (FOL-2, REP-1). */
-    private boolean read(long size, Context place) throws FaroException {
+    /** Reads the block at {@link #next}; false if it is not complete yet (FOL-2, REP-1). */
+    private boolean read(long size, Context context) throws FaroException {
         if (size - next < BlockHeader.SIZE) {
             return false;
         }
         if (repair && blocks.seemsZero(next, size) && isZero(next + BlockHeader.SIZE, size)) {
             return false;
         }
-        return blocks.readIfThere(next, size, repair ? Tail.SIZE : 0, place, BlockHeader.NO_PARTITION,
+        return blocks.readIfThere(next, size, repair ? Tail.SIZE : 0, context, BlockHeader.NO_PARTITION,
                 Sequence.exactly(sequence));
     }
 
@@ -149,7 +149,7 @@ public final class Walk {
         RegionIndex region = RegionIndex.parse(blocks.message(), header, expected, index, next + BlockHeader.SIZE);
         if (!single) {
             long size = files.data().size();
-            // A place behind dictionaries may be any number: nothing wraps here (INT-4).
+            // Offsets after dictionaries can be any unsigned number, so the comparison must not wrap (INT-4).
             boolean there = Long.compareUnsigned(region.dataOffset(), size) <= 0
                     && Long.compareUnsigned(region.dataEnd(), size) <= 0;
             if (!there) {
@@ -162,7 +162,7 @@ public final class Walk {
         directory.add(next, blocks.storedSize(), region.dataOffset(), dataEnd - region.dataOffset());
     }
 
-    /** DIC-5: the dictionaries between the last region of a pair and the next one. */
+    /** Adds the dictionaries between the last region of a pair and the next one (DIC-5). */
     private void addDictionaries(long end) throws FaroException {
         int before = directory.dictionaryCount();
         BlockReader data = BlockReader.ofMetadata(files.data(), header.fileId(), limits)
@@ -180,7 +180,7 @@ public final class Walk {
                 directory.addDictionary(at, data.storedSize());
             }
         } catch (FaroException e) {
-            // They are seen with their region, or not at all.
+            // Dictionaries become visible together with their region, or not at all.
             directory.keepDictionaries(before);
             throw e;
         }
@@ -189,13 +189,13 @@ public final class Walk {
     private void acceptFooter() throws FaroException {
         FooterMessage parsed = FooterMessage.parse(blocks.message(), header, limits, index, next);
         if (!parsed.directory().same(directory)) {
-            throw blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.SIZE, "a directory of the regions and dictionaries before",
-                    "another");
+            throw blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.SIZE,
+                    "a directory of the regions and dictionaries before", "another");
         }
         footer = parsed;
     }
 
-    /** FOL-5, behind a footer. */
+    /** Makes the checks of FOL-5, after a footer. */
     private boolean checkTail() throws FaroException {
         long size = index.size();
         if (size - next < Tail.SIZE) {
@@ -203,7 +203,8 @@ public final class Walk {
         }
         Tail tail = index.readTail(next);
         if (!tail.equals(tail()) || size != next + Tail.SIZE) {
-            throw index.fault(ErrorCode.INCONSISTENT_INDEX, next, "a tail at the end that leads to the footer",
+            throw index.fault(ErrorCode.INCONSISTENT_INDEX, next,
+                    "a tail at the end of the file that leads to the footer",
                     tail + " and " + (size - next - Tail.SIZE) + " bytes");
         }
         if (!files.isSingle()) {
@@ -213,37 +214,37 @@ public final class Walk {
         return false;
     }
 
-    /** The tail that belongs behind the footer that was accepted last. */
+    /** The tail that belongs after the last accepted footer. */
     public Tail tail() {
         return new Tail(blocks.offset(), blocks.storedSize());
     }
 
-    /** The regions so far; grows. */
+    /** The regions so far. The walk adds to it. */
     public Directory directory() {
         return directory;
     }
 
-    /** The footer, or null if none was accepted yet. */
+    /** The footer, or null if there is none yet. */
     public FooterMessage footer() {
         return footer;
     }
 
-    /** Whether the tail stands behind the footer. */
+    /** Whether the file has a tail after the footer. */
     public boolean isFinished() {
         return finished;
     }
 
-    /** Where the last metadata block that was accepted ends. */
+    /** The offset after the last accepted metadata block. */
     public long metadataEnd() {
         return metadataEnd;
     }
 
-    /** Where the data of the last committed region ends. */
+    /** The offset after the data of the last committed region. */
     public long dataEnd() {
         return dataEnd;
     }
 
-    /** The number of the next metadata block. */
+    /** The sequence of the next metadata block. */
     public long sequence() {
         return sequence;
     }

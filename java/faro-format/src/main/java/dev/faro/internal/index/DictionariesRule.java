@@ -8,20 +8,20 @@ import dev.faro.internal.message.Fields;
 import dev.faro.internal.message.TableView;
 import java.nio.ByteBuffer;
 
-/** Where a footer may say that dictionaries (DIC-1) are located: DIC-3, FTR-7, and for a pair the tiling of FTR-3. */
+/** The rules for a footer's list of dictionaries (DIC-1): DIC-3, FTR-7, and for a pair the tiling of FTR-3. */
 final class DictionariesRule {
-    /** Bytes of a DictionaryEntry: offset, size, reserved. */
+    /** The size of a DictionaryEntry in bytes: offset, size, reserved. */
     static final int ENTRY = 16;
-    /** Bytes of a RegionEntry. */
+    /** The size of a RegionEntry in bytes. */
     private static final int REGION = 32;
-    private static final int MOST = 65_535;
+    private static final int MAX_DICTIONARIES = 65_535;
 
     private DictionariesRule() {}
 
-    /** What is wrong, or null; of regions whose entries were found to be right one by one. */
+    /** Returns the first fault, or null. The caller has checked each region entry by itself. */
     static String fault(TableView table, FileHeader header, long footerOffset) {
         int count = table.length(Fields.FOOTER_DICTIONARIES);
-        if (count > 0 && !header.hasDictionaries() || count > MOST) {
+        if (count > 0 && !header.hasDictionaries() || count > MAX_DICTIONARIES) {
             return "FTR-7: " + count + " dictionaries";
         }
         boolean single = header.kind() == FileKind.SINGLE;
@@ -30,16 +30,18 @@ final class DictionariesRule {
         int regionCount = table.length(Fields.FOOTER_REGIONS);
         int dictionary = 0;
         long end = FileHeader.SIZE;
-        // RegionIndex by region, with the dictionaries before each; then those behind the last.
+        // Goes through the regions, each with the dictionaries before it, and then the dictionaries after the last
+        // region.
         for (int region = 0; region <= regionCount; region++) {
             boolean last = region == regionCount;
             long begin = last ? footerOffset : regions.getLong(REGION * region + 16);
             while (dictionary < count && (last || entries.getLong(ENTRY * dictionary) < begin)) {
                 long offset = entries.getLong(ENTRY * dictionary);
                 long size = entries.getInt(ENTRY * dictionary + 8) & 0xFFFFFFFFL;
-                // In a pair no gap, and none behind the last region; in a single file other metadata may lie between.
-                boolean stands = single ? offset >= end && offset % 8 == 0 && offset <= begin : !last && offset == end;
-                if (!stands || size < DictionaryDigest.LEAST || entries.getInt(ENTRY * dictionary + 12) != 0
+                // A pair has no gaps, and nothing after the last region. In a single file, other metadata may be in
+                // between.
+                boolean placed = single ? offset >= end && offset % 8 == 0 && offset <= begin : !last && offset == end;
+                if (!placed || size < DictionaryDigest.LEAST || entries.getInt(ENTRY * dictionary + 12) != 0
                         || BlockHeader.sizeInFile(size) > begin - offset) {
                     return "FTR-7: dictionary " + (dictionary + 1);
                 }

@@ -12,11 +12,11 @@ import dev.faro.internal.message.TableProbe;
 import dev.faro.internal.storage.InputFile;
 
 /**
- * Finds the extents of one partition without reading region messages whole (LKP-1 to LKP-3): of each only the pieces that
- * tell where they lie, O(1) bytes of a dense region's message, O(log n) of a sparse one's, and those of its shared
- * extents. Checksums of region messages are not verified and REG-10 is not applied: what is followed is checked by LKP-2,
- * and the sum of what is found against the footer's statistics, if there are any, by LKP-3. Keeps nothing between calls;
- * safe to share between threads.
+ * Finds the extents of one partition without reading whole region messages (LKP-1 to LKP-3). It reads only the pieces
+ * that say where the extents are: O(1) bytes of a dense region's message, O(log n) bytes of a sparse region's message,
+ * and the list of shared extents. It does not verify checksums of region messages, and does not apply REG-10. Instead,
+ * LKP-2 checks what it reads, and LKP-3 compares the sum of the extents with the footer's statistics, if there are any.
+ * Keeps nothing between calls. Safe to share between threads.
  */
 public final class DirectLookup {
     private final InputFile file;
@@ -25,9 +25,9 @@ public final class DirectLookup {
     private final long footerOffset;
 
     /**
-     * For a finished index or single file.
+     * Makes a lookup for a finished index file or single file.
      *
-     * @param footerOffset where the footer block begins
+     * @param footerOffset the offset of the footer block
      */
     public DirectLookup(InputFile file, FileHeader header, FooterMessage footer, long footerOffset) {
         this.file = file;
@@ -37,10 +37,11 @@ public final class DirectLookup {
     }
 
     /**
-     * Looks a partition of the file up in all regions.
+     * Looks up a partition of the file in all regions.
      *
-     * @throws FaroException {@code inconsistent-index} at the first byte of the first region message that breaks LKP-2, or
-     *     of the footer message if the extents' bytes are not as many as it says (LKP-3); {@code truncated} or {@code io}
+     * @throws FaroException {@code inconsistent-index} at the first byte of the first region message that violates
+     *     LKP-2, or of the footer message if its statistics state another number of bytes (LKP-3); {@code truncated} or
+     *     {@code io}
      */
     public FoundExtents find(int partition) throws FaroException {
         FoundExtents found = new FoundExtents();
@@ -49,28 +50,32 @@ public final class DirectLookup {
         for (int number = 0; number < directory.size(); number++) {
             message.open(directory.messageOffset(number) + BlockHeader.SIZE,
                     directory.messageSize(number) & 0xFFFFFFFFL);
-            new Place(message, number, partition).find(found);
+            new PartitionInRegion(message, number, partition).find(found);
         }
         FooterStatistics statistics = footer.statistics();
         if (statistics != null && statistics.stored(partition) != found.bytes()) {
             throw file.fault(ErrorCode.INCONSISTENT_INDEX, footerOffset + BlockHeader.SIZE,
-                    Long.toUnsignedString(statistics.stored(partition)) + " bytes of partition " + partition + " (LKP-3)",
+                    Long.toUnsignedString(statistics.stored(partition)) + " bytes of partition " + partition
+                            + " (LKP-3)",
                     found.bytes());
         }
         return found;
     }
 
-    /** One partition in one region. Lengths and places are in units of 8 bytes, which have 32 bits in the message. */
-    private final class Place {
+    /**
+     * One partition in one region. Lengths and offsets inside the region are in units of 8 bytes, as in the message,
+     * where they have 32 bits.
+     */
+    private final class PartitionInRegion {
         private final MessagePieces message;
         private final TableProbe region;
         private final int number;
         private final int partition;
         private final long dataOffset;
-        /** Units of the region's blocks. */
+        /** The size of the region's blocks in units. */
         private final long units;
 
-        Place(MessagePieces message, int number, int partition) throws FaroException {
+        PartitionInRegion(MessagePieces message, int number, int partition) throws FaroException {
             this.message = message;
             this.region = TableProbe.root(message, MessageKind.REGION, header.newerMinor());
             this.number = number;
@@ -91,14 +96,14 @@ public final class DirectLookup {
             long slots = partitions == null ? count : partitions.count();
             message.require(slots <= count, "REG-5: more slots than partitions");
             TableProbe.Vector offsets = region.vector(Fields.REGION_OFFSETS);
-            message.require(offsets != null && offsets.count() == slots + 1, "REG-4: another count of offsets");
+            message.require(offsets != null && offsets.count() == slots + 1, "REG-4: a wrong number of offsets");
             long last = offsets.u32(slots);
             message.require(last <= units, "REG-6: own extents beyond the region");
             long slot = partitions == null ? denseSlot(rotation) : sparseSlot(partitions);
             if (slot >= 0) {
                 long begin = offsets.u32(slot);
                 long end = offsets.u32(slot + 1);
-                message.require(begin <= end && end <= last, "REG-4: offsets that descend");
+                message.require(begin <= end && end <= last, "REG-4: descending offsets");
                 message.require(partitions == null || begin < end, "REG-5: an empty slot in a sparse region");
                 if (begin < end) {
                     found.add(number, false, dataOffset + 8 * begin, end - begin, firstBlock(slot, slots));
@@ -113,8 +118,9 @@ public final class DirectLookup {
         }
 
         /**
-         * The slot that a sparse region has for the partition, or -1. Each step must lead to a number between those that
-         * the search met left and right of it, the first ones to partitions of the file: REG-5, as far as it is seen.
+         * The slot of the partition in a sparse region, or -1. Each number that the search reads must be between the
+         * last ones that it read on the left and on the right; at first, between the bounds of the file's partitions.
+         * This is REG-5 as far as the search sees it.
          */
         private long sparseSlot(TableProbe.Vector partitions) throws FaroException {
             long low = 0;
@@ -123,33 +129,36 @@ public final class DirectLookup {
             long above = (long) header.firstPartition() + header.partitionCount();
             while (low < high) {
                 long middle = (low + high) >>> 1;
-                long met = partitions.u32(middle);
-                message.require(below < met && met < above, "REG-5: partitions that do not ascend");
-                if (met == partition) {
+                long probed = partitions.u32(middle);
+                message.require(below < probed && probed < above, "REG-5: partitions out of order");
+                if (probed == partition) {
                     return middle;
                 }
-                if (met < partition) {
+                if (probed < partition) {
                     low = middle + 1;
-                    below = met;
+                    below = probed;
                 } else {
                     high = middle;
-                    above = met;
+                    above = probed;
                 }
             }
             return -1;
         }
 
-        /** In files with the feature {@code selective}, the sequence of the first block of a slot with blocks. */
+        /** In files with the feature {@code selective}, the sequence of the first block of a slot that is not empty. */
         private long firstBlock(long slot, long slots) throws FaroException {
             if (!header.selective()) {
                 return 0;
             }
             TableProbe.Vector firstBlocks = region.vector(Fields.REGION_FIRST_BLOCK);
-            message.require(firstBlocks != null && firstBlocks.count() == slots, "REG-9: another count of first blocks");
+            message.require(firstBlocks != null && firstBlocks.count() == slots,
+                    "REG-9: a wrong number of first blocks");
             return firstBlocks.u32(slot);
         }
 
-        /** The shared extents, from the unit at which the own ones end: REG-6, REG-7 (the count of bytes) and REG-11. */
+        /**
+         * Adds the shared extents, which begin at the unit {@code ownEnd}: REG-6, REG-7 (number of bytes) and REG-11.
+         */
         private void findShared(FoundExtents found, long ownEnd) throws FaroException {
             TableProbe.Vector shared = region.vector(Fields.REGION_SHARED);
             long count = shared == null ? 0 : shared.count();
@@ -158,26 +167,26 @@ public final class DirectLookup {
             for (long i = 0; i < count; i++) {
                 TableProbe extent = shared.table(i);
                 long length = extent.u32(Fields.SHARED_LENGTH);
-                // Also ends the walk over a vector that is longer than the region has room for.
-                message.require(length >= 3 && length <= units - at, "REG-6: a shared extent of another length");
+                // This also stops the walk over a vector with more entries than the region has room for.
+                message.require(length >= 3 && length <= units - at, "REG-6: a shared extent of a wrong length");
                 long firstBlock = extent.u32(Fields.SHARED_FIRST_BLOCK);
-                message.require(firstBlock > before, "REG-11: first blocks that do not ascend");
+                message.require(firstBlock > before, "REG-11: first blocks out of order");
                 if (isMember(extent.vector(Fields.SHARED_MEMBERS))) {
                     found.add(number, true, dataOffset + 8 * at, length, firstBlock);
                 }
                 at += length;
                 before = firstBlock;
             }
-            message.require(at == units, "REG-6: extents that are not as long as the region");
+            message.require(at == units, "REG-6: extents that do not fill the region");
         }
 
-        /** Reads one byte of a bit set, whatever its length. */
+        /** Reads one byte of a bit set, whatever the length of the set. */
         private boolean isMember(TableProbe.Vector members) throws FaroException {
             if (members == null) {
                 return true;
             }
             long bytes = (header.partitionCount() + 7L) / 8;
-            message.require(members.count() == 0 || members.count() == bytes, "REG-7: another count of members' bytes");
+            message.require(members.count() == 0 || members.count() == bytes, "REG-7: a wrong number of member bytes");
             int relative = partition - header.firstPartition();
             return members.count() > 0 && (members.u8(relative / 8) >> relative % 8 & 1) != 0;
         }

@@ -20,26 +20,27 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What the footer message says (FTR).
+ * The contents of a footer message (FTR).
  *
  * @param directory the regions and dictionaries
- * @param statistics those of {@code footer}, or null
+ * @param statistics the statistics of {@code footer}, or null
  * @param footer the rest
  */
 public record FooterMessage(Directory directory, FooterStatistics statistics, Footer footer) {
-    private static final long MOST_DATA = 8 * 0xFFFFFFFFL;
-    /** Bytes of a RegionEntry: message_offset, message_size, flags, data_offset, data_length. */
+    private static final long MAX_DATA = 8 * 0xFFFFFFFFL;
+    /** The size of a RegionEntry in bytes: message_offset, message_size, flags, data_offset, data_length. */
     private static final int ENTRY = 32;
 
     /**
      * Checks a footer message: checks 6 to 8 of OPN-2.
      *
-     * @param footerOffset where its block begins
-     * @param header of the index or single file
+     * @param header the header of the index file or single file
+     * @param footerOffset the offset of the footer block
      * @throws FaroException {@code malformed-message}, {@code limit-exceeded} or {@code inconsistent-index}, each at
-     *     the message's first byte
+     *     the first byte of the message
      */
-    public static FooterMessage parse(ByteBuffer message, FileHeader header, Limits limits, InputFile file, long footerOffset)
+    public static FooterMessage parse(
+            ByteBuffer message, FileHeader header, Limits limits, InputFile file, long footerOffset)
             throws FaroException {
         long offset = footerOffset + BlockHeader.SIZE;
         Verifier.check(message, MessageKind.FOOTER, header.newerMinor(), file, offset);
@@ -55,7 +56,8 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         }
         String fault = fault(table, header, footerOffset);
         if (fault != null) {
-            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5 and FTR-7", fault);
+            throw file.fault(
+                    ErrorCode.INCONSISTENT_INDEX, offset, "a footer that obeys FTR-2 to FTR-5 and FTR-7", fault);
         }
         Directory directory = new Directory();
         ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
@@ -75,7 +77,7 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
                 properties(table), table.text(Fields.FOOTER_CREATED_BY)));
     }
 
-    /** Size of the data file in bytes; in a single file, the footer block's offset. */
+    /** The size of the data file in bytes; in a single file, the offset of the footer block. */
     public long dataSize() {
         return footer.dataSize();
     }
@@ -100,7 +102,7 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         return fault == null ? propertiesFault(table) : fault;
     }
 
-    /** FTR-2 and FTR-3. */
+    /** Checks FTR-2 and FTR-3; returns the first fault or null. */
     private static String directoryFault(TableView table, boolean single, long footerOffset) {
         ByteBuffer entries = table.bytes(Fields.FOOTER_REGIONS, ENTRY);
         long messagesEnd = FileHeader.SIZE;
@@ -111,20 +113,20 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
             long data = entries.getLong(at + 16);
             long length = entries.getLong(at + 24);
             if (entries.getInt(at + 12) != 0) {
-                return "FTR-2: flags of entry " + i;
+                return "FTR-2: wrong flags in entry " + i;
             }
             if (message % 8 != 0 || message < messagesEnd || message > footerOffset) {
-                return "FTR-2: message_offset of entry " + i;
+                return "FTR-2: a wrong message_offset in entry " + i;
             }
-            if (length % 8 != 0 || length < BlockHeader.SIZE || length > MOST_DATA) {
-                return "FTR-3: data_length of entry " + i;
+            if (length % 8 != 0 || length < BlockHeader.SIZE || length > MAX_DATA) {
+                return "FTR-3: a wrong data_length in entry " + i;
             }
             boolean tiles = single
                     ? data % 8 == 0 && data >= messagesEnd && data <= message && data + length == message
-                    // What lies between, only dictionaries can be: DictionariesRule.
+                    // Only dictionaries can be in between; DictionariesRule checks them.
                     : data >= dataEnd && data <= Long.MAX_VALUE - length;
             if (!tiles) {
-                return "FTR-3: data_offset of entry " + i;
+                return "FTR-3: a wrong data_offset in entry " + i;
             }
             messagesEnd = message + BlockHeader.sizeInFile(entries.getInt(at + 8) & 0xFFFFFFFFL);
             dataEnd = data + length;
@@ -136,7 +138,7 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         return dataSize == (single ? footerOffset : dataEnd) ? null : "FTR-3: data_size " + dataSize;
     }
 
-    /** FTR-4. */
+    /** Checks FTR-4; returns the first fault or null. */
     private static String statisticsFault(TableView table, int partitionCount) {
         int[] fields = {Fields.STATISTICS_STORED, Fields.STATISTICS_PLAIN, Fields.STATISTICS_RECORDS};
         int[] sharedFields = {
@@ -149,11 +151,11 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
             if (table.length(fields[i]) != partitionCount) {
                 return "FTR-4: statistics of " + table.length(fields[i]) + " partitions";
             }
-            // The most that a partition's own value may be without the sum passing 2^64 - 1.
-            long most = ~table.u64(sharedFields[i]);
+            // The largest value of a partition with which the sum does not exceed 2^64 - 1.
+            long max = ~table.u64(sharedFields[i]);
             LongBuffer values = table.bytes(fields[i], 8).asLongBuffer();
             while (values.hasRemaining()) {
-                if (Long.compareUnsigned(values.get(), most) > 0) {
+                if (Long.compareUnsigned(values.get(), max) > 0) {
                     return "FTR-4: a sum of statistics above 2^64 - 1";
                 }
             }
@@ -161,13 +163,13 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
         return null;
     }
 
-    /** FTR-5. */
+    /** Checks FTR-5; returns the first fault or null. */
     private static String propertiesFault(TableView table) {
         ByteBuffer before = null;
         for (int i = 0; i < table.length(Fields.FOOTER_PROPERTIES); i++) {
             ByteBuffer key = table.table(Fields.FOOTER_PROPERTIES, i).bytes(Fields.PROPERTY_KEY, 1);
             if (before != null && compareUnsigned(before, key) >= 0) {
-                return "FTR-5: properties do not ascend at " + i;
+                return "FTR-5: property " + i + " out of order";
             }
             before = key;
         }

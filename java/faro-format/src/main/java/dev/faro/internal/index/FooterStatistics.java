@@ -6,7 +6,7 @@ import dev.faro.internal.message.TableView;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 
-/** The footer's statistics (FTR-4): hints until a check compared them with the file (FTR-6). */
+/** The footer's statistics (FTR-4). They are hints until a check has compared them with the file (FTR-6). */
 public final class FooterStatistics implements Statistics {
     private final int firstPartition;
     private final LongBuffer stored;
@@ -50,65 +50,65 @@ public final class FooterStatistics implements Statistics {
         return at(records, partition) + recordsToAll;
     }
 
-    /** Whether the stored bytes, partition by partition, are those that were counted. */
+    /** Whether the stored bytes of each partition equal those that were counted. */
     public boolean storedIs(Counter counted) {
         return counted.is(stored, storedToAll);
     }
 
-    /** Whether the plain bytes, partition by partition, are those that were counted. */
+    /** Whether the plain bytes of each partition equal those that were counted. */
     public boolean plainIs(Counter counted) {
         return counted.is(plain, plainToAll);
     }
 
-    /** Whether the records, partition by partition, are those that were counted. */
+    /** Whether the records of each partition equal those that were counted. */
     public boolean recordsIs(Counter counted) {
         return counted.is(records, recordsToAll);
     }
 
-    /** A counter for what {@link #storedIs} compares. */
+    /** Makes a counter for {@link #storedIs}. */
     public Counter storedCounter() {
         return new Counter(stored);
     }
 
-    /** A counter for what {@link #plainIs} compares. */
+    /** Makes a counter for {@link #plainIs}. */
     public Counter plainCounter() {
         return new Counter(plain);
     }
 
-    /** A counter for what {@link #recordsIs} compares. */
+    /** Makes a counter for {@link #recordsIs}. */
     public Counter recordsCounter() {
         return new Counter(records);
     }
 
     /**
-     * Counts one kind of statistics anew. It takes memory in proportion to a vector of the file only: where the file
-     * has none, all must be zero, and one bit remembers whether they are.
+     * Counts one kind of statistics again. Its memory is proportional to a vector of the file. If the file has no
+     * vector, all counts must be zero, and one bit records whether they are.
      */
     public static final class Counter {
         private final long[] each;
-        private boolean surplus;
+        private boolean nonZero;
         private long toAll;
 
         private Counter(LongBuffer values) {
             this.each = values == null ? null : new long[values.limit()];
         }
 
-        /** Counts for one partition, whose number is relative to the first. */
+        /** Adds to one partition; {@code relative} is its number minus the first partition. */
         public void add(int relative, long amount) {
             if (each == null) {
-                surplus |= amount != 0;
+                nonZero |= amount != 0;
             } else {
                 each[relative] += amount;
             }
         }
 
-        /** Counts for every partition. */
+        /** Adds to every partition. */
         public void addToAll(long amount) {
             toAll += amount;
         }
 
         private boolean is(LongBuffer values, long valueToAll) {
-            return !surplus && toAll == valueToAll && (each == null || LongBuffer.wrap(each).equals(values));
+            return !nonZero && toAll == valueToAll && (each == null || LongBuffer.wrap(each).equals(values));
         }
     }
 }

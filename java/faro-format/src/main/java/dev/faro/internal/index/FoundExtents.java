@@ -3,14 +3,14 @@ package dev.faro.internal.index;
 import java.util.Arrays;
 
 /**
- * The extents that one partition reads, in the order of PRT-1, as {@link DirectLookup} found them. Grows by extents that
- * were found, not by what a count says.
+ * The extents that one partition reads, in the order of PRT-1, as {@link DirectLookup} found them. It grows with each
+ * extent that is found, and never by a count from the file.
  */
 public final class FoundExtents {
     private long[] starts = new long[8];
     private int[] units = new int[8];
     private int[] firstBlocks = new int[8];
-    /** The region's number, all its bits complemented for a shared extent. */
+    /** The number of the region; for a shared extent, the complement of its bits. */
     private int[] regions = new int[8];
     private int count;
     private long bytes;
@@ -31,37 +31,37 @@ public final class FoundExtents {
         bytes += 8 * length;
     }
 
-    /** Count of the extents, each of which has bytes. */
+    /** The number of extents. None of them is empty. */
     public int count() {
         return count;
     }
 
-    /** Bytes of all of them, block headers and padding included. */
+    /** The size of all extents in bytes, with block headers and padding. */
     public long bytes() {
         return bytes;
     }
 
-    /** Where an extent begins. */
+    /** The offset of an extent. */
     public long start(int extent) {
         return starts[extent];
     }
 
-    /** Where an extent ends. */
+    /** The offset after an extent. */
     public long end(int extent) {
         return starts[extent] + 8 * (units[extent] & 0xFFFFFFFFL);
     }
 
-    /** Sequence of its first block; of an own extent only in files with the feature {@code selective}. */
+    /** The sequence of an extent's first block. For own extents only in files with the feature {@code selective}. */
     public long firstBlock(int extent) {
         return firstBlocks[extent] & 0xFFFFFFFFL;
     }
 
-    /** The number of its region. */
+    /** The number of an extent's region. */
     public int region(int extent) {
         return isShared(extent) ? ~regions[extent] : regions[extent];
     }
 
-    /** Whether it is a shared extent. */
+    /** Whether an extent is shared. */
     public boolean isShared(int extent) {
         return regions[extent] < 0;
     }

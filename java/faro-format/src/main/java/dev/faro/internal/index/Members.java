@@ -4,9 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import java.util.Arrays;
 
-/**
- * Who reads a shared extent: every partition, or those of a set. Unchangeable, equal by contents.
- */
+/** The partitions that read a shared extent: all, or a set. Immutable; equality is by contents. */
 public final class Members {
     /** Every partition of the file. */
     public static final Members ALL = new Members(null);
@@ -18,13 +16,14 @@ public final class Members {
     }
 
     /**
-     * The members of a set of partitions, in any order, which may repeat; a set of all is {@link #ALL} (SRT-5).
+     * The members of a set of partitions, in any order, with or without repetitions. A set of all partitions is {@link
+     * #ALL} (SRT-5).
      *
-     * @throws FaroException {@code invalid-argument} if the set is empty or has a partition that the file has not
+     * @throws FaroException {@code invalid-argument} if the set is empty, or has a partition that is not in the file
      */
     public static Members of(FileHeader header, int... partitions) throws FaroException {
         if (partitions.length == 0) {
-            throw FaroException.invalidArgument("a set with a partition", "an empty set");
+            throw FaroException.invalidArgument("a set of at least one partition", "an empty set");
         }
         for (int partition : partitions) {
             if (!header.has(partition)) {
@@ -44,15 +43,15 @@ public final class Members {
         return count == header.partitionCount() ? ALL : new Members(bits);
     }
 
-    /** Nobody at all: what a rebuilt index says of shared blocks (REP-6). */
+    /** No partition: the members of shared blocks in a rebuilt index (REP-6). */
     public static final Members NONE = new Members(new byte[0]);
 
-    /** The bit set of the region message, or null for all; not to be changed. */
+    /** The bit set of the region message, or null for all; must not be changed. */
     byte[] bits() {
         return bits;
     }
 
-    /** Whether this is every partition. */
+    /** Whether this is all partitions. */
     public boolean isAll() {
         return bits == null;
     }

@@ -3,16 +3,16 @@ package dev.faro.internal.index;
 import java.util.Arrays;
 
 /**
- * A number per partition, 0 at first, in memory in proportion to the partitions that were counted: neither a header nor
- * a caller's partition count alone takes any (HDR-5). Neighbours lie side by side, since they are counted one after
- * another.
+ * A number for each partition, 0 at first. Memory is proportional to the partitions that were set, so that a large
+ * partition count in a header or from a caller costs nothing (HDR-5). Neighbouring partitions share a page, because
+ * they are counted one after another.
  */
 public final class PartitionCounters {
     private static final int FREE = -1;
-    /** Partitions of a page: eight numbers fill a line of the processor's cache. */
+    /** Eight partitions share a page: their numbers fill a line of the processor's cache. */
     private static final int PAGE_BITS = 3;
 
-    /** For each page, the partition that it begins with, over the bits of a page. */
+    /** For each page, its partitions' numbers without the last {@link #PAGE_BITS} bits. */
     private int[] keys = new int[8];
     private long[] values = new long[keys.length << PAGE_BITS];
     private int used;

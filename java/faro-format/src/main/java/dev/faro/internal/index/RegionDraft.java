@@ -9,11 +9,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A region that is being written: its extents in the order in which they stand, and what each counts in the statistics.
- * An extent that comes out without blocks counts, and is left out of the message.
+ * A region that is being written: its extents in the order of the file, and what each adds to the statistics. An extent
+ * without blocks is counted here, but left out of the message.
  */
 public final class RegionDraft {
-    /** The most bytes of a region (REG-3). */
+    /** The maximum size of a region in bytes (REG-3). */
     public static final long MOST_BYTES = 8 * 0xFFFFFFFFL;
 
     private final FileHeader header;
@@ -37,7 +37,7 @@ public final class RegionDraft {
         this.header = header;
     }
 
-    /** Makes it empty again. */
+    /** Removes all extents. */
     public void clear() {
         extents = 0;
         own = 0;
@@ -46,7 +46,7 @@ public final class RegionDraft {
         members = new Members[0];
     }
 
-    /** Begins the own extent of a partition; the caller keeps to slot order. */
+    /** Begins the own extent of a partition. The caller calls this in slot order. */
     public void beginOwn(int partition) {
         grow();
         if (own > 0 && partition < partitions[own - 1]) {
@@ -56,7 +56,7 @@ public final class RegionDraft {
         own = extents;
     }
 
-    /** Begins a shared extent; no own one may follow. */
+    /** Begins a shared extent. No own extent may follow. */
     public void beginShared(Members of) {
         grow();
         partitions[extents++] = -1;
@@ -70,17 +70,17 @@ public final class RegionDraft {
     private void grow() {
         if (extents == partitions.length) {
             int count = header.partitionCount();
-            int most = extents < count ? Math.min(2 * extents, count) : 2 * extents;
-            partitions = Arrays.copyOf(partitions, most);
-            blocks = Arrays.copyOf(blocks, most);
-            first = Arrays.copyOf(first, most);
-            counts = Arrays.copyOf(counts, most * FIELDS);
+            int capacity = extents < count ? Math.min(2 * extents, count) : 2 * extents;
+            partitions = Arrays.copyOf(partitions, capacity);
+            blocks = Arrays.copyOf(blocks, capacity);
+            first = Arrays.copyOf(first, capacity);
+            counts = Arrays.copyOf(counts, capacity * FIELDS);
         }
         blocks[extents] = 0;
         Arrays.fill(counts, extents * FIELDS, (extents + 1) * FIELDS, 0);
     }
 
-    /** Adds a block to the extent that was begun last, with its bytes in the file and those of its data. */
+    /** Adds a block to the last extent, with its size in the file and the plain size of its data. */
     public void addBlock(long bytesInFile, long plainBytes, long sequence) {
         int extent = extents - 1;
         if (blocks[extent]++ == 0) {
@@ -91,22 +91,22 @@ public final class RegionDraft {
         bytes += bytesInFile;
     }
 
-    /** Counts records of the extent that was begun last. */
+    /** Adds to the number of records in the last extent. */
     public void addRecords(long records) {
         counts[(extents - 1) * FIELDS + RECORDS] += records;
     }
 
-    /** Bytes of all blocks. */
+    /** The size of all blocks in bytes. */
     public long bytes() {
         return bytes;
     }
 
-    /** Count of the extents, shared ones last. */
+    /** The number of extents. The shared ones are last. */
     public int extents() {
         return extents;
     }
 
-    /** Count of the own extents. */
+    /** The number of own extents. */
     public int ownExtents() {
         return own;
     }
@@ -125,36 +125,36 @@ public final class RegionDraft {
         return counts[extent * FIELDS + field];
     }
 
-    /** Count of an extent's blocks. */
+    /** The number of blocks in an extent. */
     public long blocks(int extent) {
         return blocks[extent];
     }
 
-    /** Bytes of an extent's blocks, headers and padding included. */
+    /** The size of an extent's blocks in bytes, with headers and padding. */
     public long bytes(int extent) {
         return count(extent, BYTES);
     }
 
-    /** Plain bytes of an extent's data blocks. */
+    /** The plain size of an extent's data blocks in bytes. */
     public long plain(int extent) {
         return count(extent, PLAIN);
     }
 
-    /** Records of an extent's data blocks. */
+    /** The number of records in an extent's data blocks. */
     public long records(int extent) {
         return count(extent, RECORDS);
     }
 
-    /** Whether a region with so many own extents is sparse (SRT-8). */
+    /** Whether a region with this number of own extents is sparse (SRT-8). */
     public static boolean isSparse(long ownExtents, int partitionCount) {
         return 2 * ownExtents + 1 < partitionCount;
     }
 
     /**
-     * The region's message, canonical (SRT-8).
+     * Builds the region's message in its canonical form (SRT-8).
      *
-     * @param rotation of a dense region
-     * @throws FaroException {@code limit-exceeded} if it would be too large for a buffer
+     * @param rotation the rotation of a dense region
+     * @throws FaroException {@code limit-exceeded} if the message would be too large for a buffer
      */
     public ByteBuffer message(long sequence, long dataOffset, int rotation) throws FaroException {
         int filled = 0;
@@ -175,9 +175,9 @@ public final class RegionDraft {
             if (sparse) {
                 named[slot] = partitions[i];
             } else {
-                int mine = slotOf(partitions[i], rotation);
-                Arrays.fill(offsets, slot, mine, (int) units);
-                slot = mine;
+                int target = slotOf(partitions[i], rotation);
+                Arrays.fill(offsets, slot, target, (int) units);
+                slot = target;
             }
             if (firstBlocks != null) {
                 firstBlocks[slot] = first[i];
@@ -186,7 +186,8 @@ public final class RegionDraft {
             units += bytes(i) / 8;
         }
         Arrays.fill(offsets, slot, slots + 1, (int) units);
-        return MessageBuilder.region(sequence, dataOffset, bytes, offsets, sparse ? 0 : rotation, named, shared(), firstBlocks);
+        return MessageBuilder.region(
+                sequence, dataOffset, bytes, offsets, sparse ? 0 : rotation, named, shared(), firstBlocks);
     }
 
     private int slotOf(int partition, int rotation) {

@@ -13,14 +13,14 @@ import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 
 /**
- * One committed region: where the extents of its partitions lie. A view of its message without objects per partition;
- * unchangeable, to be shared between threads. Offsets are absolute, in bytes.
+ * One committed region: where the extents of its partitions are. A view of the region's message, without objects for
+ * partitions. Immutable, and safe to share between threads. Offsets are absolute, in bytes.
  */
 public final class RegionIndex implements Region {
     private static final long U32 = 0xFFFFFFFFL;
-    /** In place of where a shared extent's members stand. */
-    private static final int EVERYBODY = -1;
-    private static final int NOBODY = -2;
+    /** In {@link #sharedMembers}: every partition is a member. */
+    private static final int ALL_MEMBERS = -1;
+    private static final int NO_MEMBERS = -2;
 
     private final ByteBuffer message;
     private final int firstPartition;
@@ -56,15 +56,15 @@ public final class RegionIndex implements Region {
     }
 
     /**
-     * What the context knows of a region.
+     * What the reader already knows about a region.
      *
-     * @param sequence the region's number
-     * @param dataOffset where its blocks must begin
-     * @param orLater whether they may begin later, behind dictionaries (DIC-5)
-     * @param dataLength what their bytes must be, or -1
+     * @param sequence the number of the region
+     * @param dataOffset where the blocks must begin
+     * @param orLater whether the blocks may begin later, after dictionaries (DIC-5)
+     * @param dataLength the size of the blocks in bytes, or -1 if it is not known
      */
     public record Expected(int sequence, long dataOffset, boolean orLater, long dataLength) {
-        /** Blocks that begin at exactly this offset. */
+        /** Expects blocks that begin at exactly this offset. */
         public Expected(int sequence, long dataOffset, long dataLength) {
             this(sequence, dataOffset, false, dataLength);
         }
@@ -77,11 +77,12 @@ public final class RegionIndex implements Region {
     /**
      * Checks a region message, by MSG-13, REG-2 to REG-9 and REG-11.
      *
-     * @param message little-endian, from 0 to its limit; kept
-     * @param offset of the message's first byte in the file
+     * @param message little-endian, read from 0 to its limit; the region keeps it
+     * @param offset the offset of the message's first byte in the file
      * @throws FaroException {@code malformed-message} or {@code inconsistent-index} at that offset
      */
-    public static RegionIndex parse(ByteBuffer message, FileHeader header, Expected expected, InputFile file, long offset)
+    public static RegionIndex parse(
+            ByteBuffer message, FileHeader header, Expected expected, InputFile file, long offset)
             throws FaroException {
         Verifier.check(message, MessageKind.REGION, header.newerMinor(), file, offset);
         TableView table = TableView.root(message);
@@ -97,7 +98,7 @@ public final class RegionIndex implements Region {
         }
     }
 
-    /** What is wrong; carries no stack trace, since it never leaves this class. */
+    /** A violated rule. It has no stack trace, because it never leaves this class. */
     private static final class Fault extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -113,22 +114,25 @@ public final class RegionIndex implements Region {
     }
 
     private static void check(TableView table, FileHeader header, Expected expected) throws Fault {
-        require(table.u32(Fields.REGION_SEQUENCE) == expected.sequence, "REG-2: sequence " + table.u32(Fields.REGION_SEQUENCE));
+        long sequence = table.u32(Fields.REGION_SEQUENCE);
+        require(sequence == expected.sequence, "REG-2: sequence " + sequence);
         long length = table.u64(Fields.REGION_DATA_LENGTH);
         require(length >= 24 && length % 8 == 0 && length <= 8 * U32, "REG-3: data_length " + length);
-        require(expected.begins(table.u64(Fields.REGION_DATA_OFFSET)), "REG-3: data_offset " + table.u64(Fields.REGION_DATA_OFFSET));
+        long dataOffset = table.u64(Fields.REGION_DATA_OFFSET);
+        require(expected.begins(dataOffset), "REG-3: data_offset " + dataOffset);
         require(expected.dataLength < 0 || length == expected.dataLength, "REG-3: data_length " + length);
         boolean sparse = table.has(Fields.REGION_PARTITIONS);
         int slots = sparse ? table.length(Fields.REGION_PARTITIONS) : header.partitionCount();
-        require(table.length(Fields.REGION_OFFSETS) == slots + 1L, "REG-4: " + table.length(Fields.REGION_OFFSETS) + " offsets");
+        int offsetCount = table.length(Fields.REGION_OFFSETS);
+        require(offsetCount == slots + 1L, "REG-4: " + offsetCount + " offsets");
         IntBuffer offsets = table.bytes(Fields.REGION_OFFSETS, 4).asIntBuffer();
-        require(offsets.get(0) == 0, "REG-4: the first offset is not 0");
+        require(offsets.get(0) == 0, "REG-4: a first offset that is not 0");
         long before = 0;
-        // No text is made before something is wrong: there are millions of these.
+        // Texts are made only for a fault: there may be millions of slots.
         for (int i = 1; i <= slots; i++) {
             long next = offsets.get(i) & U32;
             if (next < before) {
-                throw new Fault("REG-4: offsets descend at slot " + (i - 1));
+                throw new Fault("REG-4: descending offsets at slot " + (i - 1));
             }
             if (sparse && next == before) {
                 throw new Fault("REG-5: an empty slot in a sparse region");
@@ -138,12 +142,16 @@ public final class RegionIndex implements Region {
         if (sparse) {
             checkPartitions(table.bytes(Fields.REGION_PARTITIONS, 4).asIntBuffer(), header);
         }
-        require(table.u32(Fields.REGION_ROTATION) < (sparse ? 1 : header.partitionCount()), "REG-5: rotation " + table.u32(Fields.REGION_ROTATION));
+        long rotation = table.u32(Fields.REGION_ROTATION);
+        require(rotation < (sparse ? 1 : header.partitionCount()), "REG-5: rotation " + rotation);
         boolean named = table.has(Fields.REGION_FIRST_BLOCK);
-        // A region without slots leaves the vector out (CAN-3).
-        require(header.selective() ? named || slots == 0 : !named, "REG-9: first_block");
+        // The vector is absent in a region without slots (CAN-3).
+        require(
+                header.selective() ? named || slots == 0 : !named,
+                named ? "REG-9: a first_block vector" : "REG-9: no first_block vector");
         if (named) {
-            require(table.length(Fields.REGION_FIRST_BLOCK) == slots, "REG-9: " + table.length(Fields.REGION_FIRST_BLOCK) + " first blocks");
+            int firstBlocks = table.length(Fields.REGION_FIRST_BLOCK);
+            require(firstBlocks == slots, "REG-9: " + firstBlocks + " first blocks");
             IntBuffer firstBlock = table.bytes(Fields.REGION_FIRST_BLOCK, 4).asIntBuffer();
             for (int i = 0; i < slots; i++) {
                 require(offsets.get(i) != offsets.get(i + 1) || firstBlock.get(i) == 0,
@@ -157,14 +165,14 @@ public final class RegionIndex implements Region {
         for (int i = 0; i < partitions.limit(); i++) {
             long next = partitions.get(i) & U32;
             if (next <= before) {
-                throw new Fault("REG-5: partitions do not ascend at slot " + i);
+                throw new Fault("REG-5: partitions out of order at slot " + i);
             }
             before = next;
         }
         require(before < (long) header.firstPartition() + header.partitionCount(), "REG-5: partition " + before);
     }
 
-    /** REG-6, REG-7 and REG-11; notes where each shared extent begins and where its members stand. */
+    /** Checks REG-6, REG-7 and REG-11; notes the offset and the members of each shared extent. */
     private void checkShared(TableView table) throws Fault {
         long units = offsets.get(slots()) & U32;
         int bytes = (partitionCount + 7) / 8;
@@ -179,13 +187,13 @@ public final class RegionIndex implements Region {
             units += length;
             long first = extent.u32(Fields.SHARED_FIRST_BLOCK);
             if (first <= before) {
-                throw new Fault("REG-11: first blocks do not ascend at shared extent " + i);
+                throw new Fault("REG-11: first blocks out of order at shared extent " + i);
             }
             sharedFirstBlocks[i] = (int) first;
             before = first;
             int members = extent.vectorAt(Fields.SHARED_MEMBERS);
             int given = members < 0 ? 0 : extent.length(Fields.SHARED_MEMBERS);
-            sharedMembers[i] = members < 0 ? EVERYBODY : given == 0 ? NOBODY : members;
+            sharedMembers[i] = members < 0 ? ALL_MEMBERS : given == 0 ? NO_MEMBERS : members;
             if (given > 0) {
                 require(given == bytes, "REG-7: " + given + " bytes of members");
                 int spare = 8 * bytes - partitionCount;
@@ -197,7 +205,7 @@ public final class RegionIndex implements Region {
         require(units == dataLength / 8, "REG-6: extents of " + units + " units");
     }
 
-    /** REG-8. */
+    /** Checks REG-8. */
     private void checkRuns(TableView table) throws Fault {
         ByteBuffer runs = table.bytes(Fields.REGION_RUNS, 16);
         if (runs == null) {
@@ -212,7 +220,7 @@ public final class RegionIndex implements Region {
             while (left > 0) {
                 require(next < runs.limit(), "REG-8: too few runs");
                 long length = runs.getInt(next + 12) & U32;
-                require(length >= 1 && 8 * length <= left, "REG-8: a run crosses extents");
+                require(length >= 1 && 8 * length <= left, "REG-8: a run that crosses extents");
                 require((runs.getInt(next + 8) & U32) == partition, "REG-8: a run of another partition");
                 left -= 8 * length;
                 next += 16;
@@ -236,7 +244,7 @@ public final class RegionIndex implements Region {
         return dataOffset + dataLength;
     }
 
-    /** Bytes that the region takes in memory, about. */
+    /** The memory that the region takes, approximately, in bytes. */
     long memory() {
         return message.capacity() + 16L * sharedMembers.length + 256;
     }
@@ -270,7 +278,7 @@ public final class RegionIndex implements Region {
         return slot < slots() && partitions.get(slot) == partition ? slot : -1;
     }
 
-    /** In a sparse region, the first slot whose partition is not below a number. */
+    /** In a sparse region, the first slot with a partition of this number or above. */
     private int lowerBound(int partition) {
         int low = 0;
         int high = slots();
@@ -286,9 +294,9 @@ public final class RegionIndex implements Region {
     }
 
     /**
-     * The slots of the partitions from {@code from} to before {@code to}, as one or two stretches in slot order.
+     * The slots of the partitions in [from, to), as one or two ranges in slot order.
      *
-     * @return start and end of each stretch
+     * @return begin and end of each range
      */
     public int[] slotsOf(int from, int to) {
         if (partitions != null) {
@@ -328,20 +336,20 @@ public final class RegionIndex implements Region {
 
     @Override
     public boolean isForAll(int shared) {
-        return sharedMembers[shared] == EVERYBODY;
+        return sharedMembers[shared] == ALL_MEMBERS;
     }
 
     @Override
     public boolean isMember(int shared, int partition) {
         int relative = partition - firstPartition;
         int members = sharedMembers[shared];
-        return members == EVERYBODY
-                || members != NOBODY && (message.get(members + relative / 8) >> relative % 8 & 1) != 0;
+        return members == ALL_MEMBERS
+                || members != NO_MEMBERS && (message.get(members + relative / 8) >> relative % 8 & 1) != 0;
     }
 
     @Override
     public int nextMember(int shared, int from, int to) {
-        if (sharedMembers[shared] == NOBODY) {
+        if (sharedMembers[shared] == NO_MEMBERS) {
             return -1;
         }
         int partition = from;

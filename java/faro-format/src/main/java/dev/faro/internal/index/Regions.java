@@ -14,7 +14,10 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The regions of a file, read when first used and kept in a cache bounded by bytes. Safe to share between threads. */
+/**
+ * The regions of a file. Each is read at its first use, and kept in a cache of limited size. Safe to share between
+ * threads.
+ */
 public final class Regions {
     private final InputFile file;
     private final FileHeader header;
@@ -24,9 +27,9 @@ public final class Regions {
     private long cached;
 
     /**
-     * The regions of an index or single file.
+     * Makes the regions of an index file or single file.
      *
-     * @param cacheBytes bytes of region messages that are kept at most
+     * @param cacheBytes the maximum size of the region messages that are kept, in bytes
      */
     public Regions(InputFile file, FileHeader header, Limits limits, long cacheBytes) {
         this.file = file;
@@ -41,7 +44,7 @@ public final class Regions {
     }
 
     /**
-     * One region, checked by REG-10 when it is not in the cache.
+     * Returns one region, checked by REG-10 unless it is in the cache.
      *
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */

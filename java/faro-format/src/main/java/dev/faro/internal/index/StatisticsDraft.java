@@ -3,7 +3,7 @@ package dev.faro.internal.index;
 import dev.faro.FileHeader;
 import dev.faro.internal.message.MessageBuilder;
 
-/** The statistics of a file that is being written. A vector takes memory once a value of it is not zero. */
+/** The statistics of a file that is being written. A vector is allocated when its first value is not zero. */
 public final class StatisticsDraft {
     private final FileHeader header;
     private long[] stored;
@@ -13,12 +13,12 @@ public final class StatisticsDraft {
     private long plainToAll;
     private long recordsToAll;
 
-    /** FooterStatistics of nothing. */
+    /** Makes empty statistics. */
     public StatisticsDraft(FileHeader header) {
         this.header = header;
     }
 
-    /** Counts a region that was committed. */
+    /** Adds a committed region. */
     public void add(RegionDraft region) {
         for (int i = 0; i < region.extents(); i++) {
             long storedBytes = region.bytes(i);
@@ -61,7 +61,7 @@ public final class StatisticsDraft {
         return present;
     }
 
-    /** What the footer says. */
+    /** The counts for the footer message. */
     public MessageBuilder.Counts counts() {
         return new MessageBuilder.Counts(stored, plain, records, storedToAll, plainToAll, recordsToAll);
     }

@@ -3,8 +3,8 @@ package dev.faro.internal.message;
 import java.util.Arrays;
 
 /**
- * The footer's directories: where the message and the data of each region are, and where dictionaries are. Grows by
- * committed regions.
+ * The footer's directories: where each region's message and data are, and where the dictionaries are. Grows with each
+ * committed region.
  */
 public final class Directory {
     private long[] messageOffsets = new long[4];
@@ -41,33 +41,33 @@ public final class Directory {
         dictionarySizes[dictionaries++] = size;
     }
 
-    /** Forgets the dictionaries behind the first so many. */
+    /** Keeps only the first {@code first} dictionaries. */
     public void keepDictionaries(int first) {
         dictionaries = Math.min(dictionaries, first);
     }
 
-    /** Count of the dictionaries. */
+    /** The number of dictionaries. */
     public int dictionaryCount() {
         return dictionaries;
     }
 
-    /** Where the block of a dictionary begins; they count from 0 here, one below their number. */
+    /** The offset of a dictionary's block. Indexes begin at 0, so an index is one less than the dictionary's number. */
     public long dictionaryOffset(int dictionary) {
         return dictionaryOffsets[dictionary];
     }
 
-    /** Bytes of a dictionary. */
+    /** The stored size of a dictionary in bytes. */
     public int dictionarySize(int dictionary) {
         return dictionarySizes[dictionary];
     }
 
-    /** How many dictionaries stand before an offset. */
+    /** The number of dictionaries before an offset. */
     public int dictionariesBefore(long offset) {
         int at = Arrays.binarySearch(dictionaryOffsets, 0, dictionaries, offset);
         return at < 0 ? -at - 1 : at;
     }
 
-    /** A copy that no longer grows. */
+    /** A copy that does not grow with this one. */
     public Directory copy() {
         Directory copy = new Directory();
         copy.messageOffsets = Arrays.copyOf(messageOffsets, Math.max(4, count));
@@ -81,37 +81,37 @@ public final class Directory {
         return copy;
     }
 
-    /** Count of the regions. */
+    /** The number of regions. */
     public int size() {
         return count;
     }
 
-    /** Where the block of a region's message begins. */
+    /** The offset of the block with a region's message. */
     public long messageOffset(int region) {
         return messageOffsets[region];
     }
 
-    /** Bytes of a region's message. */
+    /** The size of a region's message in bytes. */
     public int messageSize(int region) {
         return messageSizes[region];
     }
 
-    /** Where a region's blocks begin. */
+    /** The offset of a region's blocks. */
     public long dataOffset(int region) {
         return dataOffsets[region];
     }
 
-    /** Bytes of a region's blocks. */
+    /** The size of a region's blocks in bytes. */
     public long dataLength(int region) {
         return dataLengths[region];
     }
 
-    /** Where a region's blocks end. */
+    /** The offset after a region's blocks. */
     public long dataEnd(int region) {
         return dataOffsets[region] + dataLengths[region];
     }
 
-    /** Whether both name the same regions and dictionaries. */
+    /** Whether both have the same regions and dictionaries. */
     public boolean same(Directory other) {
         return count == other.count
                 && Arrays.equals(messageOffsets, 0, count, other.messageOffsets, 0, count)

@@ -17,13 +17,13 @@ import java.util.Map;
 import java.util.SortedMap;
 
 /**
- * Builds messages with canonical bytes (CAN-1 to CAN-3). Vectors are absent when null; a statistics vector of zeros and
- * an empty list are left out.
+ * Builds messages with canonical bytes (CAN-1 to CAN-3). A vector that is null is absent; so are a statistics vector of
+ * zeros and an empty list.
  */
 public final class MessageBuilder {
-    /** What a message takes beside its vectors, generously. */
+    /** More than a message needs besides its vectors, in bytes. */
     private static final int FRAME = 256;
-    private static final int MOST = Integer.MAX_VALUE - 64;
+    private static final int MAX_SIZE = Integer.MAX_VALUE - 64;
     private static final long U32 = 0xFFFFFFFFL;
 
     private MessageBuilder() {}
@@ -31,18 +31,18 @@ public final class MessageBuilder {
     /**
      * A shared extent.
      *
-     * @param length units of 8 bytes
-     * @param members bit set, or null for every partition
-     * @param firstBlock sequence of its first block
+     * @param length the length in units of 8 bytes
+     * @param members the bit set, or null for every partition
+     * @param firstBlock the sequence of the first block
      */
     public record Shared(int length, byte[] members, int firstBlock) {}
 
     /**
-     * A region message.
+     * Builds a region message.
      *
-     * @param offsets units of 8 bytes, one more than slots
-     * @param partitions of the slots of a sparse region, else null
-     * @param firstBlock sequences, or null
+     * @param offsets the offsets in units of 8 bytes, one more than there are slots
+     * @param partitions the partitions of the slots of a sparse region; otherwise null
+     * @param firstBlock the sequences, or null
      * @throws FaroException {@code limit-exceeded} if the message would be too large for a buffer
      */
     public static ByteBuffer region(
@@ -73,24 +73,23 @@ public final class MessageBuilder {
         return finish(builder, root, MessageKind.REGION);
     }
 
-    /**
-     * Statistics to be built into a footer; each vector is null or has a value per partition.
-     */
+    /** The statistics of a footer. Each vector is null or has a value for each partition. */
     public record Counts(
             long[] stored, long[] plain, long[] records, long storedToAll, long plainToAll, long recordsToAll) {}
 
     /**
-     * A footer message.
+     * Builds a footer message.
      *
-     * @param counts or null for a footer without statistics
+     * @param counts the statistics, or null for a footer without them
      * @param properties sorted by the bytes of their keys; all text in UTF-8
-     * @param createdBy or null
+     * @param createdBy the program, or null
      * @throws FaroException {@code limit-exceeded} if the message would be too large for a buffer
      */
     public static ByteBuffer footer(
             Directory directory, long dataSize, Counts counts, SortedMap<byte[], byte[]> properties, byte[] createdBy)
             throws FaroException {
-        long size = FRAME + 32L * directory.size() + 16L * directory.dictionaryCount() + (createdBy == null ? 0 : createdBy.length);
+        long size = FRAME + 32L * directory.size() + 16L * directory.dictionaryCount()
+                + (createdBy == null ? 0 : createdBy.length);
         for (Map.Entry<byte[], byte[]> property : properties.entrySet()) {
             size += 64L + property.getKey().length + property.getValue().length;
         }
@@ -143,7 +142,7 @@ public final class MessageBuilder {
     }
 
     /**
-     * A schema message.
+     * Builds a schema message.
      *
      * @param arrow one encapsulated Arrow schema message
      */
@@ -153,10 +152,10 @@ public final class MessageBuilder {
         return finish(builder, root, MessageKind.SCHEMA);
     }
 
-    /** A builder that never has to grow. */
+    /** Makes a builder that never has to grow. */
     private static FlatBufferBuilder builder(long size) throws FaroException {
-        if (size > MOST) {
-            throw FaroException.limitExceeded("a message of at most " + MOST + " bytes", size);
+        if (size > MAX_SIZE) {
+            throw FaroException.limitExceeded("a message of at most " + MAX_SIZE + " bytes", size);
         }
         return new FlatBufferBuilder((int) size);
     }

@@ -2,7 +2,7 @@ package dev.faro.internal.message;
 
 import dev.faro.BlockKind;
 
-/** The messages: the kind of their blocks, their identifier and the shape of their root table. */
+/** The kinds of messages, each with the kind of its block, its identifier and the shape of its root table. */
 public enum MessageKind {
     /** A region. */
     REGION(BlockKind.REGION, "FRRG", TableShape.REGION),
@@ -21,7 +21,7 @@ public enum MessageKind {
         this.root = root;
     }
 
-    /** The kind of the block that carries the message. */
+    /** The kind of the block that contains the message. */
     public int blockKind() {
         return blockKind;
     }
@@ -30,7 +30,7 @@ public enum MessageKind {
         return identifier;
     }
 
-    /** The identifier as bytes 4 to 7, little-endian. */
+    /** The identifier as a little-endian number, as in bytes 4 to 7. */
     int identifierNumber() {
         int number = 0;
         for (int i = 3; i >= 0; i--) {

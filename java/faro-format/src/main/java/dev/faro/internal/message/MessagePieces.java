@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * A message that is read by position and never whole, for direct lookup (LKP): its numbers are had from pieces of 256
- * bytes, of which a handful is kept. Memory does not depend on the message. Positions count from the message's first
- * byte and are long, since a message may have up to 2^32 - 1 bytes. Not for several threads.
+ * Reads a message by position, never as a whole, for direct lookup (LKP). It reads pieces of 256 bytes and keeps a few
+ * of them, so its memory does not depend on the size of the message. Positions count from the first byte of the
+ * message. They are of type long, because a message may have up to 2^32 - 1 bytes. Not for several threads.
  */
 public final class MessagePieces {
     private static final int PIECE_BITS = 8;
@@ -20,32 +20,32 @@ public final class MessagePieces {
 
     private final InputFile file;
     private final ByteBuffer[] pieces = new ByteBuffer[KEPT];
-    /** Which piece of the message each one is, and when it was used last. */
+    /** The number of each kept piece in the message. */
     private final long[] numbers = new long[KEPT];
     private final long[] used = new long[KEPT];
     private long clock;
     private long offset;
     private long size;
 
-    /** For messages of a file. */
+    /** Makes a reader for messages of a file. */
     public MessagePieces(InputFile file) {
         this.file = file;
         Arrays.fill(numbers, NONE);
     }
 
     /**
-     * Goes to a message.
+     * Moves to a message.
      *
-     * @param itsOffset of its first byte in the file
-     * @param itsSize its bytes, all of which are in the file
+     * @param messageOffset the offset of the message's first byte in the file
+     * @param messageSize the size of the message in bytes; all of them are in the file
      */
-    public void open(long itsOffset, long itsSize) {
-        offset = itsOffset;
-        size = itsSize;
+    public void open(long messageOffset, long messageSize) {
+        offset = messageOffset;
+        size = messageSize;
         Arrays.fill(numbers, NONE);
     }
 
-    /** Bytes of the message. */
+    /** The size of the message in bytes. */
     long size() {
         return size;
     }
@@ -53,16 +53,16 @@ public final class MessagePieces {
     /**
      * Checks one of the rules of LKP-2.
      *
-     * @throws FaroException {@code inconsistent-index} at the message's first byte, if it does not hold
+     * @throws FaroException {@code inconsistent-index} at the first byte of the message, if the rule does not hold
      */
     public void require(boolean holds, String fault) throws FaroException {
         if (!holds) {
-            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region message that can be looked up in (LKP-2)",
+            throw file.fault(ErrorCode.INCONSISTENT_INDEX, offset, "a region message that obeys LKP-2",
                     fault);
         }
     }
 
-    /** A byte of the message; like the others only where it is known to be inside. */
+    /** A byte of the message. The caller has checked that the position is inside, here and below. */
     int u8(long at) throws FaroException {
         return piece(at).get(within(at)) & 0xFF;
     }
@@ -72,7 +72,7 @@ public final class MessagePieces {
         return piece(at).getShort(within(at)) & 0xFFFF;
     }
 
-    /** 32 bits with a sign, at a multiple of 4. */
+    /** 32 bits, signed, at a multiple of 4. */
     int i32(long at) throws FaroException {
         return piece(at).getInt(within(at));
     }
@@ -87,14 +87,16 @@ public final class MessagePieces {
         return piece(at).getLong(within(at));
     }
 
-    /** MSG-1: where the uoffset at a position leads, which has room for at least four bytes there (MSG-3, MSG-8). */
+    /**
+     * The target of the offset at a position (MSG-1). At least four bytes of the message begin there (MSG-3, MSG-8).
+     */
     long follow(long at) throws FaroException {
-        require(at % 4 == 0, "MSG-1: an offset that is not aligned");
+        require(at % 4 == 0, "MSG-1: an unaligned offset");
         long distance = u32(at);
         long target = at + distance;
         require(distance >= 4, "MSG-1: an offset below 4");
-        require(target % 4 == 0, "MSG-1: an offset that leads to what is not aligned");
-        require(target + 4 <= size, "MSG-1: an offset out of the message");
+        require(target % 4 == 0, "MSG-1: an offset to an unaligned position");
+        require(target + 4 <= size, "MSG-1: an offset that leads out of the message");
         return target;
     }
 
@@ -102,7 +104,7 @@ public final class MessagePieces {
         return (int) at & PIECE - 1;
     }
 
-    /** The piece with a position: one that is kept, or read in place of the one that was not used for longest. */
+    /** The piece with a position. If it is not kept, it replaces the piece that was used least recently. */
     private ByteBuffer piece(long at) throws FaroException {
         long number = at >>> PIECE_BITS;
         int eldest = 0;
@@ -118,7 +120,7 @@ public final class MessagePieces {
         if (pieces[eldest] == null) {
             pieces[eldest] = ByteBuffer.allocate(PIECE).order(ByteOrder.LITTLE_ENDIAN);
         }
-        // Not a piece any more, should reading it fail.
+        // The slot stays empty if reading fails.
         numbers[eldest] = NONE;
         long from = number << PIECE_BITS;
         file.readFully(pieces[eldest].clear().limit((int) Math.min(PIECE, size - from)), offset + from);

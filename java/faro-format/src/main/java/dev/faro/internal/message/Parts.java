@@ -2,7 +2,7 @@ package dev.faro.internal.message;
 
 import java.util.Arrays;
 
-/** The stretches of a message that its parts take, each as start and end in one number that sorts by start. */
+/** The ranges of a message that its parts occupy, each as start and end in one number that sorts by start. */
 final class Parts {
     private long[] spans = new long[16];
     private int count;
@@ -14,7 +14,7 @@ final class Parts {
         spans[count++] = (long) start << 32 | (start + length);
     }
 
-    /** Sorts, and makes one of those that are the same. */
+    /** Sorts the ranges, and removes repetitions. */
     void sortAndMerge() {
         Arrays.sort(spans, 0, count);
         int kept = 0;

@@ -3,8 +3,8 @@ package dev.faro.internal.message;
 import dev.faro.FaroException;
 
 /**
- * A table of a message that nobody verified, read by position. What it follows it checks first, by MSG-1, MSG-3 to
- * MSG-6 (without the overlaps) and MSG-8, and nothing else (LKP-2); with a newer minor version by MSG-12.
+ * A table of a message that was not verified, read by position. Before it follows an offset it checks MSG-1, MSG-3 to
+ * MSG-6 (without overlaps) and MSG-8, and nothing else (LKP-2); with a newer minor version, MSG-12.
  */
 public final class TableProbe {
     private final MessagePieces message;
@@ -23,17 +23,19 @@ public final class TableProbe {
         this.vtable = at - message.i32(at);
         message.require(vtable >= 8 && vtable % 2 == 0 && vtable + 4 <= message.size(), "MSG-3: a vtable out of place");
         this.vtableSize = message.u16(vtable);
-        int most = newerMinor ? Verifier.MOST_VTABLE : 4 + 2 * shape.fields().size();
-        message.require(vtableSize % 2 == 0 && vtableSize >= 4 && vtableSize <= most, "MSG-4: a vtable of another size");
-        message.require(vtable + vtableSize <= message.size(), "MSG-4: a vtable out of the message");
+        int max = newerMinor ? Verifier.MAX_VTABLE : 4 + 2 * shape.fields().size();
+        message.require(
+                vtableSize % 2 == 0 && vtableSize >= 4 && vtableSize <= max, "MSG-4: a vtable of a wrong size");
+        message.require(vtable + vtableSize <= message.size(), "MSG-4: a vtable that ends outside the message");
         this.inline = message.u16(vtable + 2);
-        message.require(inline >= 4 && at + inline <= message.size(), "MSG-5: a table out of the message");
+        message.require(inline >= 4 && at + inline <= message.size(), "MSG-5: a table that ends outside the message");
     }
 
     /**
-     * The root table of a message, whose identifier is checked (MSG-2).
+     * Returns the root table of a message, after checking the identifier (MSG-2).
      *
-     * @throws FaroException {@code inconsistent-index} at the message's first byte, {@code truncated} or {@code io}
+     * @throws FaroException {@code inconsistent-index} at the first byte of the message, {@code truncated} or {@code
+     *     io}
      */
     public static TableProbe root(MessagePieces message, MessageKind kind, boolean newerMinor) throws FaroException {
         message.require(message.size() >= 8, "MSG-2: fewer than 8 bytes");
@@ -49,8 +51,8 @@ public final class TableProbe {
             return 0;
         }
         int length = shape.fields().get(field).inlineSize();
-        message.require(offset >= 4 && offset + length <= inline, "MSG-6: a field out of its table");
-        message.require((at + offset) % length == 0, "MSG-6: a field that is not aligned");
+        message.require(offset >= 4 && offset + length <= inline, "MSG-6: a field outside its table");
+        message.require((at + offset) % length == 0, "MSG-6: an unaligned field");
         return at + offset;
     }
 
@@ -66,21 +68,22 @@ public final class TableProbe {
         return position == 0 ? 0 : message.u64(position);
     }
 
-    /** A vector that lies inside the message (MSG-8), or null if it is absent. */
+    /** A vector inside the message (MSG-8), or null if it is absent. */
     public Vector vector(int field) throws FaroException {
         long position = position(field);
         if (position == 0) {
             return null;
         }
-        TableShape.Field its = shape.fields().get(field);
+        TableShape.Field vector = shape.fields().get(field);
         long from = message.follow(position);
         long count = message.u32(from);
-        message.require(count * its.size() <= message.size() - from - 4, "MSG-8: a vector out of the message");
-        message.require((from + 4) % its.align() == 0, "MSG-8: a vector that is not aligned");
-        return new Vector(this, its, from + 4, count);
+        long bytes = count * vector.size();
+        message.require(bytes <= message.size() - from - 4, "MSG-8: a vector that ends outside the message");
+        message.require((from + 4) % vector.align() == 0, "MSG-8: an unaligned vector");
+        return new Vector(this, vector, from + 4, count);
     }
 
-    /** A vector, whose elements are read one by one; the index of an element is below the count. */
+    /** A vector. Its elements are read one by one; indexes must be below the count. */
     public static final class Vector {
         private final TableProbe owner;
         private final TableShape.Field field;
@@ -94,7 +97,7 @@ public final class TableProbe {
             this.count = count;
         }
 
-        /** Count of the elements. */
+        /** The number of elements. */
         public long count() {
             return count;
         }

@@ -3,7 +3,7 @@ package dev.faro.internal.message;
 import java.util.List;
 
 /**
- * A table of the schema, field by field: all that the verifier knows of {@code schema/faro.fbs}.
+ * The fields of a table of the schema. The verifier knows no more of {@code schema/faro.fbs} than these shapes.
  *
  * @param fields in the order of their ids
  */
@@ -26,16 +26,16 @@ record TableShape(List<Field> fields) {
     /**
      * One field.
      *
-     * @param size of a scalar: its size and alignment; of a vector: that of an element
-     * @param align alignment of a vector's elements
-     * @param table of a table or a vector of tables
+     * @param size of a scalar, its size and alignment; of a vector, the size of an element
+     * @param align the alignment of a vector's elements
+     * @param table the shape of a table, or of the tables in a vector
      */
     record Field(Type type, int size, int align, TableShape table, boolean required) {
         Field must() {
             return new Field(type, size, align, table, true);
         }
 
-        /** Bytes in the table's inline part, which is also their alignment. */
+        /** The size of the field in its table, in bytes. It is also the alignment. */
         int inlineSize() {
             return type == Type.SCALAR ? size : 4;
         }

@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads a table of a verified message. Not by the accessors that flatc generates for Java, which take offsets of 2^15
- * and more in a vtable for negative ones.
+ * Reads a table of a verified message. The accessors that flatc generates for Java are not used, because they read
+ * offsets of 2^15 and more in a vtable as negative.
  */
 public final class TableView {
     private final ByteBuffer message;
@@ -33,7 +33,7 @@ public final class TableView {
         return offset == 0 ? 0 : at + offset;
     }
 
-    /** Whether a field is there. */
+    /** Whether a field is present. */
     public boolean has(int field) {
         return position(field) != 0;
     }
@@ -54,19 +54,19 @@ public final class TableView {
         return position + message.getInt(position);
     }
 
-    /** Count of the elements of a vector, 0 if absent. */
+    /** The number of elements of a vector, 0 if it is absent. */
     public int length(int field) {
         int position = position(field);
         return position == 0 ? 0 : message.getInt(target(position));
     }
 
-    /** Where the first element of a vector stands in the message, or -1 if the vector is absent. */
+    /** The position of a vector's first element in the message, or -1 if the vector is absent. */
     public int vectorAt(int field) {
         int position = position(field);
         return position == 0 ? -1 : target(position) + 4;
     }
 
-    /** The bytes of a vector or string as a little-endian buffer from 0 to its limit, or null if it is absent. */
+    /** The bytes of a vector or string as a little-endian buffer, from 0 to its limit; null if it is absent. */
     public ByteBuffer bytes(int field, int elementSize) {
         int from = vectorAt(field);
         return from < 0 ? null : message.slice(from, length(field) * elementSize).order(ByteOrder.LITTLE_ENDIAN);
@@ -84,7 +84,7 @@ public final class TableView {
         return position == 0 ? null : new TableView(message, target(position));
     }
 
-    /** A table of a vector that has it. */
+    /** A table in a vector that has this element. */
     public TableView table(int field, int element) {
         return new TableView(message, target(vectorAt(field) + 4 * element));
     }

@@ -2,7 +2,7 @@ package dev.faro.internal.message;
 
 import java.nio.ByteBuffer;
 
-/** Validity of UTF-8: no surrogates, no overlong forms, nothing above U+10FFFF (MSG-9). */
+/** Checks UTF-8: no surrogates, no overlong forms, nothing above U+10FFFF (MSG-9). */
 final class Utf8 {
     private Utf8() {}
 
@@ -19,9 +19,9 @@ final class Utf8 {
                 return false;
             }
             int second = bytes.get(at + 1) & 0xFF;
-            int least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-            int most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-            if (second < least || second > most) {
+            int min = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+            int max = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+            if (second < min || second > max) {
                 return false;
             }
             for (int i = 2; i < length; i++) {

@@ -9,7 +9,7 @@ import dev.faro.internal.storage.InputFile;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 
-/** Buffers and decoders of cursors that were closed, for those that come. Safe to share between threads. */
+/** Keeps the buffers and decoders of closed cursors for the next ones. Safe to share between threads. */
 public final class ExtentReaders {
     private static final int KEPT = 8;
 
@@ -21,10 +21,10 @@ public final class ExtentReaders {
     private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
 
     /**
-     * What reads the blocks of extents, and what decodes them. For one thread.
+     * Reads and decodes the blocks of extents. For one thread.
      *
      * @param blocks reads and checks blocks
-     * @param decoder decompresses their payloads
+     * @param decoder decompresses payloads
      */
     public record ExtentReader(BlockReader blocks, Decoder decoder) {}
 
@@ -36,7 +36,7 @@ public final class ExtentReaders {
         this.dictionaries = dictionaries;
     }
 
-    /** One that was given back, or a new one. */
+    /** Returns a kept reader, or a new one. */
     public ExtentReader take() {
         ExtentReader reader = free.poll();
         if (reader == null) {
@@ -47,12 +47,12 @@ public final class ExtentReaders {
         return reader;
     }
 
-    /** For blocks whose bytes somebody else reads. */
+    /** Makes a reader of blocks that another class reads from the file. */
     public BlockReader blocksOf(ByteSource source) {
         return BlockReader.ofExtents(file, fileId, limits, verify, source).with(dictionaries);
     }
 
-    /** Keeps it, unless there are enough, or it has its bytes from somewhere else. */
+    /** Keeps a reader from {@link #take}, unless enough are kept. */
     public void giveBack(ExtentReader reader) {
         free.offer(reader);
     }

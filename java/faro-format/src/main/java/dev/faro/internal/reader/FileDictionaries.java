@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The dictionaries of an open output, each read, checked and digested when it is needed first, once for all who read
- * (DIC-6). Safe to share between threads.
+ * The dictionaries of an open output. Each is read, checked and prepared once, at its first use by any cursor (DIC-6).
+ * Safe to share between threads.
  */
 public final class FileDictionaries implements Dictionaries {
     private final FileSet files;
@@ -31,7 +31,7 @@ public final class FileDictionaries implements Dictionaries {
         this.directory = directory;
     }
 
-    /** Those of a file, or null if it does not have the feature. */
+    /** Makes the dictionaries of an output, or returns null if it does not have the feature. */
     static FileDictionaries of(FileSet files, Limits limits, Supplier<Directory> directory) {
         return files.header().hasDictionaries() ? new FileDictionaries(files, limits, directory) : null;
     }
@@ -57,16 +57,16 @@ public final class FileDictionaries implements Dictionaries {
         BlockReader block = find(files, limits, directory.get(), number);
         DictionaryDigest digest = DictionaryDigest.of(bytes(block));
         if (digest == null) {
-            throw block.fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.SIZE, "a dictionary that the decoder takes",
+            throw block.fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.SIZE, "a dictionary that the decoder accepts",
                     "one that it refuses");
         }
         return digest;
     }
 
     /**
-     * Checks a dictionary of the directory (DIC-4).
+     * Finds and checks a dictionary of the directory (DIC-4).
      *
-     * @return its block
+     * @return a reader with the dictionary's block as its last one
      * @throws FaroException the first check that fails
      */
     public static BlockReader find(FileSet files, Limits limits, Directory directory, int number) throws FaroException {

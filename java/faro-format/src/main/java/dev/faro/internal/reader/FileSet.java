@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The files of one output (FIL-1 to FIL-3), with their headers checked: checks 1 to 5 of OPN-1.
+ * The files of one output (FIL-1 to FIL-3), after checks 1 to 5 of OPN-1.
  *
- * @param header of the index or single file
+ * @param header the header of the index file or single file
  * @param index the index file, or the single file
  * @param data the data file, or the single file
  */
@@ -22,7 +22,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
     /**
      * Opens an output by NAME (PUB-1).
      *
-     * @throws FaroException the first check that fails, {@code io}, or {@code invalid-argument} if there are both layouts
+     * @throws FaroException the first check that fails, {@code io}, or {@code invalid-argument} if both layouts exist
      */
     public static FileSet open(Path name) throws FaroException {
         List<Path> files = OutputName.of(name).toRead();
@@ -65,9 +65,9 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
     }
 
     /**
-     * Reads the header of a file that must be of one kind.
+     * Reads the header of a file, which must be of the given kind.
      *
-     * @throws FaroException the first check of HDR-1 that fails, or {@code mismatched-pair} at 8
+     * @throws FaroException the first check of HDR-1 that fails, or {@code mismatched-pair} at offset 8
      */
     public static FileHeader read(InputFile file, FileKind kind) throws FaroException {
         FileHeader header = file.readHeader();
@@ -75,7 +75,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
         return header;
     }
 
-    /** Closes a file because of an error that is about to be thrown. */
+    /** Closes a file before an error is thrown. A failure to close is added to the error. */
     public static void closeAfter(FaroException error, Closeable file) {
         if (file != null) {
             try {
@@ -86,7 +86,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
         }
     }
 
-    /** Whether it is a single file. */
+    /** Whether the output is a single file. */
     public boolean isSingle() {
         return header.kind() == FileKind.SINGLE;
     }

@@ -8,7 +8,7 @@ import dev.faro.reader.Lookup;
 import dev.faro.reader.ReaderOptions;
 import java.nio.ByteBuffer;
 
-/** A finished output, opened by OPN-1. */
+/** A finished output that was opened by OPN-1. */
 public final class FinishedReader extends OutputReader {
     private final Opening opening;
     private final DirectLookup directLookup;
@@ -21,7 +21,7 @@ public final class FinishedReader extends OutputReader {
     }
 
     /**
-     * Opens an output whose files are open; they are closed if it fails.
+     * Opens an output from its open files. If this fails, it closes them.
      *
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */
@@ -34,7 +34,7 @@ public final class FinishedReader extends OutputReader {
         }
     }
 
-    /** What opening found. */
+    /** The results of opening. */
     public Opening opening() {
         return opening;
     }

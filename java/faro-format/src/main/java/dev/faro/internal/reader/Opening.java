@@ -21,25 +21,25 @@ import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
 
 /**
- * What opening a finished output finds: checks 6 to 9 of OPN-1.
+ * The results of opening a finished output: checks 6 to 9 of OPN-1.
  *
- * @param footer what the footer says
- * @param footerOffset where its block begins
- * @param footerSequence the number that its block bears
- * @param schema the encapsulated Arrow schema message, or null unless the framing is arrow
+ * @param footer the contents of the footer
+ * @param footerOffset the offset of the footer block
+ * @param footerSequence the sequence of the footer block
+ * @param schema the encapsulated Arrow schema message, or null if the framing is not arrow
  */
 public record Opening(FooterMessage footer, long footerOffset, long footerSequence, ByteBuffer schema) {
     /**
      * Makes the checks.
      *
-     * @throws FaroException the first that fails, or {@code io}
+     * @throws FaroException the first check that fails, or {@code io}
      */
     public static Opening of(FileSet files, Limits limits) throws FaroException {
         InputFile index = files.index();
         long tailOffset = index.size() - Tail.SIZE;
         Tail tail = index.readTailAtEnd(tailOffset + Tail.SIZE);
         long offset = tail.footerOffset();
-        // Room first, so that no sum of what the tail says can wrap.
+        // The bounds are checked first, so that no sum of the tail's values can wrap.
         boolean leads = offset >= FileHeader.SIZE && offset <= tailOffset && offset % 8 == 0
                 && BlockHeader.sizeInFile(tail.footerSize()) == tailOffset - offset;
         if (!leads) {
@@ -60,7 +60,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
         return new Opening(footer, offset, reader.sequence(), schema);
     }
 
-    /** For blocks of the index or single file that are no dictionaries. */
+    /** Makes a reader for blocks of the index file or single file that are not dictionaries. */
     private static BlockReader metadata(FileSet files, Limits limits) {
         return BlockReader.ofMetadata(files.index(), files.header().fileId(), limits)
                 .with(files.header().hasDictionaries() ? Dictionaries.counted(() -> 0) : null);
@@ -74,7 +74,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
         checkDataEnd(data, dataSize);
     }
 
-    /** Check 8 of OPN-1. */
+    /** Makes check 8 of OPN-1. */
     public static void checkDataEnd(InputFile data, long dataSize) throws FaroException {
         long size = data.size();
         if (size > dataSize) {
@@ -85,7 +85,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
     /**
      * Checks the schema block (SCH-1).
      *
-     * @param end of the place where it must stand
+     * @param end the schema block must end at or before this offset
      * @return the encapsulated Arrow message
      * @throws FaroException the first check that fails, or {@code io}
      */

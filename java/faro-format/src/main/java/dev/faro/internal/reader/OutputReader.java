@@ -13,8 +13,8 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * An open output, finished or growing, for the rooms that read it: its files, and what is kept of them between calls.
- * Safe to share between threads.
+ * An open output, finished or growing: its files, and what is kept of them between calls. Other packages of this
+ * library read through it. Safe to share between threads.
  */
 public abstract class OutputReader implements Closeable {
     private final FileSet files;
@@ -23,7 +23,7 @@ public abstract class OutputReader implements Closeable {
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
 
-    /** An output whose headers were checked. */
+    /** Makes a reader of an output with checked headers. */
     protected OutputReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
@@ -33,16 +33,16 @@ public abstract class OutputReader implements Closeable {
                 files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
     }
 
-    /** The regions and dictionaries that can be read now; the returned value does not change. */
+    /** The regions and dictionaries that can be read now. The result does not change. */
     public abstract Directory directory();
 
-    /** What the footer says, or null if it was not seen yet. */
+    /** The contents of the footer, or null if it was not read yet. */
     public abstract FooterMessage footer();
 
-    /** What finds one partition's extents in place of whole region messages (LKP-1), or null. */
+    /** Finds one partition's extents without whole region messages (LKP-1); null if whole messages are to be used. */
     public abstract DirectLookup directLookup();
 
-    /** The encapsulated Arrow schema message, or null unless the framing is arrow; little-endian. */
+    /** The encapsulated Arrow schema message, little-endian; null if the framing is not arrow. */
     public abstract ByteBuffer schema();
 
     /** The open files. */
@@ -55,12 +55,12 @@ public abstract class OutputReader implements Closeable {
         return files.header();
     }
 
-    /** What is taken from the files at most. */
+    /** The limits of what is read from the files. */
     public final Limits limits() {
         return limits;
     }
 
-    /** The regions, with their cache. */
+    /** The regions and their cache. */
     public final Regions regions() {
         return regions;
     }
@@ -70,28 +70,28 @@ public abstract class OutputReader implements Closeable {
         return readers;
     }
 
-    /** The dictionaries that blocks may name, or null without the reader feature. */
+    /** The dictionaries that blocks may use, or null without the reader feature. */
     public final FileDictionaries dictionaries() {
         return dictionaries;
     }
 
     /**
-     * One of the committed regions, checked by REG-10.
+     * Returns one of the committed regions, checked by REG-10.
      *
      * @throws FaroException {@code invalid-argument} if there is no such region, or the check that fails
      */
     public final RegionIndex region(int number) throws FaroException {
         Directory directory = directory();
         if (number < 0 || number >= directory.size()) {
-            throw FaroException.invalidArgument("a region below " + directory.size(), number);
+            throw FaroException.invalidArgument("a region number below " + directory.size(), number);
         }
         return regions.get(directory, number);
     }
 
     /**
-     * The bytes of the extents that a partition reads, headers and padding included (PRT-6).
+     * The size in bytes of the extents that a partition reads, with headers and padding (PRT-6).
      *
-     * @throws FaroException {@code invalid-argument}, or what looking up the region messages finds
+     * @throws FaroException {@code invalid-argument}, or a fault of a region message
      */
     public final long storedBytes(int partition) throws FaroException {
         checkPartition(partition);
@@ -123,7 +123,7 @@ public abstract class OutputReader implements Closeable {
     }
 
     /**
-     * Checks that the file has the partitions from {@code from} to before {@code to} (PRT-2).
+     * Checks that the file has the partitions in [from, to) (PRT-2).
      *
      * @throws FaroException {@code invalid-argument}
      */
@@ -131,7 +131,7 @@ public abstract class OutputReader implements Closeable {
         FileHeader header = header();
         int end = header.firstPartition() + header.partitionCount();
         if (from < header.firstPartition() || to < from || to > end) {
-            throw FaroException.invalidArgument("a range in " + header.firstPartition() + " to " + end,
+            throw FaroException.invalidArgument("a range within " + header.firstPartition() + " to " + end,
                     from + " to " + to);
         }
     }

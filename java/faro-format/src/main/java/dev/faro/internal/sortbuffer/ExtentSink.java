@@ -4,29 +4,29 @@ import dev.faro.FaroException;
 import dev.faro.internal.index.Members;
 import java.nio.ByteBuffer;
 
-/** Takes the records of a region, extent by extent in the order in which they stand in the file. */
+/** Takes the records of a region, extent by extent in the order of the file. */
 public interface ExtentSink {
     /** Begins the own extent of a partition. */
     void beginOwn(int partition) throws FaroException;
 
-    /** Begins a shared extent, behind all own ones. */
+    /** Begins a shared extent. All own extents come before it. */
     void beginShared(Members members) throws FaroException;
 
     /**
      * Takes one record or event of the extent.
      *
-     * @param source buffer that holds its bytes from index {@code at} on; position and limit mean nothing
-     * @param kind 0 for a record, else the kind of the event
-     * @param rows what the record counts in the statistics
+     * @param source a buffer with the bytes from index {@code at} on; its position and limit are ignored
+     * @param kind 0 for a record, or the kind of the event
+     * @param rows what the record adds to the number of records in the statistics
      */
     void record(ByteBuffer source, int at, int length, int kind, long rows) throws FaroException;
 
     /**
-     * Takes records of the extent, none of them an event, each one row.
+     * Takes records of the extent. None of them is an event, and each is one row.
      *
-     * @param source little-endian buffer that holds from index {@code from} to {@code to} one after another, each behind
-     *     its length in 4 bytes
-     * @param count how many these are
+     * @param source a little-endian buffer with the records from index {@code from} to {@code to}, each after its
+     *     length in 4 bytes
+     * @param count the number of records
      */
     default void records(ByteBuffer source, int from, int to, int count) throws FaroException {
         int length;
@@ -37,10 +37,11 @@ public interface ExtentSink {
     }
 
     /**
-     * Takes records of the extent without their lengths, none of them an event, each one row; only with framing opaque.
+     * Takes records of the extent without their lengths, with framing opaque. None of them is an event, and each is one
+     * row.
      *
-     * @param source buffer that holds their bytes from index {@code from} to {@code to}
-     * @param count how many these are
+     * @param source a buffer with the bytes of all records from index {@code from} to {@code to}
+     * @param count the number of records
      */
     void bytes(ByteBuffer source, int from, int to, int count) throws FaroException;
 

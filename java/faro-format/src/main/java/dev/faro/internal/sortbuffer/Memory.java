@@ -6,15 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Bytes of a part of the sort buffer, with numbers in them, little-endian. On the heap: copies between arrays are the
- * cheapest that Java has for short records.
+ * Memory of a part of the sort buffer, with access to little-endian numbers. It is on the heap, because copies between
+ * arrays are the cheapest for short records in Java.
  */
 final class Memory {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     final byte[] bytes;
-    /** The same bytes. */
+    /** The same memory as a buffer. */
     final ByteBuffer view;
 
     Memory(int capacity) {

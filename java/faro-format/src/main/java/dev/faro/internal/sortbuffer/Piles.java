@@ -6,18 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records of few targets, each copied behind the others of its target, so that nothing is left to sort: only records
- * that are no events and count as one row. They stand behind their lengths where framing keeps them, else without.
+ * The records of a few targets, each appended to the records of its target, so that nothing is left to sort. Only
+ * records that are not events and count as one row are kept here. Each follows its length if the framing keeps lengths.
  */
 final class Piles {
-    /** Targets up to which each has memory of its own: with 32 a trial was slower than sorting. */
-    static final int MOST = 16;
+    /** The largest number of targets with memory for each: with 32, a trial was slower than sorting. */
+    static final int MAX_TARGETS = 16;
     /**
-     * The longest record, in bytes, that is taken: longer ones gained nothing. At most as much, and a length, stays free
-     * at the end of a chunk.
+     * The longest record that is taken, in bytes. Longer ones gained nothing. The free space at the end of a chunk is
+     * at most this and the size of a length.
      */
     static final int LONGEST = 512;
-    /** Bytes of the first chunk of a target at first: many outputs are small. */
+    /** The size of the first chunk of a target in bytes. It is small because many outputs are small. */
     private static final int FIRST = 8 << 10;
     private static final int CHUNK = 64 << 10;
     private static final int LENGTH = 4;
@@ -38,15 +38,15 @@ final class Piles {
     }
 
     private final Pile[] piles;
-    /** The last chunk of each target that has records, else null. */
+    /** The last chunk of each target that has records; null for the others. */
     private final Chunk[] open;
     private final boolean framed;
     private int next;
 
     /**
-     * Takes memory as records come.
+     * Makes piles, which allocate memory as records arrive.
      *
-     * @param framed whether records stand behind their lengths
+     * @param framed whether each record follows its length
      */
     Piles(int targets, boolean framed) {
         this.framed = framed;
@@ -57,13 +57,13 @@ final class Piles {
         }
     }
 
-    /** Whether a record of a target can be added to the chunk that is open. */
+    /** Whether a record of a target fits into the open chunk. */
     boolean fits(int target, int length) {
         Chunk chunk = open[target];
         return chunk != null && (framed ? LENGTH : 0) + length <= chunk.memory.capacity() - chunk.end;
     }
 
-    /** Opens a chunk of a target, in which any record fits that is not too long. */
+    /** Opens a chunk of a target, which has room for any record that is taken. */
     void begin(int target) {
         Pile pile = piles[target];
         if (pile.used == pile.chunks.size()) {
@@ -89,12 +89,12 @@ final class Piles {
         chunk.records++;
     }
 
-    /** Goes to the first target that is not below a number. */
+    /** Moves to the first target that is equal to or above a number. */
     void seek(int target) {
         next = target;
     }
 
-    /** The next target that has records, or the largest int behind the last. */
+    /** The next target that has records, or {@link Integer#MAX_VALUE} after the last. */
     int target() {
         while (next < piles.length && open[next] == null) {
             next++;
@@ -102,17 +102,17 @@ final class Piles {
         return next < piles.length ? next : Integer.MAX_VALUE;
     }
 
-    /** Passes over the records of a target; says whether they leave any bytes. */
+    /** Skips the records of a target; returns whether they have any bytes. */
     boolean skip(int target) {
         if (target() != target) {
             return false;
         }
         next++;
-        // Who has a second chunk had a record that did not fit into the first.
+        // A second chunk exists only because a record did not fit into the first.
         return piles[target].used > 1 || open[target].end > 0;
     }
 
-    /** Hands the records of a target over. */
+    /** Passes the records of a target to the sink. */
     void drain(int target, ExtentSink sink) throws FaroException {
         if (target() != target) {
             return;
@@ -128,7 +128,7 @@ final class Piles {
         }
     }
 
-    /** Forgets the records, and keeps the memory. */
+    /** Removes the records, and keeps the memory. */
     void clear() {
         for (int i = 0; i < piles.length; i++) {
             piles[i].used = 0;
@@ -136,7 +136,7 @@ final class Piles {
         }
     }
 
-    /** Bytes of all chunks. */
+    /** The size of all chunks in bytes. */
     long capacity() {
         long bytes = 0;
         for (Pile pile : piles) {
@@ -147,7 +147,7 @@ final class Piles {
         return bytes;
     }
 
-    /** Gives memory back that holds no record. */
+    /** Releases the memory that holds no record. */
     void trim() {
         for (Pile pile : piles) {
             pile.chunks.subList(pile.used, pile.chunks.size()).clear();

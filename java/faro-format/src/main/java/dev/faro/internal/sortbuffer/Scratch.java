@@ -1,15 +1,15 @@
 package dev.faro.internal.sortbuffer;
 
-/** Memory that sorting needs; one for all parts of a buffer. */
+/** Temporary memory for sorting, shared by all parts of a buffer. */
 final class Scratch {
     private final int capacity;
     private Memory memory;
     private long[] longs = {};
 
     /**
-     * Takes memory when it is asked for.
+     * Makes scratch memory, which is allocated when it is needed.
      *
-     * @param capacity of the largest parts that are put in order, in bytes
+     * @param capacity the capacity of the largest parts that are sorted, in bytes
      */
     Scratch(int capacity) {
         this.capacity = capacity;
@@ -19,7 +19,7 @@ final class Scratch {
         return capacity;
     }
 
-    /** Where the records of a part may be put in order, as large as the part. */
+    /** Memory for the sorted records of a part, as large as the part. */
     Memory memory(int capacity) {
         if (memory == null || memory.capacity() != capacity) {
             memory = new Memory(capacity);
@@ -27,14 +27,14 @@ final class Scratch {
         return memory;
     }
 
-    /** Gives the ordered records for what they were copied from, which serves the next time. */
+    /** Returns the sorted records, and keeps the memory that they were copied from for the next time. */
     Memory swap(Memory free) {
         Memory ordered = memory;
         memory = free;
         return ordered;
     }
 
-    /** At least so many numbers, of any value. */
+    /** An array of at least {@code count} numbers, with any values. */
     long[] longs(int count) {
         if (longs.length < count) {
             longs = new long[Math.max(count, Math.min(2 * longs.length, 1 << 19))];
@@ -42,7 +42,7 @@ final class Scratch {
         return longs;
     }
 
-    /** Gives the memory back. */
+    /** Releases the memory. */
     void release() {
         memory = null;
         longs = new long[0];

@@ -5,28 +5,29 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * A part of the sort buffer that fits into a processor's cache: records in the order of their calls, brought into the
- * order of their targets when the part is full, so that later each part is read in sequence.
+ * A part of the sort buffer that fits into a processor's cache. It keeps records in the order of their calls, and sorts
+ * them by target when it is full, so that each part can be read in sequence later.
  *
- * <p>A record stands behind its length, as framing records wants it. One that is an event, or that counts as other than
- * one row, has the highest bit of its length set, and between its length and its bytes the kind and the rows. From the
- * end of the memory down stand the entries: target and position of each record. Together that is what SRT-1 charges.
+ * <p>A record follows its length, as framing records requires. If a record is an event, or counts as other than one
+ * row, it is special: the highest bit of its length is set, and its kind and its rows are between the length and the
+ * bytes. Entries fill the memory from its end downwards: the target and the position of each record. Together that is
+ * what SRT-1 charges.
  *
- * <p>Sorted, the part is segments, each with the records of one target; the directory says where. With framing opaque
- * they stand there without their lengths, unless one of them is special or they are large.
+ * <p>A sorted part consists of runs, each with the records of one target. A directory says where they are. With framing
+ * opaque the lengths are left out, unless a record is special or the records are large.
  */
 final class Segment {
-    /** Bytes of an entry, and of a record beside its bytes. */
+    /** The size of an entry, and what a record needs besides its bytes, in bytes. */
     private static final int ENTRY = 8;
     private static final int LENGTH = 4;
-    /** Kind and rows of a special record. */
+    /** The size of kind and rows of a special record. */
     private static final int EXTRA = 9;
     private static final int SPECIAL = 0x8000_0000;
-    /** From this average length on, records stay where they are when the part is sorted. */
+    /** If the average length is at least this, sorting moves only the entries. */
     private static final int LARGE = 4 << 10;
-    /** Counting takes 8 bytes for each target, so beyond this many entries are compared. */
-    private static final int MOST_COUNTED = 1 << 19;
-    /** Counting also passes over all targets: not when there are so many more of them than records. */
+    /** Counting needs 8 bytes for each target. With more targets than this, entries are compared instead. */
+    private static final int MAX_COUNTED = 1 << 19;
+    /** Counting also visits all targets, so it is not used if there are more than this many targets for each record. */
     private static final int FEW = 16;
 
     private final boolean opaque;
@@ -37,7 +38,7 @@ final class Segment {
 
     private boolean sorted;
     private boolean moved;
-    /** Whether the lengths are gone. */
+    /** Whether the records have no lengths. */
     private boolean bare;
     private int directory;
     private int stride;
@@ -45,10 +46,10 @@ final class Segment {
     private int next;
 
     /**
-     * An empty part.
+     * Makes an empty part.
      *
      * @param capacity in bytes, a multiple of 8
-     * @param opaque whether nobody needs to know where records end
+     * @param opaque whether the ends of records need not be known
      */
     Segment(int capacity, boolean opaque) {
         this.opaque = opaque;
@@ -66,7 +67,7 @@ final class Segment {
         return memory.capacity();
     }
 
-    /** Takes larger memory. Not when it is sorted. */
+    /** Moves to larger memory. The part must not be sorted. */
     void grow(int capacity) {
         Memory larger = new Memory(capacity);
         System.arraycopy(memory.bytes, 0, larger.bytes, 0, used);
@@ -79,12 +80,12 @@ final class Segment {
         return sorted;
     }
 
-    /** The capacity that a part needs to hold one record. */
+    /** The capacity of a part with room for one record. */
     static long capacityFor(int length) {
         return LENGTH + EXTRA + length + 2L * ENTRY & -ENTRY;
     }
 
-    /** Whether a record still fits: none does when it is sorted. */
+    /** Whether a record fits. None does after sorting. */
     boolean fits(int length) {
         return !sorted && used + LENGTH + EXTRA + length + ENTRY * (count + 1L) <= memory.capacity();
     }
@@ -110,7 +111,7 @@ final class Segment {
         return memory.capacity() - ENTRY * (number + 1);
     }
 
-    /** Sorts by target, keeping the order of calls; unless it is sorted. */
+    /** Sorts by target, and keeps the order of calls within a target. Does nothing if the part is sorted. */
     void sort(int targets, Scratch scratch) {
         if (sorted) {
             return;
@@ -120,7 +121,7 @@ final class Segment {
         bare = opaque && moved && !special;
         if (!moved) {
             order(scratch);
-        } else if (targets <= MOST_COUNTED && targets / FEW <= count) {
+        } else if (targets <= MAX_COUNTED && targets / FEW <= count) {
             count(targets, scratch);
         } else {
             gather(scratch);
@@ -128,7 +129,7 @@ final class Segment {
         next = 0;
     }
 
-    /** Puts the entries, which say where records are, into order where they stand, and nothing else. */
+    /** Sorts the entries in place, and leaves the records where they are. */
     private void order(Scratch scratch) {
         long[] sorted = sortedEntries(scratch);
         directory = entry(count - 1);
@@ -145,12 +146,12 @@ final class Segment {
         for (int i = 0; i < count; i++) {
             entries[i] = memory.getLong(entry(i));
         }
-        // Positions rise with the calls, so equal targets keep their order.
+        // Positions increase with the calls, so equal targets keep their order.
         Arrays.sort(entries, 0, count);
         return entries;
     }
 
-    /** Sums up what each target has, which says where its segment begins, and puts each record there. */
+    /** Computes from the sizes of all targets where each of them begins, and copies each record there. */
     private void count(int targets, Scratch scratch) {
         long[] sums = scratch.longs(targets);
         Arrays.fill(sums, 0, targets, 0);
@@ -188,7 +189,7 @@ final class Segment {
         memory = scratch.swap(memory);
     }
 
-    /** Takes the records in the order of their entries, which are compared. */
+    /** Compares the entries, and copies the records in their order. */
     private void gather(Scratch scratch) {
         long[] sorted = sortedEntries(scratch);
         Memory to = scratch.memory(memory.capacity());
@@ -210,7 +211,7 @@ final class Segment {
     }
 
     private void begin(int bytesPerSegment) {
-        // Where there are no lengths, they and the entries leave room for a segment of each record.
+        // Without lengths, the space that lengths and entries took is enough for a directory entry for each record.
         directory = bare ? used - LENGTH * count : used;
         stride = bytesPerSegment;
         segments = 0;
@@ -229,7 +230,7 @@ final class Segment {
         return memory.getInt(position) & ~SPECIAL;
     }
 
-    /** Bytes that the record at a position takes. */
+    /** The size of the record at a position in bytes, with its length. */
     private int size(int position) {
         int length = memory.getInt(position);
         return LENGTH + (length < 0 ? EXTRA : 0) + (length & ~SPECIAL);
@@ -251,7 +252,7 @@ final class Segment {
         return moved ? place : place + size(place);
     }
 
-    /** Goes to the first segment whose target is not below a number. */
+    /** Moves to the first target that is equal to or above a number. */
     void seek(int target) {
         int low = 0;
         int high = segments;
@@ -266,12 +267,12 @@ final class Segment {
         next = low;
     }
 
-    /** The target of the next segment, or the largest int behind the last. */
+    /** The next target that has records, or {@link Integer#MAX_VALUE} after the last. */
     int target() {
         return next < segments ? target(next) : Integer.MAX_VALUE;
     }
 
-    /** Passes over the segments of a target; says whether any record of theirs leaves bytes or is an event. */
+    /** Skips the records of a target; returns whether any of them has bytes or is an event. */
     boolean skip(int target) {
         boolean any = false;
         for (; target() == target; next++) {
@@ -296,7 +297,7 @@ final class Segment {
         return memory.getInt(position) < 0 && memory.bytes[position + LENGTH] != 0;
     }
 
-    /** Hands the segments of a target over. */
+    /** Passes the records of a target to the sink. */
     void drain(int target, ExtentSink sink) throws FaroException {
         for (; target() == target; next++) {
             int start = start(next);

@@ -12,30 +12,34 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records in, in any order of partitions; extents out, in slot order (SRT). Its memory is its size and two parts more,
- * and 8 bytes for each partition up to 4 MiB; it takes it as records come, and keeps it until it is
- * {@link #release}d.
+ * Takes records in any order of partitions, and returns extents in slot order (SRT). Besides its size it needs two more
+ * parts, and 8 bytes for each partition up to 4 MiB. It allocates memory as records arrive, and keeps it until {@link
+ * #release}.
  *
- * <p>With few partitions, records of single partitions are collected by partition from the first on (not with framing
- * arrow), and parts take what is left: events, large and shared records, and all that comes behind the first two in a
- * region. Then its memory is up to a 127th more than its size, a chunk of 64 KiB for each partition, and two parts.
+ * <p>If there are few partitions, records of single partitions are collected by partition from the beginning, except
+ * with framing arrow. Parts then take the rest: events, large records, shared records, and all records after the first
+ * event or large record of a region. In this case the memory exceeds the size by up to a 127th, a chunk of 64 KiB for
+ * each partition, and two parts.
  */
 public final class SortBuffer {
-    /** Bytes of a part that is sorted by itself: with a second one a processor's cache holds it. */
-    private static final int RUN = 2 << 20;
-    /** The same where partitions are many, so that what each has of a part is not too little to be copied at once. */
-    private static final int RUN_OF_MANY = 4 << 20;
+    /** The size of a part in bytes: the cache of a processor holds two. */
+    private static final int PART = 2 << 20;
+    /** The size with many partitions, so that each has enough records in a part to be copied at once. */
+    private static final int PART_OF_MANY = 4 << 20;
     private static final int MANY = 4 << 10;
     /**
-     * Bytes that an array has beside its elements. A collector that gives large arrays whole regions of 1, 2 or 4 MiB
-     * would give one more to an array that is a little larger than these.
+     * The size of an array besides its elements, in bytes. Some garbage collectors give large arrays whole regions of
+     * 1, 2 or 4 MiB, and would need one more for an array that is only a little larger.
      */
     private static final int ARRAY_HEADER = 16;
-    /** Bytes of the first part at first: many outputs are small. It grows until it is as large as the others. */
-    private static final int FIRST_RUN = 64 << 10;
-    /** Bytes of a part beyond its share of the size, where the last record did not fit. */
+    /**
+     * The first size of the first part in bytes. It is small because many outputs are small, and grows to the size of
+     * the others.
+     */
+    private static final int FIRST_PART = 64 << 10;
+    /** The space in bytes that a part has for a last record that does not fit. */
     private static final int SLACK = 4 << 10;
-    /** What a record is charged beside its bytes (SRT-1). */
+    /** What a record is charged besides its bytes, in bytes (SRT-1). */
     private static final int ENTRY = 12;
 
     private final FileHeader header;
@@ -46,19 +50,19 @@ public final class SortBuffer {
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
     private final Scratch scratch;
-    /** Where partitions are few, else null. */
+    /** The piles if there are few partitions; otherwise null. */
     private final Piles piles;
-    /** Whether no record of a single partition is in a part: what is in piles comes before these. */
+    /** Whether all records of single partitions are in piles. Records in piles come before those in parts. */
     private boolean piling;
     private int usedSegments;
     private long charged;
     private long records;
 
     /**
-     * An empty buffer.
+     * Makes an empty buffer.
      *
-     * @param size bytes that records are charged at most until they have to be drained
-     * @param ordered whether each broadcast or multicast with other members than the one before begins a shared extent
+     * @param size the maximum charge of the records in the buffer, in bytes (SRT-1)
+     * @param ordered whether each broadcast or multicast with other members than the last one begins a shared extent
      */
     public SortBuffer(FileHeader header, long size, boolean ordered) {
         this.header = header;
@@ -66,35 +70,35 @@ public final class SortBuffer {
         this.ordered = ordered;
         this.segmentSize = segmentSize(size, header.partitionCount());
         this.scratch = new Scratch(segmentSize);
-        // A record of framing arrow is a block.
-        boolean few = header.framing() != Framing.ARROW && header.partitionCount() <= Piles.MOST;
+        // With framing arrow, a record is a block.
+        boolean few = header.framing() != Framing.ARROW && header.partitionCount() <= Piles.MAX_TARGETS;
         this.piles = few ? new Piles(header.partitionCount(), header.framing() == Framing.RECORDS) : null;
         this.piling = few;
     }
 
-    /** The bytes of each part, when as few as can be share the size evenly. */
+    /** The size of each part in bytes, if as few parts as possible share the buffer evenly. */
     static int segmentSize(long size, int partitionCount) {
-        long most = (partitionCount > MANY ? RUN_OF_MANY : RUN) - ARRAY_HEADER - SLACK;
-        long parts = (size - 1) / most + 1;
+        long max = (partitionCount > MANY ? PART_OF_MANY : PART) - ARRAY_HEADER - SLACK;
+        long parts = (size - 1) / max + 1;
         return (int) ((size - 1) / parts + 8 & -8) + SLACK;
     }
 
-    /** Whether it holds no record. */
+    /** Whether the buffer holds no record. */
     public boolean isEmpty() {
         return records == 0;
     }
 
-    /** Bytes of memory that records are in, or may come into without more being taken. */
+    /** The memory in bytes that holds records, or can take them without another allocation. */
     long capacity() {
         return segments.stream().mapToLong(Segment::capacity).sum() + (piles == null ? 0 : piles.capacity());
     }
 
-    /** Whether it holds a record by broadcast or multicast. */
+    /** Whether the buffer holds a record that was broadcast or multicast. */
     public boolean hasShared() {
         return !shared.isEmpty();
     }
 
-    /** Whether a record cannot even be held by an empty buffer (SRT-2). */
+    /** Whether a record does not even fit into an empty buffer (SRT-2). */
     public boolean isOversized(int length, Members members) {
         return charge(length, members, true) > size;
     }
@@ -109,7 +113,7 @@ public final class SortBuffer {
         return (long) length + ENTRY + set;
     }
 
-    /** The number of the shared extent that a record with these members belongs to (SRT-4), or -1. */
+    /** The number of the shared extent for a record with these members (SRT-4), or -1. */
     private int sharedTarget(Members members) {
         if (ordered) {
             int last = shared.size() - 1;
@@ -118,12 +122,12 @@ public final class SortBuffer {
         return sharedTargets.getOrDefault(members, -1);
     }
 
-    /** Adds a record for one partition, which {@link #fits}. */
+    /** Adds a record for one partition. {@link #fits} must have returned true. */
     public void add(int partition, ByteBuffer record, int kind, long rows) {
         put(partition - header.firstPartition(), record, kind, rows, charge(record.remaining(), null, false));
     }
 
-    /** Adds a record for several partitions, which {@link #fits}. */
+    /** Adds a record for several partitions. {@link #fits} must have returned true. */
     public void add(Members members, ByteBuffer record, int kind, long rows) {
         int target = sharedTarget(members);
         long charge = charge(record.remaining(), members, target < 0);
@@ -154,7 +158,7 @@ public final class SortBuffer {
 
     private void putOnPile(int target, ByteBuffer record) {
         if (!piles.fits(target, record.remaining())) {
-            // Of parts that an earlier region needed.
+            // Releases parts that only an earlier region needed.
             segments.subList(usedSegments, segments.size()).clear();
             piles.begin(target);
         }
@@ -175,29 +179,30 @@ public final class SortBuffer {
         return next;
     }
 
-    /** Has a part grow that is not as large as parts are; says whether a record fits now. */
+    /** Enlarges a part that has not its full size yet; returns whether the record fits now. */
     private boolean grow(Segment segment, int length) {
         if (segment.isSorted() || segment.capacity() >= segmentSize) {
             return false;
         }
-        segment.grow((int) Math.min(segmentSize, segment.capacity() + Math.max(segment.capacity(), Segment.capacityFor(length))));
+        long doubled = segment.capacity() + Math.max(segment.capacity(), Segment.capacityFor(length));
+        segment.grow((int) Math.min(segmentSize, doubled));
         return segment.fits(length);
     }
 
-    /** A part for records of which the next has a length; one that is larger than parts are gets one made for it. */
+    /** Returns an empty part. If the next record is larger than a part, the part is made for it. */
     private Segment nextSegment(int length) {
         long needed = Math.min(Integer.MAX_VALUE - 63, Segment.capacityFor(length));
         if (needed > segmentSize) {
             segments.add(usedSegments, newSegment((int) needed));
         } else if (usedSegments == segments.size()) {
-            segments.add(newSegment(segments.isEmpty() ? Math.min(FIRST_RUN, segmentSize) : segmentSize));
+            segments.add(newSegment(segments.isEmpty() ? Math.min(FIRST_PART, segmentSize) : segmentSize));
         }
         return segments.get(usedSegments++);
     }
 
     private Segment newSegment(int capacity) {
         if (piles != null) {
-            // Of chunks that an earlier region needed.
+            // Releases chunks that only an earlier region needed.
             piles.trim();
         }
         return new Segment(capacity, header.framing() == Framing.OPAQUE);
@@ -208,7 +213,7 @@ public final class SortBuffer {
     }
 
     /**
-     * Hands over everything as one region (SRT-7) and is empty then, unless the sink fails.
+     * Passes all records to the sink as one region (SRT-7). After that the buffer is empty, unless the sink fails.
      *
      * @param rotation where a dense region begins
      */
@@ -228,7 +233,9 @@ public final class SortBuffer {
         clear();
     }
 
-    /** Shows the records of single partitions, extent by extent in the order of partitions, and keeps them. */
+    /**
+     * Passes the records of single partitions to the sink, extent by extent in the order of partitions, and keeps them.
+     */
     public void preview(ExtentSink sink) throws FaroException {
         if (usedSegments > 0) {
             segments.get(usedSegments - 1).sort(targets(), scratch);
@@ -244,7 +251,7 @@ public final class SortBuffer {
             for (int i = 0; i < usedSegments; i++) {
                 any |= segments.get(i).skip(target);
             }
-            // Only framing opaque leaves nothing of a record without bytes (WRT-2).
+            // Only with framing opaque a record without bytes leaves nothing (WRT-2).
             extents += any || header.framing() != Framing.OPAQUE ? 1 : 0;
         }
         return extents;
@@ -285,7 +292,7 @@ public final class SortBuffer {
         return lowest;
     }
 
-    /** Gives its memory back; it can be filled anew. */
+    /** Releases memory that holds no record. The buffer can be used again. */
     public void release() {
         segments.subList(usedSegments, segments.size()).clear();
         scratch.release();
@@ -294,7 +301,7 @@ public final class SortBuffer {
         }
     }
 
-    /** Forgets what it holds, and gives its memory back; it can be filled anew. */
+    /** Removes all records and releases the memory. The buffer can be used again. */
     public void discard() {
         clear();
         release();

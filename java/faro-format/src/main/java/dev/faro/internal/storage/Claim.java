@@ -13,16 +13,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What one part of this process holds at a time: a file that is written, mended or cleaned (PUB-6), or the turn for a
- * publishing lock (PUB-5). Record locks tell processes apart, claims what is inside one. They are names of system
- * properties, which all class loaders of a process share. A claim that is dropped without {@link #close} is given back
- * when the collector found it and anybody asks for one.
+ * An exclusive claim inside this process: on a file that is written, repaired or cleaned (PUB-6), or on the turn for a
+ * publishing lock (PUB-5). Record locks separate processes; claims separate the users inside one process. A claim is a
+ * system property, which all class loaders of a process share. A claim that is dropped without {@link #close} is
+ * released at the next request after the garbage collector found it.
  */
 public final class Claim implements AutoCloseable {
     private static final String PROPERTY = "dev.faro.held.";
     private static final ReferenceQueue<Claim> DROPPED = new ReferenceQueue<>();
     private static final Set<Entry> ENTRIES = ConcurrentHashMap.newKeySet();
-    /** Channels to be closed when a claim is given back, by its key. */
+    /** The channels to close when a claim is released, by its key. */
     private static final Map<String, List<Late>> LATE = new ConcurrentHashMap<>();
 
     private record Late(FileChannel channel, boolean readable) {}
@@ -39,7 +39,8 @@ public final class Claim implements AutoCloseable {
 
         void giveBack() {
             if (ENTRIES.remove(this)) {
-                // Before and after: others may take the file once it is free, and a channel may have come in between.
+                // Once before and once after: others may take the file when it is free, and a channel may be added in
+                // between.
                 closeLate(key);
                 System.getProperties().remove(PROPERTY + key);
                 closeLate(key);
@@ -57,28 +58,28 @@ public final class Claim implements AutoCloseable {
         return fileKey == null ? "path " + path.toAbsolutePath().normalize() : "file " + fileKey;
     }
 
-    /** The key of a name in a folder, however the folder is called. */
+    /** The key of a name in a folder, whatever path leads to the folder. */
     public static String ofName(Path path) throws IOException {
         Path absolute = path.toAbsolutePath();
         Object folder = FileKey.following(absolute.getParent());
         return "name " + (folder == null ? absolute.getParent() : folder) + " " + absolute.getFileName();
     }
 
-    /** Takes a claim, or returns null if it is taken. */
+    /** Takes a claim; null if it is taken. */
     public static Claim take(String key) {
         sweep();
         return System.getProperties().putIfAbsent(PROPERTY + key, "") == null ? new Claim(key) : null;
     }
 
-    /** Whether any part of this process has a claim. */
+    /** Whether a claim is taken by any part of this process. */
     public static boolean isTaken(String key) {
         sweep();
         return System.getProperties().containsKey(PROPERTY + key);
     }
 
     /**
-     * Closes a channel of a file: now, or if the file is claimed, when the claim is given back. A process loses its
-     * record lock of a file when it closes any channel of it.
+     * Closes a channel of a file. If the file is claimed, the channel is closed when the claim is released, because a
+     * process loses its record lock of a file when it closes any channel of it.
      */
     static void close(String key, FileChannel channel, boolean readable) throws IOException {
         if (!isTaken(key)) {
@@ -96,8 +97,8 @@ public final class Claim implements AutoCloseable {
     }
 
     /**
-     * A channel that reads a claimed file and waits to be closed, or null. Taking it instead of another keeps a process
-     * that reads its own unfinished files again and again from running out of descriptors.
+     * Returns a channel that can read a claimed file and is waiting to be closed, or null. Reusing it keeps a process
+     * that reads its own unfinished files repeatedly from running out of descriptors.
      */
     static FileChannel reopen(String key) {
         FileChannel[] found = new FileChannel[1];
@@ -119,7 +120,7 @@ public final class Claim implements AutoCloseable {
                 try {
                     late.channel.close();
                 } catch (IOException e) {
-                    // It was only read from.
+                    // The channel was only used to read.
                 }
             }
         }
@@ -130,14 +131,14 @@ public final class Claim implements AutoCloseable {
             ((Entry) dropped).giveBack();
         }
         for (String key : LATE.keySet()) {
-            // One of another class loader, which closes its own channels alone.
+            // The claim belonged to another class loader, which closes only its own channels.
             if (!System.getProperties().containsKey(PROPERTY + key)) {
                 closeLate(key);
             }
         }
     }
 
-    /** Gives the claim back; once more does nothing. */
+    /** Releases the claim. A second call does nothing. */
     @Override
     public void close() {
         entry.giveBack();

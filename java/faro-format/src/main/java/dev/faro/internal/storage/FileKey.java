@@ -8,16 +8,16 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 
-/** What tells files apart: device and file number, or null where the system has none. */
+/** The identity of a file: device and file number, or null if the system has none. */
 final class FileKey {
     private FileKey() {}
 
-    /** Of what has a name; of a symbolic link its own. */
+    /** The key of the file with a name; for a symbolic link, the key of the link. */
     static Object of(Path path) throws IOException {
         return attributes(path).fileKey();
     }
 
-    /** Of what a name leads to. */
+    /** The key of the file that a name leads to, through symbolic links. */
     static Object following(Path path) throws IOException {
         return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
@@ -26,7 +26,7 @@ final class FileKey {
         return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Whether a name is that of a file. */
+    /** Whether a name belongs to the file with a key. */
     static boolean has(Path path, Object key) throws IOException {
         try {
             return Objects.equals(key, of(path));

@@ -46,7 +46,7 @@ public final class FinalNames {
             }
         }
 
-        /** Gives the name in one step that fails if it exists; false if the file system has no such step. */
+        /** Gives the name in one step that fails if the name exists; false if the file system has no such step. */
         boolean link() throws FaroException {
             try {
                 Files.createLink(path, temporary);
@@ -65,8 +65,9 @@ public final class FinalNames {
         }
 
         /**
-         * Whether a system refused a link that it could have made. Java shows no number of an error that it has no class
-         * for, only the system's words; with others the fallback is tried, which fails if this was a failure.
+         * Whether a link failed for another reason than a file system without links. For an error that has no class of
+         * its own, Java passes on only the system's words. With unknown words the fallback is tried; it fails as well
+         * if this was a real failure.
          */
         private static boolean isNoLackOfLinks(IOException e) {
             return e.getClass() != FileSystemException.class
@@ -91,7 +92,7 @@ public final class FinalNames {
                 try {
                     Files.deleteIfExists(temporary);
                 } catch (IOException e) {
-                    // A second name stays, as of a writer that died here (PUB-7).
+                    // A second name stays, as it would after a writer that died here (PUB-7).
                 }
             }
         }
@@ -108,7 +109,7 @@ public final class FinalNames {
         }
     }
 
-    /** Names of an output with that lock. */
+    /** Makes an empty list of names, which the lock protects. */
     public FinalNames(PublishingLock lock) {
         this.lock = lock;
     }
@@ -116,7 +117,7 @@ public final class FinalNames {
     /**
      * Adds a file.
      *
-     * @param replace whether the name may be another file's until then
+     * @param replace whether the name may belong to another file, which is replaced
      */
     public void add(FileRole role, Path temporary, Path path, boolean replace) {
         names.add(new Name(role, temporary, path, replace));
@@ -134,11 +135,11 @@ public final class FinalNames {
     }
 
     private static FaroException taken(FileRole role, Path path, IOException e) {
-        return FaroException.io(role, path, "no file of that name, or the option overwrite", e);
+        return FaroException.io(role, path, "no file with that name, or the option overwrite", e);
     }
 
     /**
-     * Gives the names in the order in which they were added. If it fails, {@link #takeBack} is the next step.
+     * Gives the names in the order in which they were added. If it fails, the caller has to call {@link #takeBack}.
      *
      * @throws FaroException {@code io}
      */
@@ -147,7 +148,7 @@ public final class FinalNames {
             for (Name name : names) {
                 name.key = FileKey.of(name.temporary);
             }
-            // Of all before the first is given: what is refused then was never seen.
+            // All names are checked before the first is given: if one is refused, no name was visible.
             for (Name name : names) {
                 name.checkFree();
             }
@@ -175,7 +176,7 @@ public final class FinalNames {
         }
     }
 
-    /** PUB-3, on a file system without links. */
+    /** Gives the names by PUB-3, on a file system without links. */
     private void moveRest() throws FaroException {
         for (Name name : names) {
             if (name.state == State.TEMPORARY) {
@@ -195,10 +196,10 @@ public final class FinalNames {
     }
 
     /**
-     * Takes back the names that were given and are still these files' own, the last first.
+     * Takes back the names that were given and still belong to these files, in reverse order.
      *
-     * @param remove whether a file that has no other name is removed, instead of getting its temporary name back
-     * @throws IOException if the lock is not to be had, or a name not to be changed: then it stays
+     * @param remove whether a file without another name is removed, instead of getting its temporary name back
+     * @throws IOException if the lock cannot be obtained, or a name cannot be changed and so stays
      */
     public void takeBack(boolean remove) throws IOException {
         if (!anyGiven()) {

@@ -17,8 +17,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * A file that is looked at, which until {@link #close} no one else writes, mends or cleans; or that is a living writer's
- * (PUB-6).
+ * A file that is inspected. Until {@link #close}, no one else writes, repairs or cleans it, unless a living writer
+ * already has it (PUB-6).
  */
 public final class HeldFile implements Closeable {
     private static final int START = 64;
@@ -50,7 +50,7 @@ public final class HeldFile implements Closeable {
         return take(role, path, null);
     }
 
-    /** As {@link #take}, of the file of a publishing lock: in its turn. */
+    /** Takes the file of a publishing lock, as {@link #take} does, after waiting for the turn. */
     public static HeldFile takeLock(Path path) throws FaroException {
         try {
             return take(null, path, Claim.ofName(path));
@@ -67,7 +67,7 @@ public final class HeldFile implements Closeable {
             if (!before.isRegularFile()) {
                 return null;
             }
-            // First: to close a file that this process is writing would lose its record lock.
+            // The claim comes first: closing a file that this process is writing would lose its record lock.
             Claim claim = Claim.take(turn == null ? Claim.ofFile(path, before.fileKey()) : turn);
             return claim == null ? new HeldFile(role, path, before, null, null, null)
                     : open(role, path, before.fileKey(), claim);
@@ -88,7 +88,7 @@ public final class HeldFile implements Closeable {
             if (FileKey.has(path, key)) {
                 lock = RecordLock.tryTake(channel, key);
                 BasicFileAttributes attributes = FileKey.attributes(path);
-                // Another file may have been given the name.
+                // The name may belong to another file by now.
                 held = Objects.equals(key, attributes.fileKey())
                         ? new HeldFile(role, path, attributes, claim, channel, lock) : null;
             }
@@ -100,33 +100,33 @@ public final class HeldFile implements Closeable {
         }
     }
 
-    /** Where it is. */
+    /** The path of the file. */
     public Path path() {
         return path;
     }
 
-    /** Whether it is a living writer's. */
+    /** Whether a living writer has the file. */
     public boolean isLiving() {
         return lock == null;
     }
 
-    /** Whether it is open: a living writer's of this process is not. */
+    /** Whether the file is open. A file of a living writer in this process is not. */
     public boolean isOpen() {
         return channel != null;
     }
 
-    /** Its bytes. */
+    /** The size of the file in bytes. */
     public long size() {
         return attributes.size();
     }
 
-    /** When it was last changed. */
+    /** When the file was last changed. */
     public FileTime changed() {
         return attributes.lastModifiedTime();
     }
 
     /**
-     * The first bytes of an open file, little-endian: 64, or as many as it has.
+     * The first bytes of an open file, little-endian: 64, or all if it is shorter.
      *
      * @throws FaroException {@code io}
      */
@@ -134,7 +134,7 @@ public final class HeldFile implements Closeable {
         ByteBuffer bytes = ByteBuffer.allocate(START).order(ByteOrder.LITTLE_ENDIAN);
         try {
             while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) > 0) {
-                // One read is all it takes, as a rule.
+                // One read is usually enough.
             }
         } catch (IOException e) {
             throw FaroException.io(role, path, "the file's first bytes", e);
@@ -142,7 +142,7 @@ public final class HeldFile implements Closeable {
         return bytes.flip();
     }
 
-    /** Whether a name is this file's; never where the system has no file numbers. */
+    /** Whether a name belongs to this file; always false if the system has no file numbers. */
     public boolean isNamed(Path name) throws FaroException {
         try {
             return attributes.fileKey() != null && FileKey.has(name, attributes.fileKey());
@@ -152,7 +152,7 @@ public final class HeldFile implements Closeable {
     }
 
     /**
-     * Brings an open file to the device.
+     * Syncs an open file to the device.
      *
      * @throws FaroException {@code io}
      */
@@ -172,7 +172,7 @@ public final class HeldFile implements Closeable {
                 channel.close();
             }
         } catch (IOException e) {
-            // Nothing was written to it.
+            // The channel was not used to write.
         } finally {
             if (claim != null) {
                 claim.close();

@@ -14,11 +14,12 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * One file to be read by position, safe to share between threads.
+ * A file that is read by position. Safe to share between threads.
  *
- * <p>A thread that is interrupted before or inside a call gets {@code io} with an
- * {@link java.io.InterruptedIOException} as cause and stays interrupted. Other threads read on: the file is opened anew
- * when the interrupt closed it. They get {@code io} if it is not there any more, or its name belongs to another file.
+ * <p>A thread that is interrupted before or during a call gets {@code io} with an {@link
+ * java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read: if the interrupt
+ * closed the file, it is opened again. They get {@code io} if the file no longer exists, or its name belongs to another
+ * file.
  */
 public final class InputFile implements Closeable, Faults {
     private final FileRole role;
@@ -45,7 +46,7 @@ public final class InputFile implements Closeable, Faults {
     }
 
     /**
-     * Reads and checks the header (HDR-1). From then on the file is known by it, should it have to be opened anew.
+     * Reads and checks the header (HDR-1). If the file has to be opened again, it is recognized by this header.
      *
      * @throws FaroException the first check that fails, or {@code io}
      */
@@ -61,7 +62,7 @@ public final class InputFile implements Closeable, Faults {
     /**
      * Reads the tail at the end of the file: checks 1 and 2 of OPN-2.
      *
-     * @param size of the file
+     * @param size the size of the file
      * @throws FaroException {@code unfinished}, {@code checksum} or {@code io}
      */
     public Tail readTailAtEnd(long size) throws FaroException {
@@ -90,18 +91,18 @@ public final class InputFile implements Closeable, Faults {
         return bytes.clear();
     }
 
-    /** What the file is to its output. */
+    /** The role of the file in its output. */
     public FileRole role() {
         return role;
     }
 
-    /** Where the file is. */
+    /** The path of the file. */
     public Path path() {
         return path;
     }
 
     /**
-     * The size in bytes, now.
+     * The current size in bytes.
      *
      * @throws FaroException {@code io}
      */
@@ -114,9 +115,9 @@ public final class InputFile implements Closeable, Faults {
     }
 
     /**
-     * Fills what remains of a buffer with the bytes at an offset.
+     * Fills the rest of a buffer with the bytes at an offset.
      *
-     * @throws FaroException {@code io}, or {@code truncated} at the file's size if the bytes are not there (BLK-8)
+     * @throws FaroException {@code io}, or {@code truncated} at the size of the file if it is too short (BLK-8)
      */
     public void readFully(ByteBuffer target, long offset) throws FaroException {
         long at = offset;
@@ -125,7 +126,8 @@ public final class InputFile implements Closeable, Faults {
                 int count = channel.read(target, at);
                 if (count < 0) {
                     throw fault(
-                            ErrorCode.TRUNCATED, channel.size(), "bytes to " + (at + target.remaining()), "end of file");
+                            ErrorCode.TRUNCATED, channel.size(), "bytes to " + (at + target.remaining()),
+                            "end of file");
                 }
                 at += count;
             }

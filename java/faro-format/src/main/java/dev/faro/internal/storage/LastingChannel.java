@@ -16,18 +16,18 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 
 /**
- * A file to be read by position that outlasts interrupts. Interrupting a thread inside a {@link FileChannel} closes the
- * channel for all its users; here only the interrupted thread's own call fails, with {@link InterruptedIOException}, and
- * whoever reads next opens the same file anew. Safe to share between threads.
+ * A file that is read by position, and that outlasts interrupts. Interrupting a thread inside a {@link FileChannel}
+ * closes the channel for all its users. Here only the call of the interrupted thread fails, with {@link
+ * InterruptedIOException}, and the next call opens the file again. Safe to share between threads.
  */
 final class LastingChannel implements Closeable {
-    /** Calls in a row that may bring nothing: a channel of a file never should. */
+    /** The maximum number of consecutive reads without a byte. A channel of a file should never have one. */
     private static final int PATIENCE = 100;
 
     private final Path path;
-    /** The file behind the path when it was opened: null where the system has no such key. */
+    /** The key of the file when it was opened; null if the system has none. */
     private final Object key;
-    /** What the file begins with, once somebody knows it; so a name that was given to another file is found. */
+    /** The first bytes of the file, once they are known. They show whether the name belongs to another file by now. */
     private volatile ByteBuffer beginning = ByteBuffer.allocate(0);
     private volatile FileChannel channel;
     private boolean closed;
@@ -44,7 +44,7 @@ final class LastingChannel implements Closeable {
         return new LastingChannel(path, key, again == null ? FileChannel.open(path, StandardOpenOption.READ) : again);
     }
 
-    /** What tells the file from others; asked before it is opened, since opening a pipe waits for who writes (OPN-4). */
+    /** The key of the file. It is read before opening, because opening a pipe would wait for its writer (OPN-4). */
     private static Object keyOfRegular(Path path) throws IOException {
         BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
         if (!attributes.isRegularFile()) {
@@ -53,7 +53,7 @@ final class LastingChannel implements Closeable {
         return attributes.fileKey();
     }
 
-    /** Tells what the file begins with: a header, which has 16 random bytes. */
+    /** Sets the first bytes of the file: a header, which has 16 random bytes. */
     void identify(ByteBuffer bytes) {
         beginning = bytes.duplicate().clear().asReadOnlyBuffer();
     }
@@ -62,7 +62,7 @@ final class LastingChannel implements Closeable {
         long on(FileChannel channel) throws IOException;
     }
 
-    /** Fills what it can of a buffer, at least one byte; -1 at the end of the file. */
+    /** Reads at least one byte into a buffer; -1 at the end of the file. */
     int read(ByteBuffer target, long offset) throws IOException {
         return (int) lasting(open -> readSome(open, target, offset));
     }
@@ -74,7 +74,7 @@ final class LastingChannel implements Closeable {
                 return count;
             }
         }
-        throw new IOException("reading brings no bytes and no end of the file");
+        throw new IOException("reading returns neither bytes nor the end of the file");
     }
 
     long size() throws IOException {
@@ -83,7 +83,7 @@ final class LastingChannel implements Closeable {
 
     private long lasting(Call call) throws IOException {
         while (true) {
-            // A channel would close itself for that, and the others would have to open it again.
+            // In an interrupted thread, a call would close the channel, and others would have to open it again.
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(null);
             }
@@ -104,7 +104,7 @@ final class LastingChannel implements Closeable {
         return e;
     }
 
-    /** Opens the file anew, unless it was closed on purpose or another thread did it. */
+    /** Opens the file again, unless it was closed on purpose or another thread has opened it. */
     private synchronized void replace(FileChannel gone, ClosedChannelException why) throws IOException {
         if (closed) {
             throw why;
@@ -132,18 +132,18 @@ final class LastingChannel implements Closeable {
 
     private NoSuchFileException replaced() {
         return new NoSuchFileException(
-                path.toString(), null, "an interrupt closed it, and the name belongs to another file by now");
+                path.toString(), null, "an interrupt closed the file, and its name now belongs to another one");
     }
 
     private boolean beginsRight(FileChannel again) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(beginning.limit());
         while (bytes.hasRemaining() && readSome(again, bytes, bytes.position()) > 0) {
-            // One read is all it takes, as a rule.
+            // One read is usually enough.
         }
         return bytes.flip().equals(beginning.duplicate());
     }
 
-    /** Not before the file is written, if this process does it. */
+    /** If this process is writing the file, the channel stays open until that ends. */
     private void close(FileChannel open) throws IOException {
         Claim.close(Claim.ofFile(path, key), open, true);
     }

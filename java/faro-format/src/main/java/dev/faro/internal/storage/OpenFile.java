@@ -14,15 +14,15 @@ import java.util.Set;
 /**
  * A file that is open for writing.
  *
- * @param key what tells it from another that is given its name, or null
- * @param claim tells others that it is being written (PUB-6); null of one that somebody else holds
- * @param lock tells other processes; null with the claim
+ * @param key the identity of the file, or null if the system has none
+ * @param claim shows other users in this process that the file is being written (PUB-6); null if another object has it
+ * @param lock shows the same to other processes; null if {@code claim} is null
  */
 record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordLock lock) implements Closeable {
     /**
      * Makes a new file, and takes its claim and its record lock.
      *
-     * @param replacing whether to remove a file that has the name, else that is refused
+     * @param replacing whether to replace a file with the same name, which is refused otherwise
      */
     static OpenFile create(Path path, boolean replacing) throws IOException {
         Patience patience = new Patience(Patience.MOST);
@@ -42,13 +42,13 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
         }
     }
 
-    /** Opens a file that is there. */
+    /** Opens a file that exists. */
     static OpenFile existing(Path path) throws IOException {
         Object key = FileKey.following(path);
         return new OpenFile(path, FileChannel.open(path, StandardOpenOption.WRITE), key, null, null);
     }
 
-    /** Null if the file was removed meanwhile, by somebody who took it for a dead writer's. */
+    /** Returns null if the file was removed meanwhile by a program that took it for a dead writer's. */
     private static OpenFile make(Path path, Patience patience) throws IOException {
         FileChannel channel = FileChannel.open(path, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
         Claim claim = null;
@@ -58,7 +58,8 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
         try {
             BasicFileAttributes attributes = FileKey.attributes(path);
             if (attributes.size() != 0) {
-                // A single file is replaced without the publishing lock (PUB-4): the name is another file's by now.
+                // A single file is replaced without the publishing lock (PUB-4), so the name belongs to another file by
+                // now.
                 return null;
             }
             key = attributes.fileKey();
@@ -90,7 +91,7 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
         }
     }
 
-    /** Whether a name is this file's. */
+    /** Whether a name belongs to this file. */
     boolean has(Path name) throws IOException {
         return FileKey.has(name, key);
     }

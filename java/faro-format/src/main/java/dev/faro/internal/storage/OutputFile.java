@@ -13,26 +13,30 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /**
- * One file to be appended to, through one buffer that collects what callers put in place. Not for several threads. An
- * interrupt inside a call closes the file for good, as it does with every {@link FileChannel}: the call fails.
+ * A file to append to. A buffer collects what callers write. Not for several threads. An interrupt during a call closes
+ * the file for good, as with every {@link FileChannel}: the call fails.
  *
- * <p>A caller asks for room with {@link #reserve}, fills the buffer from the index that it is given, and says with
- * {@link #advance} how much of that counts.
+ * <p>A caller reserves space with {@link #reserve}, fills the buffer from the returned index on, and calls {@link
+ * #advance} with the number of bytes to keep.
  */
 public final class OutputFile implements Closeable {
     /**
-     * Bytes of a write at most, at multiples of which writes end. Systems that take memory for the page cache in pieces
-     * as large as the write take small ones from what is in use, and large ones from where nobody was for long.
+     * The maximum size of a write in bytes. Writes end at multiples of it. Systems that allocate the page cache in
+     * pieces as large as the write take small pieces from memory in use, and large ones from memory that was unused for
+     * long.
      */
     private static final int PIECE = 64 << 10;
-    /** Bytes that are collected: some pieces, which a processor's cache holds, and the block that goes beyond them. */
+    /**
+     * The size of the buffer in bytes: some pieces, which fit into a processor's cache, and the block that exceeds
+     * them.
+     */
     private static final int BUFFER = 3 * PIECE + (4 << 10);
-    /** The same of an index, whose every message is written at once. */
+    /** The size of the buffer for an index file, where every message is written at once. */
     private static final int SMALL_BUFFER = 1 << 12;
-    /** Writes in a row that may take nothing: a channel of a file never should. */
+    /** The maximum number of consecutive writes without a byte. A channel of a file should never have one. */
     private static final int PATIENCE = 100;
-    /** Bytes that are held back at most, see {@link #holdBack}. */
-    private static final int MOST_HELD = 1 << 30;
+    /** The maximum number of bytes that are held back, see {@link #holdBack}. */
+    private static final int MAX_HELD = 1 << 30;
 
     private static final ByteBuffer NO_BYTES = allocate(0);
 
@@ -57,8 +61,8 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Makes a new file, refusing one that exists: names are predictable for who knows the file_id. Others take it for a
-     * living writer's until it is closed (PUB-6).
+     * Makes a new file. It refuses an existing one, because a program that knows the file_id can predict temporary
+     * names. Until the file is closed, others take it for a living writer's (PUB-6).
      *
      * @throws FaroException {@code io}
      */
@@ -67,13 +71,13 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Makes a new file, as {@link #create(FileRole, Path)}.
+     * Makes a new file, as {@link #create(FileRole, Path)} does.
      *
-     * @param replacing whether to remove a file that has the name
+     * @param replacing whether to remove a file with the same name
      * @throws FaroException {@code io}
      */
     public static OutputFile create(FileRole role, Path path, boolean replacing) throws FaroException {
-        // Before the file is made: there may be no memory for it.
+        // The buffer comes before the file, because memory may be short.
         ByteBuffer buffer = allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
         try {
             return new OutputFile(role, OpenFile.create(path, replacing), buffer, 0);
@@ -83,9 +87,9 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Opens a file that is there, cuts it and appends behind the cut.
+     * Opens an existing file, cuts it, and appends after the cut.
      *
-     * @param size bytes that are kept
+     * @param size the size after the cut, in bytes
      * @throws FaroException {@code io}
      */
     public static OutputFile cut(FileRole role, Path path, long size) throws FaroException {
@@ -100,27 +104,27 @@ public final class OutputFile implements Closeable {
                 throw e;
             }
         } catch (IOException e) {
-            throw FaroException.io(role, path, "a file to mend", e);
+            throw FaroException.io(role, path, "a file to repair", e);
         }
     }
 
-    /** The name that a file has until it is whole (PUB-2). */
+    /** The name of a file until it is complete (PUB-2). */
     public static Path temporaryName(Path path, UUID fileId) {
         return temporaryName(path, shortId(fileId));
     }
 
-    /** The same, by the first 8 hexadecimal digits of the file_id. */
+    /** The same for the first 8 hexadecimal digits of a file_id. */
     public static Path temporaryName(Path path, String shortId) {
         return path.resolveSibling(path.getFileName() + "." + shortId + ".tmp");
     }
 
-    /** What names show of a file_id: its first 8 hexadecimal digits. */
+    /** The part of a file_id in file names: the first 8 hexadecimal digits. */
     public static String shortId(UUID fileId) {
         return fileId.toString().substring(0, 8);
     }
 
     /**
-     * Syncs the folder that a file's name stands in.
+     * Syncs the folder of a file.
      *
      * @throws FaroException {@code io}
      */
@@ -137,30 +141,30 @@ public final class OutputFile implements Closeable {
         return ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** What the file is to its output. */
+    /** The role of the file in its output. */
     public FileRole role() {
         return role;
     }
 
-    /** Where the file is. */
+    /** The path of the file. */
     public Path path() {
         return path;
     }
 
-    /** The offset of the next byte: what was put so far, written or not. */
+    /** The offset of the next byte, after all bytes so far, written or not. */
     public long position() {
         return written + used;
     }
 
-    /** The buffer to be filled; it changes with {@link #reserve}. Direct, little-endian. */
+    /** The buffer to fill; {@link #reserve} may replace it. Direct, little-endian. */
     public ByteBuffer buffer() {
         return buffer;
     }
 
     /**
-     * Makes room.
+     * Reserves space in the buffer.
      *
-     * @return the index in {@link #buffer} from which {@code size} bytes may be put
+     * @return the index in {@link #buffer} where the {@code size} bytes begin
      * @throws FaroException {@code io}
      */
     public int reserve(int size) throws FaroException {
@@ -168,8 +172,8 @@ public final class OutputFile implements Closeable {
             return used;
         }
         long wanted = (long) used + size;
-        if (held && wanted <= MOST_HELD) {
-            grow((int) Math.min(MOST_HELD, Math.max(wanted, 2L * buffer.capacity())));
+        if (held && wanted <= MAX_HELD) {
+            grow((int) Math.min(MAX_HELD, Math.max(wanted, 2L * buffer.capacity())));
             return used;
         }
         writePieces();
@@ -199,21 +203,21 @@ public final class OutputFile implements Closeable {
         buffer = larger;
     }
 
-    /** Counts the next {@code size} bytes of the buffer as put. */
+    /** Appends the next {@code size} bytes of the buffer. */
     public void advance(int size) {
         used += size;
     }
 
     /**
-     * Whether to keep all bytes in memory until {@link #flush}, so that nobody who follows the file sees them; a
-     * gigabyte at most, more is written all the same.
+     * Whether to keep all bytes in memory until {@link #flush}, so that readers that follow the file do not see them.
+     * If there is more than a gigabyte, the rest is written nevertheless.
      */
     public void holdBack(boolean hold) {
         held = hold;
     }
 
     /**
-     * Writes what was put.
+     * Writes the appended bytes.
      *
      * @throws FaroException {@code io}
      */
@@ -236,7 +240,7 @@ public final class OutputFile implements Closeable {
                 int taken = channel.write(source, at);
                 idle = taken == 0 ? idle + 1 : 0;
                 if (idle == PATIENCE) {
-                    throw new IOException("writing takes no bytes");
+                    throw new IOException("a write accepted no bytes");
                 }
                 at += taken;
             }
@@ -247,7 +251,7 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Takes back everything from an offset on.
+     * Removes everything from an offset on.
      *
      * @throws FaroException {@code io}
      */
@@ -266,9 +270,9 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Cuts the file that nobody goes on with, open or closed by now; forgets what was not written.
+     * Cuts the file, open or closed, and drops what was not written. The file is not used after that.
      *
-     * @throws IOException the system's, for the caller who has another error to report
+     * @throws IOException the system's error, for a caller that has another error to report
      */
     public void takeBack(long position) throws IOException {
         used = 0;
@@ -284,9 +288,10 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Removes a name of the file. One that belongs to another file by now stays: somebody may have replaced this one.
+     * Removes a name of the file. If the name belongs to another file by now, it stays, because that file may have
+     * replaced this one.
      *
-     * @throws IOException the system's
+     * @throws IOException the system's error
      */
     public void remove(Path name) throws IOException {
         if (has(name)) {
@@ -295,16 +300,16 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Whether a name is this file's.
+     * Whether a name belongs to this file.
      *
-     * @throws IOException the system's
+     * @throws IOException the system's error
      */
     public boolean has(Path name) throws IOException {
         return file.has(name);
     }
 
     /**
-     * Writes what waits, and syncs it to the device if that is asked for.
+     * Writes the appended bytes, and syncs them to the device if {@code sync} is true.
      *
      * @throws FaroException {@code io}
      */
@@ -317,7 +322,7 @@ public final class OutputFile implements Closeable {
     }
 
     /**
-     * Writes what was put and syncs the file to the device.
+     * Writes the appended bytes and syncs the file to the device.
      *
      * @throws FaroException {@code io}
      */
@@ -330,7 +335,7 @@ public final class OutputFile implements Closeable {
         }
     }
 
-    /** Closes the file, which nobody writes then; what was not flushed is lost. */
+    /** Closes the file for good. Bytes that were not flushed are lost. */
     @Override
     public void close() throws FaroException {
         buffer = NO_BYTES;

@@ -12,26 +12,26 @@ import java.util.List;
  * The NAME of an output (PUB-1).
  *
  * @param path the NAME as it was given
- * @param base its last part without its ending
- * @param ending what the ending says
+ * @param base the last part of the path, without the ending
+ * @param ending the ending of the path
  */
 public record OutputName(Path path, String base, Ending ending) {
     private static final String SINGLE = ".faro";
     private static final String DATA = ".data";
     private static final String INDEX = ".index";
 
-    /** Which files an ending stands for. */
+    /** The layout that an ending means. */
     public enum Ending {
         /** A pair: {@code .data} or {@code .index}. */
         PAIRED,
         /** A single file: {@code .faro}. */
         SINGLE,
-        /** Either: there is none of these endings. */
+        /** Neither of these endings: both layouts are possible. */
         NONE
     }
 
     /**
-     * Reads a NAME.
+     * Parses a NAME.
      *
      * @throws FaroException {@code invalid-argument} if the path has no last part
      */
@@ -51,7 +51,7 @@ public record OutputName(Path path, String base, Ending ending) {
         return new OutputName(path, name, Ending.NONE);
     }
 
-    /** The final name of the file of a role. */
+    /** The final name of the file with a role. */
     public Path file(FileRole role) {
         return path.resolveSibling(base + switch (role) {
             case DATA -> DATA;
@@ -73,8 +73,8 @@ public record OutputName(Path path, String base, Ending ending) {
     /**
      * The files that a reader opens: data and index, or a single file.
      *
-     * @throws FaroException {@code invalid-argument} if there are files of both layouts and NAME does not say which;
-     *     {@code io} if there is none
+     * @throws FaroException {@code invalid-argument} if files of both layouts exist and NAME does not say which to
+     *     open; {@code io} if there is none
      */
     public List<Path> toRead() throws FaroException {
         if (ending != Ending.NONE) {
@@ -96,7 +96,7 @@ public record OutputName(Path path, String base, Ending ending) {
                 + DATA + " and " + base + INDEX, new NoSuchFileException(path.toString()));
     }
 
-    /** A link that leads nowhere has the name too; opening it says what is wrong. */
+    /** A broken link counts as existing; opening it reports what is wrong. */
     private static boolean exists(Path file) {
         return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
     }

@@ -5,18 +5,18 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Waits a moment, again and again, for what another holds, until the time is out (PUB-5). */
+/** Waits repeatedly for something that another program or thread holds, until a time limit (PUB-5). */
 public final class Patience {
-    /** How long a writer waits at most. */
+    /** The time limit of a writer. */
     public static final Duration MOST = Duration.ofSeconds(60);
 
-    private static final long LONGEST = 20_000_000;
+    private static final long LONGEST_MOMENT = 20_000_000;
 
     private final Duration most;
     private final long end;
-    private long moment = LONGEST / 64;
+    private long moment = LONGEST_MOMENT / 64;
 
-    /** Begins to wait. */
+    /** Starts the time. */
     public Patience(Duration most) {
         this.most = most;
         this.end = System.nanoTime() + most.toNanos();
@@ -25,17 +25,17 @@ public final class Patience {
     /**
      * Waits a moment.
      *
-     * @param what is waited for, for the error
-     * @throws InterruptedIOException if the thread is interrupted, which it stays
-     * @throws IOException if the time is out
+     * @param what what this waits for, for the error
+     * @throws InterruptedIOException if the thread is interrupted; it stays interrupted
+     * @throws IOException if the time limit is reached
      */
     public void await(String what) throws IOException {
         if (System.nanoTime() - end >= 0) {
-            throw new IOException("another has " + what + " for " + most.toMillis() / 1000.0 + " seconds; try again");
+            throw new IOException(what + " was not free within " + most.toMillis() / 1000.0 + " seconds; try again");
         }
-        // Of those who wait at the same time, not all come back at the same time.
+        // Waiters draw different times, so that they do not all return at once.
         long nanoseconds = moment / 2 + ThreadLocalRandom.current().nextLong(moment);
-        moment = Math.min(2 * moment, LONGEST);
+        moment = Math.min(2 * moment, LONGEST_MOMENT);
         try {
             Thread.sleep(nanoseconds / 1_000_000, (int) (nanoseconds % 1_000_000));
         } catch (InterruptedException e) {

@@ -15,9 +15,9 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Set;
 
-/** The lock of one output's names: one thread of one process has it at a time (PUB-5). One per owner. */
+/** The lock of one output's names, which one thread of one process has at a time (PUB-5). Not for several threads. */
 public final class PublishingLock {
-    /** What the lock's file has after NAME. */
+    /** The ending of the lock's file, after NAME. */
     public static final String ENDING = ".faro-lock";
 
     private final FileRole role;
@@ -30,11 +30,11 @@ public final class PublishingLock {
     private boolean held;
 
     /**
-     * The lock of an output.
+     * Makes the lock of an output.
      *
      * @param role for errors
      * @param path NAME.faro-lock
-     * @param most how long to wait for it
+     * @param most how long to wait for the lock
      */
     public PublishingLock(FileRole role, Path path, Duration most) {
         this.role = role;
@@ -42,16 +42,16 @@ public final class PublishingLock {
         this.most = most;
     }
 
-    /** What needs the lock. */
+    /** Work that needs the lock. */
     public interface Work {
-        /** Does it. */
+        /** Does the work. */
         void run() throws IOException;
     }
 
     /**
-     * Does something while it has the lock, which it takes unless it has it.
+     * Does some work while this has the lock. Takes the lock first, unless this has it already.
      *
-     * @throws FaroException {@code io} if others have the lock for too long, or the thread is interrupted while it waits
+     * @throws FaroException {@code io} if the lock is not free in time, or the thread is interrupted while it waits
      * @throws IOException what the work throws
      */
     public void holding(Work work) throws IOException {
@@ -83,7 +83,7 @@ public final class PublishingLock {
         }
     }
 
-    /** Steps 2 to 4; false to begin anew. */
+    /** Makes steps 2 to 4; false to start again. */
     private boolean tryLock() throws IOException {
         BasicFileAttributes before = attributes();
         FileChannel made = before == null ? create() : null;
@@ -93,7 +93,7 @@ public final class PublishingLock {
                 return false;
             }
             if (!before.isRegularFile()) {
-                // To open a pipe would wait.
+                // Opening a pipe would wait.
                 throw new FileSystemException(path.toString(), null, "not a regular file");
             }
             key = before.fileKey();
@@ -103,11 +103,11 @@ public final class PublishingLock {
             throw e;
         } finally {
             if (made != null) {
-                // Now: once the lock is taken, this would give it up.
+                // Closed before the lock is taken, because closing it afterwards would release the lock.
                 made.close();
             }
         }
-        // An open file's number is not given to another one, so the name is this file's before and after.
+        // The number of an open file is not reused, so the name belongs to this file before and after.
         if (channel != null && FileKey.has(path, key)) {
             record = RecordLock.tryTake(channel, key);
         }
@@ -118,7 +118,7 @@ public final class PublishingLock {
         return false;
     }
 
-    /** Removes the file that this made and cannot open, unless another has it by now. */
+    /** Removes the file that this made and cannot open, unless another process has its lock by now. */
     private void removeMade(FileChannel made) throws IOException {
         RecordLock own = made == null ? null : RecordLock.tryTake(made, key);
         if (own != null) {
@@ -137,7 +137,7 @@ public final class PublishingLock {
                 channel.close();
             }
         } catch (IOException e) {
-            // Nothing was written to it.
+            // The channel was not used to write.
         }
         record = null;
         channel = null;
@@ -151,7 +151,7 @@ public final class PublishingLock {
         }
     }
 
-    /** Makes the file; null if it is there by now. */
+    /** Makes the file; null if it exists by now. */
     private FileChannel create() throws IOException {
         try {
             return FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
@@ -174,7 +174,7 @@ public final class PublishingLock {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // An empty file stays, which is in no one's way.
+            // The empty file stays, and does no harm.
         } finally {
             held = false;
             close();

@@ -6,7 +6,10 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 
-/** The exclusive record lock of a whole file (PUB-5, PUB-6). It ends when its process closes any channel of the file. */
+/**
+ * The exclusive record lock of a whole file (PUB-5, PUB-6). The system releases it when the process closes any channel
+ * of the file.
+ */
 final class RecordLock {
     private static final RecordLock NONE = new RecordLock(null);
 
@@ -19,8 +22,8 @@ final class RecordLock {
     /**
      * Takes the lock of a file that is open for writing, without waiting.
      *
-     * @param fileKey without one the system is taken for one without record locks: what it has may keep readers out
-     * @return null if another has it; where the system has none, one that locks nothing
+     * @param fileKey if null, the system is treated as one without record locks, because its locks may keep readers out
+     * @return null if another process has the lock; if the system has no record locks, an object that locks nothing
      */
     static RecordLock tryTake(FileChannel channel, Object fileKey) throws ClosedChannelException {
         if (fileKey == null) {
@@ -38,7 +41,7 @@ final class RecordLock {
         }
     }
 
-    /** Closes the channel, and with it gives the lock up. */
+    /** Closes the channel, which releases the lock. */
     void close(FileChannel channel) throws IOException {
         boolean refused = false;
         try {
@@ -46,7 +49,7 @@ final class RecordLock {
                 lock.release();
             }
         } catch (IOException e) {
-            // Closing the channel would fail of it as well, before it is closed.
+            // Closing the channel would fail in the same way, and leave it open.
             refused = true;
         }
         try {

@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.SortedMap;
 import java.util.UUID;
 
-/** Appends metadata to an index or single file: messages, the footer, the tail. */
+/** Appends metadata to an index file or single file: messages, the footer, the tail. */
 public final class Committer {
     private final OutputFile file;
     private final BlockSeal seal;
@@ -24,11 +24,11 @@ public final class Committer {
     private long sequence;
 
     /**
-     * Goes on with a file.
+     * Continues a file.
      *
-     * @param fileId of the file's header
-     * @param directory the regions that it has; grows with {@link #region}
-     * @param sequence number of the next metadata block
+     * @param fileId the file_id in the file's header
+     * @param directory the regions that the file has; {@link #region} adds to it
+     * @param sequence the sequence of the next metadata block
      */
     public Committer(OutputFile file, UUID fileId, Directory directory, long sequence) {
         this.seal = new BlockSeal(fileId);
@@ -37,19 +37,21 @@ public final class Committer {
         this.sequence = sequence;
     }
 
-    /** Puts a header. */
+    /** Writes a header. */
     public static void header(OutputFile file, FileHeader header) throws FaroException {
         int at = file.reserve(FileHeader.SIZE);
         file.buffer().put(at, HeaderBytes.encode(header), 0, FileHeader.SIZE);
         file.advance(FileHeader.SIZE);
     }
 
-    /** Number of the next metadata block. */
+    /** The sequence of the next metadata block. */
     public long sequence() {
         return sequence;
     }
 
-    /** Notes a dictionary, whose block was put; in a single file it is a metadata block like others. */
+    /**
+     * Adds a dictionary to the directory; its block is already written. In a single file, the block counts as metadata.
+     */
     public void dictionary(long offset, int size, boolean single) {
         directory.addDictionary(offset, size);
         if (single) {
@@ -57,24 +59,24 @@ public final class Committer {
         }
     }
 
-    /** Puts the schema message of a file with framing arrow. */
+    /** Writes the schema message of a file with framing arrow. */
     public void schema(byte[] arrow) throws FaroException {
         block(MessageBuilder.schema(arrow), MessageKind.SCHEMA);
     }
 
-    /** Puts the message of a region, whose data is written. */
+    /** Writes the message of a region. The region's data is already written. */
     public void region(ByteBuffer message, long dataOffset, long dataLength) throws FaroException {
         directory.add(file.position(), message.limit(), dataOffset, dataLength);
         block(message, MessageKind.REGION);
     }
 
     /**
-     * Puts the footer and the tail.
+     * Writes the footer and the tail.
      *
-     * @param dataSize of the data file; a single file's is the footer's own offset
-     * @param counts or null
+     * @param dataSize the size of the data file; ignored for a single file, where it is the offset of the footer
+     * @param counts the statistics, or null
      * @param properties sorted by the bytes of their keys; all text in UTF-8
-     * @param createdBy or null
+     * @param createdBy the program, or null
      */
     public void footer(
             boolean single, long dataSize, MessageBuilder.Counts counts, SortedMap<byte[], byte[]> properties,
@@ -86,7 +88,7 @@ public final class Committer {
         tail(file, new Tail(offset, message.limit()));
     }
 
-    /** Puts a tail. */
+    /** Writes a tail. */
     public static void tail(OutputFile file, Tail tail) throws FaroException {
         int at = file.reserve(Tail.SIZE);
         tail.encode(file.buffer(), at);
@@ -106,11 +108,11 @@ public final class Committer {
         return directory;
     }
 
-    /** The bytes of a text that a message holds; not one with surrogates that stand alone, which UTF-8 has no bytes for. */
+    /** The UTF-8 bytes of a text. A text with an unpaired surrogate is refused, because UTF-8 cannot represent it. */
     public static byte[] utf8(String text) throws FaroException {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (!new String(bytes, StandardCharsets.UTF_8).equals(text)) {
-            throw FaroException.invalidArgument("text that UTF-8 can hold", "a surrogate by itself");
+            throw FaroException.invalidArgument("text that UTF-8 can represent", "an unpaired surrogate");
         }
         return bytes;
     }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Blocks and headers that break a rule under a right checksum: code and offset of BLK-7 and HDR-1. */
+/** Blocks and headers that violate a rule but have a valid checksum: code and offset by BLK-7 and HDR-1. */
 class OrderOfChecksTest {
     private static final int BLOCK = 64;
 
@@ -103,7 +103,7 @@ class OrderOfChecksTest {
     }
 
     @Test
-    void checksumsCanBePassedOver() throws Exception {
+    void checksumsNeedNotBeVerified() throws Exception {
         ByteBuffer bytes = data();
         bytes.put(BLOCK + 28, (byte) 'O');
         assertEquals(ErrorCode.CHECKSUM, read(bytes, ReaderOptions.DEFAULT).code());

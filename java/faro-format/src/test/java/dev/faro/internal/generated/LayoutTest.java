@@ -14,10 +14,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The size of each struct and the offset of each field, as the comments of {@code schema/faro.fbs} give them.
+ * The size of each struct and the offset of each field, as the comments of {@code schema/faro.fbs} state them.
  *
- * <p>Byte i of each struct holds i, so the value of a field tells its offset. {@code flatc --conform} misses a struct
- * that grew; these tests, which stand in the Rust and Python libraries too, do not.
+ * <p>Byte i of each struct is i, so the value of a field reveals its offset. {@code flatc --conform} does not notice
+ * that a struct has grown; these tests do. The Rust and Python libraries have the same tests.
  */
 class LayoutTest {
     @Test
@@ -50,7 +50,7 @@ class LayoutTest {
                 builder, 0x0706050403020100L, 0x0b0a0908L, 0x0f0e0d0cL, 0x1716151413121110L, 0x1f1e1d1c1b1a1918L));
     }
 
-    /** What the builder wrote, from the struct to the end, must be 0, 1, 2, ... */
+    /** The bytes that the builder wrote, from the struct to the end, must be 0, 1, 2, ... */
     private static void check(int size, ToIntFunction<FlatBufferBuilder> create) {
         FlatBufferBuilder builder = new FlatBufferBuilder();
         int struct = create.applyAsInt(builder);

@@ -29,7 +29,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Direct lookup: the same blocks from a few bytes of each region message, and faults but never others (LKP). */
+/**
+ * Direct lookup: the same blocks from a few bytes of each region message; after damage a fault, never other blocks
+ * (LKP).
+ */
 class DirectLookupTest {
     private static final ReaderOptions DIRECT = ReaderOptions.DEFAULT.withLookup(Lookup.DIRECT);
     private static final int HEADER = 24;
@@ -55,19 +58,19 @@ class DirectLookupTest {
             Scrambled output = Scrambled.write(folder.resolve("random"), random, 1 + random.nextInt(500));
             try (Reader full = output.open(ReaderOptions.DEFAULT); Reader direct = output.open(DIRECT)) {
                 String what = "seed " + seed;
-                assertEquals(output.stories(full), output.stories(direct), what);
+                assertEquals(output.transcripts(full), output.transcripts(direct), what);
                 assertEquals(storedBytes(full, output), storedBytes(direct, output), what);
                 int later = random.nextInt(full.regionCount() + 1);
                 int partition = output.first + random.nextInt(output.partitions);
-                assertEquals(Scrambled.story(full.partition(partition, later)),
-                        Scrambled.story(direct.partition(partition, later)), what + " from region " + later);
+                assertEquals(Scrambled.transcript(full.partition(partition, later)),
+                        Scrambled.transcript(direct.partition(partition, later)), what + " from region " + later);
                 withoutStatistics += full.footer().statistics() == null ? 1 : 0;
             }
         }
         assertTrue(withoutStatistics > 30, withoutStatistics + " without statistics");
     }
 
-    /** The index, or the single file, of an output. */
+    /** Opens the index file or single file of an output. */
     private static FileChannel openIndex(Path name, Layout layout) throws IOException {
         List<Path> files = Outputs.files(name, layout);
         return FileChannel.open(files.get(files.size() - 1), StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -81,7 +84,7 @@ class DirectLookupTest {
         return before;
     }
 
-    /** Whether a story is the right one, or as far as its fault; anything else fails. */
+    /** Whether what was read is all that is right, or a part of it before a fault; anything else fails. */
     private static boolean isRight(List<String> right, List<String> found, String what) {
         boolean fault = !found.isEmpty() && found.get(found.size() - 1).contains("expected");
         if (!fault) {
@@ -93,7 +96,7 @@ class DirectLookupTest {
         return false;
     }
 
-    /** With statistics a message that says something else never leads to other blocks, nor to fewer of them. */
+    /** With statistics, a damaged message never leads to other blocks, nor to fewer blocks. */
     @Test
     void damagedMessages() throws Exception {
         int faults = 0;
@@ -103,7 +106,7 @@ class DirectLookupTest {
             Scrambled output = Scrambled.write(folder.resolve("damaged"), random, 60);
             try (Reader reader = output.open(DIRECT); FileChannel index = openIndex(output.name, output.layout)) {
                 Directory directory = reader.output().directory();
-                List<List<String>> right = output.stories(reader);
+                List<List<String>> right = output.transcripts(reader);
                 for (int i = 0; i < 60 && directory.size() > 0; i++) {
                     int region = random.nextInt(directory.size());
                     int[] places = random.ints(1 + random.nextInt(3), 0, directory.messageSize(region)).toArray();
@@ -114,7 +117,7 @@ class DirectLookupTest {
                         before[j] = xor(index, begin + places[j], change);
                     }
                     int partition = random.nextInt(output.partitions);
-                    List<String> found = Scrambled.story(reader.partition(output.first + partition));
+                    List<String> found = Scrambled.transcript(reader.partition(output.first + partition));
                     if (reader.footer().statistics() != null) {
                         boolean all = isRight(right.get(partition), found, "seed " + seed + ", damage " + i);
                         same += all ? 1 : 0;
@@ -129,7 +132,7 @@ class DirectLookupTest {
         assertTrue(faults > 300 && same > 150, faults + " faults, " + same + " the same");
     }
 
-    /** Each byte of small messages, by its bits and to the least and largest numbers. */
+    /** Each byte of small messages, with each bit changed, and set to the lowest and highest values. */
     @Test
     void everyByteOfAMessage() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -141,7 +144,7 @@ class DirectLookupTest {
                     FileChannel index = openIndex(name, layout)) {
                 List<List<String>> right = new ArrayList<>();
                 for (int partition = 0; partition < 3; partition++) {
-                    right.add(Scrambled.story(reader.partition(partition)));
+                    right.add(Scrambled.transcript(reader.partition(partition)));
                 }
                 Directory directory = reader.output().directory();
                 for (int region = 0; region < directory.size(); region++) {
@@ -149,7 +152,7 @@ class DirectLookupTest {
                         everyChange(reader, right, index, directory.messageOffset(region) + HEADER + at);
                     }
                 }
-                assertEquals(right.get(2), Scrambled.story(reader.partition(2)));
+                assertEquals(right.get(2), Scrambled.transcript(reader.partition(2)));
             }
         }
     }
@@ -159,14 +162,17 @@ class DirectLookupTest {
         for (int change : new int[] {1, 2, 4, 8, 16, 32, 64, 128, 0x7F, 0xFF}) {
             byte before = xor(index, at, change);
             for (int partition = 0; partition < right.size(); partition++) {
-                List<String> found = Scrambled.story(reader.partition(partition));
+                List<String> found = Scrambled.transcript(reader.partition(partition));
                 isRight(right.get(partition), found, partition + ": " + at + " xor " + change);
             }
             index.write(ByteBuffer.wrap(new byte[] {before}), at);
         }
     }
 
-    /** An output of many partitions with a region; those that are a multiple of a number have records. */
+    /**
+     * Writes an output of many partitions with one region; every partition that is a multiple of {@code each} has
+     * records.
+     */
     private Reader openLarge(String text, int partitions, int each, boolean multicast) throws FaroException {
         Path name = folder.resolve(text);
         WriterOptions options = new WriterOptions(partitions).layout(Layout.PAIRED).statistics(false);
@@ -183,28 +189,28 @@ class DirectLookupTest {
         return Reader.openPair(files.get(0), files.get(1), DIRECT);
     }
 
-    /** Most bytes of the index that looking one of some partitions up takes. */
-    private long mostBytes(Reader reader, String index, int partitions) throws FaroException {
-        long most = 0;
+    /** The maximum number of bytes of the index that one lookup reads, over some partitions. */
+    private long maxBytes(Reader reader, String index, int partitions) throws FaroException {
+        long max = 0;
         Random random = new Random(partitions);
         for (int i = 0; i < 300; i++) {
             int partition = i == 0 ? 0 : i == 1 ? partitions - 1 : random.nextInt(partitions);
             long before = system.bytesRead(index);
             reader.storedBytes(partition);
-            most = Math.max(most, system.bytesRead(index) - before);
+            max = Math.max(max, system.bytesRead(index) - before);
         }
-        assertTrue(most > 0, "some are read");
-        return most;
+        assertTrue(max > 0, "some are read");
+        return max;
     }
 
     @Test
     void fewBytesOfADenseMessage() throws Exception {
         try (Reader reader = openLarge("dense", 100_000, 1, false)) {
             assertTrue(reader.output().directory().messageSize(0) > 400_000, "dense");
-            long most = mostBytes(reader, "dense.index", 100_000);
-            assertTrue(most < 2048, most + " bytes");
+            long max = maxBytes(reader, "dense.index", 100_000);
+            assertTrue(max < 2048, max + " bytes");
             long before = system.bytesRead("dense.index");
-            assertEquals(1, Scrambled.story(reader.partition(77_777)).size());
+            assertEquals(1, Scrambled.transcript(reader.partition(77_777)).size());
             assertTrue(system.bytesRead("dense.index") - before < 2048, "also with its blocks");
         }
     }
@@ -213,9 +219,9 @@ class DirectLookupTest {
     void logarithmicallyManyBytesOfASparseMessage() throws Exception {
         try (Reader reader = openLarge("sparse", 100_000, 7, false)) {
             assertTrue(reader.output().directory().messageSize(0) > 110_000, "sparse");
-            long most = mostBytes(reader, "sparse.index", 100_000);
+            long max = maxBytes(reader, "sparse.index", 100_000);
             // 14 steps, of which the last six or so are in one piece.
-            assertTrue(most < 14 * 256, most + " bytes");
+            assertTrue(max < 14 * 256, max + " bytes");
         }
     }
 
@@ -223,15 +229,15 @@ class DirectLookupTest {
     void oneByteOfASetOfMembers() throws Exception {
         try (Reader reader = openLarge("members", 100_000, 1000, true)) {
             assertTrue(reader.output().directory().messageSize(0) > 12_500, "sets of bits");
-            long most = mostBytes(reader, "members.index", 100_000);
-            assertTrue(most < 22 * 256, most + " bytes");
+            long max = maxBytes(reader, "members.index", 100_000);
+            assertTrue(max < 22 * 256, max + " bytes");
         }
     }
 
-    /** What is not asked for reads whole messages: their checksums tell. */
+    /** Everything except the reading of one partition uses whole messages, so damage is found by their checksums. */
     @Test
-    void onlyWhatIsAskedForIsLookedUp() throws Exception {
-        Path name = folder.resolve("asked");
+    void onlyOnePartitionIsLookedUpDirectly() throws Exception {
+        Path name = folder.resolve("direct");
         Outputs.small(name, new WriterOptions(3).statistics(false));
         List<Path> files = Outputs.files(name, Layout.PAIRED);
         long message;

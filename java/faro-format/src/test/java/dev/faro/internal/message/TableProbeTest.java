@@ -22,7 +22,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Messages that are read by position: what is valid reads as by {@link TableView}, anything else is refused or read. */
+/**
+ * Messages that are read by position. A valid message reads as it does by {@link TableView}; any other is refused or
+ * read.
+ */
 class TableProbeTest {
     private static final int BEFORE = 88;
 
@@ -97,7 +100,7 @@ class TableProbeTest {
         return text.toString();
     }
 
-    /** Half of the changes are near the beginning, where the tables stand. */
+    /** Half of the changes are near the beginning, where the tables are. */
     @Test
     void mutationsAreReadOrRefused() throws Exception {
         Random random = new Random(20261121);
@@ -112,7 +115,8 @@ class TableProbeTest {
                     copy.put(0, message, 0, message.limit());
                     for (int n = 1 + random.nextInt(3); n > 0; n--) {
                         int at = random.nextInt(random.nextBoolean() ? 128 : copy.limit());
-                        copy.put(at, (byte) (random.nextBoolean() ? random.nextInt(256) : copy.get(at) + random.nextInt(9) - 4));
+                        int changed = random.nextBoolean() ? random.nextInt(256) : copy.get(at) + random.nextInt(9) - 4;
+                        copy.put(at, (byte) changed);
                     }
                     put(channel, copy, 0);
                     boolean newer = random.nextBoolean();
@@ -135,7 +139,7 @@ class TableProbeTest {
         assertTrue(refused > 1000 && valid > 1000, refused + " refused, " + valid + " valid");
     }
 
-    /** Tables grow by fields that an older reader does not know (MSG-12), up to 64 of them. */
+    /** A newer minor version adds fields to tables that an older reader does not know (MSG-12), up to 64 in all. */
     @Test
     void vtablesOfANewerMinor() throws Exception {
         for (int fields : new int[] {9, 10, 64, 65}) {

@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Test;
 
 class VerifierTest {
     private static ByteBuffer region() throws Exception {
-        return MessageBuilder.region(3, 4096, 800, new int[] {0, 5, 50, 100}, 0, new int[] {1, 7, 9},
-                List.of(new MessageBuilder.Shared(40, new byte[] {1, 2}, 5), new MessageBuilder.Shared(10, null, 6)), null);
+        var shared =
+                List.of(new MessageBuilder.Shared(40, new byte[] {1, 2}, 5), new MessageBuilder.Shared(10, null, 6));
+        return MessageBuilder.region(
+                3, 4096, 800, new int[] {0, 5, 50, 100}, 0, new int[] {1, 7, 9}, shared, null);
     }
 
     private static ByteBuffer footer() throws Exception {
@@ -56,7 +58,8 @@ class VerifierTest {
             ByteBuffer message = copy(isRegion ? region() : footer());
             for (int n = 1 + random.nextInt(3); n > 0; n--) {
                 int at = random.nextInt(message.limit());
-                message.put(at, (byte) (random.nextBoolean() ? random.nextInt(256) : message.get(at) + random.nextInt(9) - 4));
+                int changed = random.nextBoolean() ? random.nextInt(256) : message.get(at) + random.nextInt(9) - 4;
+                message.put(at, (byte) changed);
             }
             MessageKind kind = isRegion ? MessageKind.REGION : MessageKind.FOOTER;
             boolean strict = Verifier.fault(message, kind, false) == null;

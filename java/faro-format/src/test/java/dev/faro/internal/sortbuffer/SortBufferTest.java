@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** That the buffer gives each partition its records back, in the order of their calls, however it sorts them. */
+/** The buffer returns each partition's records in the order of their calls, however it sorts them. */
 class SortBufferTest {
     private static final int EVENT = 64;
 
@@ -33,7 +33,7 @@ class SortBufferTest {
         return new FileHeader(FileKind.INDEX, 0, framing, partitions, 0, 0, 0, 0, 0, new UUID(1, 2));
     }
 
-    /** What came: for each partition a line for each record. */
+    /** The records that the buffer returned: for each partition, a line for each record. */
     private static final class Collected implements ExtentSink {
         final TreeMap<Integer, List<String>> partitions = new TreeMap<>();
         final List<Integer> order = new ArrayList<>();
@@ -80,7 +80,7 @@ class SortBufferTest {
         }
     }
 
-    /** Of one partition: its records one after another, and how many came. */
+    /** The records of one partition, joined, and their number. */
     private static final class Stream {
         final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         long records;
@@ -92,13 +92,13 @@ class SortBufferTest {
             records += count;
         }
 
-        static List<String> told(Map<Integer, Stream> streams) {
+        static List<String> lines(Map<Integer, Stream> streams) {
             return streams.entrySet().stream().map(entry -> entry.getKey() + ": " + entry.getValue().records + " "
                     + Arrays.hashCode(entry.getValue().bytes.toByteArray())).toList();
         }
     }
 
-    /** What came of records whose ends do not matter. */
+    /** Collects records without their ends. */
     private static final class Joined implements ExtentSink {
         final TreeMap<Integer, Stream> partitions = new TreeMap<>();
         final List<Integer> order = new ArrayList<>();
@@ -152,20 +152,20 @@ class SortBufferTest {
     }
 
     /**
-     * The ways to sort: counted, compared since partitions are many or records few, and where they are. With few
-     * partitions nothing is sorted up to a large record.
+     * Covers each way to sort: by counting; by comparing, with many partitions or few records; and of entries only.
+     * With few partitions nothing is sorted until a large record.
      */
     @ParameterizedTest
     @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000",
         "4, 300", "4, 512", "16, 530", "17, 300", "2, 0"})
-    void givesEachPartitionItsRecords(int partitions, int mostLength) throws FaroException {
+    void givesEachPartitionItsRecords(int partitions, int maxLength) throws FaroException {
         SortBuffer buffer = new SortBuffer(header(partitions), 11 << 20, true);
         for (int region = 0; region < 2; region++) {
             expected.clear();
-            ByteBuffer record = record(random, random.nextInt(mostLength + 1));
+            ByteBuffer record = record(random, random.nextInt(maxLength + 1));
             for (int i = 0; i < 200_000 && buffer.fits(record.remaining(), null); i++) {
                 add(buffer, random.nextInt(partitions), record, 0, 1);
-                record = record(random, random.nextInt(mostLength + 1));
+                record = record(random, random.nextInt(maxLength + 1));
             }
             Collected collected = new Collected();
             buffer.drain(0, collected);
@@ -176,49 +176,51 @@ class SortBufferTest {
     }
 
     /**
-     * As above; lengths are left out where nothing needs them, and parts with an event keep theirs. With few partitions
-     * nothing is sorted up to an event or a large record.
+     * As above. Lengths are left out where they are not needed; parts with an event keep them. With few partitions
+     * nothing is sorted until an event or a large record.
      */
     @ParameterizedTest
     @CsvSource({"1, 50", "50, 50", "5000, 60", "100000, 300", "1000000, 100", "50, 0", "70, 9000", "3, 200000",
         "4, 300", "4, 512", "16, 530", "17, 300", "2, 0"})
-    void givesEachPartitionItsBytes(int partitions, int mostLength) throws FaroException {
+    void givesEachPartitionItsBytes(int partitions, int maxLength) throws FaroException {
         SortBuffer buffer = new SortBuffer(header(partitions, Framing.OPAQUE), 11 << 20, true);
         for (int region = 0; region < 2; region++) {
             TreeMap<Integer, Stream> wanted = new TreeMap<>();
-            ByteBuffer record = record(random, random.nextInt(mostLength + 1));
+            ByteBuffer record = record(random, random.nextInt(maxLength + 1));
             for (int i = 0; i < 200_000 && buffer.fits(record.remaining(), null); i++) {
                 int partition = random.nextInt(partitions);
                 int kind = region == 1 && i == 100 ? EVENT : 0;
                 buffer.add(partition, record, kind, 1);
                 wanted.computeIfAbsent(partition, any -> new Stream())
                         .add(record, 0, record.remaining(), kind == 0 ? 1 : 0);
-                record = record(random, random.nextInt(mostLength + 1));
+                record = record(random, random.nextInt(maxLength + 1));
             }
-            Joined looked = new Joined();
-            buffer.preview(looked);
+            Joined previewed = new Joined();
+            buffer.preview(previewed);
             Joined joined = new Joined();
             buffer.drain(0, joined);
-            assertTrue(Stream.told(wanted).equals(Stream.told(looked.partitions)), "each partition has its bytes");
-            assertTrue(Stream.told(wanted).equals(Stream.told(joined.partitions)), "each partition has its bytes");
-            assertEquals(mostLength < 9000, joined.atOnce > 0);
+            assertTrue(Stream.lines(wanted).equals(Stream.lines(previewed.partitions)), "each partition has its bytes");
+            assertTrue(Stream.lines(wanted).equals(Stream.lines(joined.partitions)), "each partition has its bytes");
+            assertEquals(maxLength < 9000, joined.atOnce > 0);
         }
     }
 
-    /** What small records had in one region is let go when large ones need memory in the next, and the other way round. */
+    /**
+     * Memory for small records in one region is released when large records need memory in the next, and the reverse.
+     */
     @ParameterizedTest
     @CsvSource({"4, OPAQUE", "16, OPAQUE", "4, RECORDS", "16, RECORDS"})
-    void piledRecordsAndPartsTakeNoMemoryBesideEachOther(int partitions, Framing framing) throws FaroException {
+    void pilesAndPartsDoNotKeepMemoryAtTheSameTime(int partitions, Framing framing) throws FaroException {
         long size = 9 << 20;
         SortBuffer buffer = new SortBuffer(header(partitions, framing), size, true);
-        long most = size + size / 127 + partitions * (64L << 10) + SortBuffer.segmentSize(size, partitions);
+        long max = size + size / 127 + partitions * (64L << 10) + SortBuffer.segmentSize(size, partitions);
         for (int region = 0; region < 6; region++) {
             int length = region % 2 == 0 ? 500 : 600;
             ByteBuffer record = record(random, length);
             for (int i = 0; buffer.fits(length, null); i++) {
-                // All in one partition, then in all.
+                // First all records in one partition, then in all partitions.
                 buffer.add(region < 3 ? 0 : i % partitions, record, 0, 1);
-                assertTrue(buffer.capacity() <= most, () -> buffer.capacity() + " of " + most);
+                assertTrue(buffer.capacity() <= max, () -> buffer.capacity() + " of " + max);
             }
             assertTrue(buffer.capacity() > size * 9 / 10);
             buffer.drain(0, framing == Framing.OPAQUE ? new Joined() : new Collected());
@@ -227,10 +229,10 @@ class SortBufferTest {
         assertEquals(0, buffer.capacity());
     }
 
-    /** Events and rows stand among the records, and a record that is larger than parts has one of its own. */
+    /** Events and rows are in order among the records, and a record that is larger than a part has its own part. */
     @ParameterizedTest
     @CsvSource({"20", "4"})
-    void keepsWhatIsSpecial(int partitions) throws FaroException {
+    void keepsSpecialRecords(int partitions) throws FaroException {
         SortBuffer buffer = new SortBuffer(header(partitions), 24 << 20, true);
         for (int i = 0; i < 60_000; i++) {
             int kind = i > 20_000 && random.nextInt(100) == 0 ? EVENT + random.nextInt(64) : 0;
@@ -243,10 +245,10 @@ class SortBufferTest {
         assertTrue(expected.equals(collected.partitions), "each partition has its records in order");
     }
 
-    /** Whoever looks before sees the same, and more may come. */
+    /** A preview returns the same records, and more records may follow it. */
     @ParameterizedTest
     @CsvSource({"30", "4"})
-    void keepsWhatWasLookedAt(int partitions) throws FaroException {
+    void keepsRecordsAfterAPreview(int partitions) throws FaroException {
         SortBuffer buffer = new SortBuffer(header(partitions), 9 << 20, true);
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 20_000; i++) {
@@ -263,7 +265,7 @@ class SortBufferTest {
         assertTrue(expected.equals(collected.partitions), "each partition has its records in order");
     }
 
-    /** A dense region begins where rotation says, a sparse one at its lowest partition (SRT-8). */
+    /** A dense region begins at the rotation, a sparse region at its lowest partition (SRT-8). */
     @Test
     void rotates() throws FaroException {
         SortBuffer buffer = new SortBuffer(header(10), 1 << 20, true);
@@ -284,7 +286,7 @@ class SortBufferTest {
 
     /** With framing opaque, empty records leave no block, and so do not make a region dense (WRT-2, SRT-8). */
     @Test
-    void rotatesByWhatLeavesBlocks() throws FaroException {
+    void rotatesByExtentsWithBlocks() throws FaroException {
         SortBuffer buffer = new SortBuffer(header(10, Framing.OPAQUE), 1 << 20, true);
         for (int partition : new int[] {9, 0, 4, 5, 7, 2}) {
             buffer.add(partition, record(random, partition == 9 || partition == 5 ? 3 : 0), 0, 1);
@@ -302,7 +304,7 @@ class SortBufferTest {
         assertEquals(List.of(5, 7, 9, 0, 2, 4), dense.order);
     }
 
-    /** Without order a shared extent may get records after others; all stand behind what partitions own. */
+    /** Without order, a shared extent may get records after other extents began; all of them come after own extents. */
     @Test
     void sharedExtentsFollow() throws FaroException {
         FileHeader header = header(10);
@@ -322,7 +324,7 @@ class SortBufferTest {
                 collected.partitions.get(-1));
     }
 
-    /** Parts share the size evenly; each is an array of at most 2 or 4 MiB with what the virtual machine adds to it. */
+    /** Parts share the size evenly. Each is an array of at most 2 or 4 MiB, with what the virtual machine adds. */
     @ParameterizedTest
     @CsvSource({
         "64,1,1", "64,100000,1", "64,2097152,2", "64,16777216,9", "5000,16777216,5", "64,1073741824,514",

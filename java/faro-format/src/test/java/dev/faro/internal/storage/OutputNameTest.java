@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What files the NAME of an output stands for (PUB-1). */
+/** The files that the NAME of an output means (PUB-1). */
 class OutputNameTest {
     @TempDir
     Path folder;
@@ -53,7 +53,8 @@ class OutputNameTest {
         record Row(String name, Layout option, List<String> files) {}
         List<String> pair = List.of("a.data", "a.index");
         List<Row> rows = List.of(
-                new Row("a", null, pair), new Row("a", Layout.PAIRED, pair), new Row("a", Layout.SINGLE, List.of("a.faro")),
+                new Row("a", null, pair), new Row("a", Layout.PAIRED, pair),
+                new Row("a", Layout.SINGLE, List.of("a.faro")),
                 new Row("a.data", null, pair), new Row("a.index", null, pair), new Row("a.data", Layout.PAIRED, pair),
                 new Row("a.faro", null, List.of("a.faro")), new Row("a.faro", Layout.SINGLE, List.of("a.faro")),
                 new Row("a.b", null, List.of("a.b.data", "a.b.index")),
@@ -85,7 +86,7 @@ class OutputNameTest {
         assertTrue(both.getMessage().contains("add .faro or .data"), both.getMessage());
         assertEquals(pair, read("a.faro"));
         assertEquals(pair, read("a.data"));
-        // Half of the other layout is there as well.
+        // One file of the other layout exists as well.
         Files.delete(folder.resolve("a.data"));
         expect(ErrorCode.INVALID_ARGUMENT, () -> read("a"));
         Files.delete(folder.resolve("a.index"));
@@ -95,7 +96,7 @@ class OutputNameTest {
         FaroException none = expect(ErrorCode.IO, () -> read("nosuch"));
         assertTrue(none.getMessage().contains("nosuch.faro") && none.getMessage().contains("nosuch.index"),
                 none.getMessage());
-        // One of the pair alone is what the pair's opening says.
+        // With only one file of a pair, opening reports the missing one.
         Files.createFile(folder.resolve("half.data"));
         assertEquals(FileRole.INDEX, expect(ErrorCode.IO, () -> read("half")).role());
     }

@@ -82,7 +82,7 @@ class PublishingLockTest {
     }
 
     @Test
-    void itsFileIsLockedWhileItIsHeldAndEmpty() throws Exception {
+    void theFileIsLockedWhileTheLockIsHeldAndEmpty() throws Exception {
         try (OtherProcess other = OtherProcess.start()) {
             lock(SHORT).holding(() -> {
                 assertEquals("locked", other.ask("probe", folder.resolve("n.faro-lock")));
@@ -92,7 +92,7 @@ class PublishingLockTest {
         }
     }
 
-    /** Each with its own classes: what these share is the JVM's. */
+    /** Each class loader has its own classes: they share only what belongs to the JVM. */
     @Test
     void aClassLoaderWaitsForAnother() throws Exception {
         List<URL> urls = new ArrayList<>();
@@ -110,7 +110,7 @@ class PublishingLockTest {
             boolean[] ran = {false};
             Object run = Proxy.newProxyInstance(loader, new Class<?>[] {work}, (proxy, method, arguments) -> {
                 expectRefused();
-                // Whoever was refused has not opened the file: to close it would have lost the lock.
+                // The refused thread has not opened the file: closing it would have released the lock.
                 assertEquals("locked", process.ask("probe", folder.resolve("n.faro-lock")));
                 ran[0] = true;
                 return null;
@@ -151,7 +151,7 @@ class PublishingLockTest {
     }
 
     @Test
-    void whatIsNoRegularFileIsRefusedAndNotWaitedFor() throws Exception {
+    void aFileThatIsNotRegularIsRefusedWithoutWaiting() throws Exception {
         Path path = folder.resolve("n.faro-lock");
         Path target = folder.resolve("target");
         Files.createSymbolicLink(path, target);
@@ -165,7 +165,7 @@ class PublishingLockTest {
         expectRefused();
     }
 
-    /** Threads and processes add to one number in a file, which would miss some if two had the lock at once. */
+    /** Threads and processes add to one number in a file. The sum would be too small if two had the lock at once. */
     @Test
     void oneAtATimeOfManyThreadsAndProcesses() throws Exception {
         Path file = Files.writeString(folder.resolve("number"), "0");

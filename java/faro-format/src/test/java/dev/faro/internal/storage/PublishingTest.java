@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How files get their names, and that others know which are being written (PUB-2 to PUB-6). */
+/** How files get their names, and how others learn which files are being written (PUB-2 to PUB-6). */
 @Timeout(120)
 class PublishingTest {
     private final RecordingFileSystem system = new RecordingFileSystem();
@@ -53,7 +53,7 @@ class PublishingTest {
         return writer;
     }
 
-    /** The length of the one record tells the writers' outputs apart. */
+    /** The length of the only record tells the outputs of the writers apart. */
     private long visible(Layout layout) throws FaroException {
         try (Reader reader = Outputs.open(folder.resolve("out"), layout)) {
             assertEquals(1, Outputs.readAll(reader));
@@ -67,7 +67,7 @@ class PublishingTest {
         }
     }
 
-    /** Whether there are links or not: of two that finish, the first wins, and the other leaves nothing. */
+    /** With and without links: of two writers that finish, the first wins, and the other leaves nothing. */
     @Test
     void withoutOverwriteTheFirstToFinishWins() throws Exception {
         for (Layout layout : Layout.values()) {
@@ -107,9 +107,9 @@ class PublishingTest {
         }
     }
 
-    /** What a system says that has no links, and what one says that failed. */
+    /** The messages of a system without links, and of one where a link failed. */
     @Test
-    void aLinkThatFailsIsNoLackOfLinks() throws Exception {
+    void aFailedLinkIsNotALackOfLinks() throws Exception {
         for (Layout layout : Layout.values()) {
             system.refuseLinks("Operation not permitted");
             begin("text", options(layout)).finish();
@@ -124,7 +124,7 @@ class PublishingTest {
         }
     }
 
-    /** The name of the index is given away between the two steps. */
+    /** Another file takes the name of the index between the two steps. */
     @Test
     void theDataFileIsTakenBackWhenTheIndexIsRefused() throws Exception {
         Path data = folder.resolve("out.data");
@@ -165,7 +165,7 @@ class PublishingTest {
         }
     }
 
-    /** PUB-4: whoever holds the lock, a followed writer removes neither older files nor its own meanwhile. */
+    /** While another has the lock, a followed writer removes neither older files nor its own (PUB-4). */
     @Test
     void followedFilesAreReplacedAndRemovedUnderTheLock() throws Exception {
         try (OtherProcess other = OtherProcess.start()) {
@@ -215,7 +215,9 @@ class PublishingTest {
         return answers;
     }
 
-    /** PUB-6: until finish returns, so until both have their names; also while this process reads them. */
+    /**
+     * PUB-6: files are locked until finish returns, so until both have their names; even if this process reads them.
+     */
     @Test
     void filesAreLockedUntilTheWriterEnds() throws Exception {
         try (OtherProcess other = OtherProcess.start()) {
@@ -272,9 +274,9 @@ class PublishingTest {
         }
     }
 
-    /** What holds them in the process goes too, once the collector finds that nobody has the writer. */
+    /** The claims of a lost writer are released once the garbage collector finds that it is unreachable. */
     @Test
-    void filesOfALostWriterAreNobodysAtLast() throws Exception {
+    void filesOfALostWriterAreReleased() throws Exception {
         begin("lost", options(Layout.PAIRED));
         List<String> files = Outputs.names(folder);
         assertEquals(2, files.size());
@@ -292,7 +294,7 @@ class PublishingTest {
     }
 
     @Test
-    void nothingIsHeldByWritersThatEnded() throws Exception {
+    void endedWritersHoldNothing() throws Exception {
         for (Layout layout : Layout.values()) {
             for (boolean follow : new boolean[] {true, false}) {
                 begin("text", options(layout).follow(follow)).finish();

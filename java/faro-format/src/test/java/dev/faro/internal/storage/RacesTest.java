@@ -33,13 +33,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many threads that write, abort and read one name: what is visible is one whole output of one of them (PUB-3, PUB-4). */
+/** Many threads write, abort and read one name: what is visible is a complete output of one of them (PUB-3, PUB-4). */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RacesTest {
     private static final int ROUNDS = 200;
     private static final int WRITERS = 4;
     private static final int READERS = 2;
-    /** What readers may meet: nothing there, a pair that is being replaced, and one that is followed or yet empty. */
+    /**
+     * The errors that readers may meet: no output, a pair that is being replaced, a followed one that is still empty.
+     */
     private static final Set<ErrorCode> MOMENTS =
             Set.of(ErrorCode.IO, ErrorCode.MISMATCHED_PAIR, ErrorCode.UNFINISHED, ErrorCode.TRUNCATED);
 
@@ -48,7 +50,7 @@ class RacesTest {
     @TempDir
     Path folder;
 
-    /** What one writer does. */
+    /** The actions of one writer. */
     private record Part(UUID id, boolean overwrite, boolean follow, boolean abort, int regions) {
         static Part draw(Random random, boolean overwrites, boolean follows, boolean aborts) {
             return new Part(new UUID(random.nextLong(), random.nextLong()), overwrites && random.nextBoolean(),
@@ -56,9 +58,9 @@ class RacesTest {
         }
 
         /**
-         * Whether it finished.
+         * Plays the part; returns whether the writer finished.
          *
-         * @param end where all wait for each other before they end, or null
+         * @param end where all writers wait for each other before they end, or null
          */
         boolean play(Path name, Layout layout, Phaser end) throws FaroException {
             RecordingFileSystem system = new RecordingFileSystem();
@@ -78,13 +80,13 @@ class RacesTest {
                 return !abort;
             } catch (FaroException e) {
                 assertEquals(ErrorCode.IO, e.code(), e.getMessage());
-                assertFalse(overwrite, () -> "who overwrites is not refused: " + e.getMessage());
+                assertFalse(overwrite, () -> "a writer that overwrites is not refused: " + e.getMessage());
                 return false;
             }
         }
     }
 
-    /** The file_id of the whole output that is visible; null if there is none in this moment. */
+    /** The file_id of the complete output that is visible; null if there is none at the moment. */
     private UUID look(Path name, List<Part> parts, String where) throws FaroException {
         try (Reader reader = Reader.open(name, ReaderOptions.DEFAULT)) {
             UUID id = reader.header().fileId();
@@ -129,7 +131,7 @@ class RacesTest {
         for (int seed = 0; seed < ROUNDS; seed++) {
             Random random = new Random(seed);
             Layout layout = Layout.values()[seed % 2];
-            // In some rounds each may overwrite, in some none; the same of following and aborting.
+            // In some rounds each writer may overwrite, in others none; the same for following and aborting.
             boolean overwrites = random.nextBoolean();
             boolean follows = random.nextBoolean();
             boolean aborts = random.nextBoolean();
@@ -187,7 +189,7 @@ class RacesTest {
     private void judge(Path name, Layout layout, List<Part> parts, Set<UUID> finished, String where) throws Exception {
         UUID seen = look(name, parts, where);
         List<String> files = Outputs.files(Path.of("out"), layout).stream().map(Path::toString).toList();
-        // One that was followed may have taken an output away, and then itself.
+        // A followed writer may have removed an older output, and then its own.
         boolean mayBeGone = finished.isEmpty() || parts.stream().anyMatch(part -> part.follow && part.abort);
         assertTrue(seen != null || mayBeGone, where);
         assertTrue(seen == null || finished.contains(seen), where);

@@ -7,16 +7,16 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads of which one runs at a time; which one is drawn from a seed at each {@link #point}, so the same seed gives the
- * same order again. {@link Weaver} puts points into the classes under test, and has them wait here.
+ * Threads of which one runs at a time. At each {@link #point} a seed decides which one continues, so the same seed
+ * repeats the same order. {@link Weaver} puts points into the classes under test, and makes them wait here.
  */
 public final class Interleaving {
-    private static final int MOST_SWITCHES = 200_000;
+    private static final int MAX_SWITCHES = 200_000;
     private static final long SECONDS = 60;
     private static volatile Interleaving current;
 
     private final Random random;
-    /** At one of so many points another thread goes on. */
+    /** Another thread continues at one of this many points. */
     private final int rarity;
     private final List<Task> tasks = new ArrayList<>();
     private final Semaphore ended = new Semaphore(0);
@@ -32,7 +32,9 @@ public final class Interleaving {
         boolean waits;
         boolean permit;
         boolean done;
-        /** Monitors that it holds: it cannot stop there, as the others would be blocked. */
+        /**
+         * The number of monitors that it holds. It cannot stop while it has one, because the others would be blocked.
+         */
         int monitors;
 
         Task(String name, Runnable body) {
@@ -54,13 +56,13 @@ public final class Interleaving {
         }
     }
 
-    /** Threads to come, and the order that a seed gives them. */
+    /** Makes an interleaving without threads, with the order of a seed. */
     public Interleaving(long seed) {
         random = new Random(seed);
         rarity = 1 << 1 + random.nextInt(6);
     }
 
-    /** A thread to run. */
+    /** Adds a thread. */
     public Thread add(String name, Runnable body) {
         Task task = new Task(name, body);
         tasks.add(task);
@@ -68,9 +70,9 @@ public final class Interleaving {
     }
 
     /**
-     * Runs all to their ends.
+     * Runs all threads to their ends.
      *
-     * @throws AssertionError if they wait for each other, or one throws something
+     * @throws AssertionError if they wait for each other, or one throws an exception
      */
     public void run() throws InterruptedException {
         current = this;
@@ -79,14 +81,14 @@ public final class Interleaving {
         boolean in = ended.tryAcquire(SECONDS, TimeUnit.SECONDS);
         current = null;
         if (!in) {
-            stuck = "no thread comes to a point";
+            stuck = "no thread reaches a point";
         }
         if (stuck != null) {
             throw new AssertionError(stuck, failure);
         }
     }
 
-    /** Tells the order in which the threads went on from others. */
+    /** A number that distinguishes this order of threads from others. */
     public long order() {
         return order;
     }
@@ -98,15 +100,15 @@ public final class Interleaving {
         }
     }
 
-    /** Hands control to one that can go on. Returns whether it is the same. */
+    /** Gives control to a thread that can continue. Returns whether it is the same one. */
     private boolean next(Task from) {
         List<Task> ready = tasks.stream().filter(task -> !task.done && !task.waits).toList();
         boolean over = tasks.stream().allMatch(task -> task.done);
         if (!over && ready.isEmpty()) {
             fail("all wait: " + tasks.stream().filter(task -> !task.done).map(Thread::getName).toList(), null);
         }
-        if (++switches > MOST_SWITCHES) {
-            fail("no end of switches", null);
+        if (++switches > MAX_SWITCHES) {
+            fail("too many switches", null);
         }
         if (over || stuck != null) {
             ended.release();
@@ -121,7 +123,7 @@ public final class Interleaving {
         return false;
     }
 
-    private static Task mine() {
+    private static Task currentTask() {
         return Thread.currentThread() instanceof Task task ? task : null;
     }
 
@@ -140,9 +142,9 @@ public final class Interleaving {
         return now;
     }
 
-    /** Here another thread may go on. */
+    /** Another thread may continue here. */
     public static void point() {
-        Task task = mine();
+        Task task = currentTask();
         if (task != null && task.monitors == 0 && current().random.nextInt(current().rarity) == 0) {
             yieldNow(task);
         }
@@ -150,7 +152,7 @@ public final class Interleaving {
 
     /** The thread entered a monitor. */
     public static void entered() {
-        Task task = mine();
+        Task task = currentTask();
         if (task != null) {
             task.monitors++;
         }
@@ -158,17 +160,17 @@ public final class Interleaving {
 
     /** The thread leaves a monitor. */
     public static void leaving() {
-        Task task = mine();
+        Task task = currentTask();
         if (task != null) {
             task.monitors--;
         }
     }
 
-    /** What {@link java.util.concurrent.locks.LockSupport#park(Object)} does. */
+    /** Does what {@link java.util.concurrent.locks.LockSupport#park(Object)} does. */
     public static void park(Object blocker) {
-        Task task = mine();
+        Task task = currentTask();
         if (task.monitors > 0) {
-            throw new IllegalStateException("it waits with a lock");
+            throw new IllegalStateException("a thread waits while it holds a lock");
         }
         if (task.permit) {
             task.permit = false;
@@ -178,12 +180,14 @@ public final class Interleaving {
         yieldNow(task);
     }
 
-    /** What {@link java.util.concurrent.locks.LockSupport#parkNanos(Object, long)} does; the time is always over. */
+    /**
+     * Does what {@link java.util.concurrent.locks.LockSupport#parkNanos(Object, long)} does; the time is always over.
+     */
     public static void parkNanos(Object blocker, long nanoseconds) {
-        yieldNow(mine());
+        yieldNow(currentTask());
     }
 
-    /** What {@link java.util.concurrent.locks.LockSupport#unpark} does. */
+    /** Does what {@link java.util.concurrent.locks.LockSupport#unpark} does. */
     public static void unpark(Thread thread) {
         Task task = (Task) thread;
         task.permit = !task.waits;

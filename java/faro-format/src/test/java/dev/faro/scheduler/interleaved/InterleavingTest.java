@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The scheduler's threads in orders that are drawn from seeds. {@code -Dfaro.seeds=N} runs more of them,
- * {@code -Dfaro.seed=S} only the one that a failure names.
+ * The scheduler's threads in orders that are drawn from seeds. {@code -Dfaro.seeds=N} runs more of them, {@code
+ * -Dfaro.seed=S} only the one that a failure names.
  */
 @Timeout(value = 3600)
 class InterleavingTest {
@@ -63,9 +63,11 @@ class InterleavingTest {
         }
     }
 
-    /** That the tool sees what it is for: a thread that looks before it says that it waits may not be woken. */
+    /**
+     * Shows that the tool finds what it is for: a thread that looks before it announces that it waits may not be woken.
+     */
     @Test
-    void aLostWakeIsSeen() throws Exception {
+    void aLostWakeIsFound() throws Exception {
         int lost = 0;
         for (long seed = 0; seed < 100; seed++) {
             Interleaving threads = new Interleaving(seed);

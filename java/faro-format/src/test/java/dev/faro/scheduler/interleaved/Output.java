@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A small output of two regions, two handles of it, so that there are two files to serve, and what it reads as. */
+/** A small output of two regions with two readers, so that there are two files to serve; and its expected contents. */
 final class Output {
     static final int PARTITIONS = 4;
 
@@ -38,24 +38,24 @@ final class Output {
                     name.resolveSibling(name.getFileName() + ".index"), ReaderOptions.DEFAULT);
         }
         for (int i = 0; i < PARTITIONS; i++) {
-            List<String> story = new ArrayList<>();
+            List<String> transcript = new ArrayList<>();
             try (BlockCursor blocks = readers[0].partition(i)) {
                 while (blocks.next()) {
-                    story.add(describe(blocks));
+                    transcript.add(describe(blocks));
                 }
             }
-            expected.add(story);
+            expected.add(transcript);
         }
     }
 
-    /** A block in words. */
+    /** Describes a block. */
     static String describe(BlockCursor block) throws FaroException {
         byte[] payload = new byte[block.plainSize()];
         block.payload().get(0, payload);
         return block.offset() + " " + Arrays.hashCode(payload);
     }
 
-    /** One of two handles. */
+    /** One of two readers of the same files. */
     Reader reader(int which) {
         return readers[which];
     }

@@ -23,8 +23,9 @@ import java.util.Set;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Consumers that wait or listen, threads that make steps, one that closes something, a pool that may be empty, and
- * perhaps a failure; all drawn from a seed. Loaded by a {@link Weaver}, and so run through an interface of Java's own.
+ * Consumers that wait or listen, threads that make steps, a thread that closes something, a pool that may be empty, and
+ * perhaps a failure; all drawn from a seed. A {@link Weaver} loads this class, so it is called through an interface of
+ * the JDK.
  */
 final class Scenario implements LongUnaryOperator {
     private static final int READ = 4096;
@@ -35,7 +36,7 @@ final class Scenario implements LongUnaryOperator {
         output = new Output(folder.resolve("interleaved"));
     }
 
-    /** Runs one seed. Returns what tells the order of its threads. */
+    /** Runs one seed. Returns a number for the order of its threads. */
     @Override
     public long applyAsLong(long seed) {
         try {
@@ -47,7 +48,7 @@ final class Scenario implements LongUnaryOperator {
 
     private enum Place { NONE, LISTENER, EXECUTE, TAKE, GIVE_BACK }
 
-    /** One seed. */
+    /** The run of one seed. */
     private final class Run implements Buffers {
         private final Random random;
         private final Interleaving threads;
@@ -57,7 +58,7 @@ final class Scenario implements LongUnaryOperator {
         private final List<Thread> workers = new ArrayList<>();
         private final Set<ByteBuffer> out = Collections.newSetFromMap(new IdentityHashMap<>());
         private final int bufferSize;
-        private final int mostOut;
+        private final int maxOut;
         private final Place place;
         private int callsToFailure;
         private boolean failed;
@@ -68,8 +69,8 @@ final class Scenario implements LongUnaryOperator {
             random = new Random(seed);
             threads = new Interleaving(random.nextLong());
             bufferSize = 1000 + random.nextInt(3500);
-            int least = (READ + bufferSize - 1) / bufferSize;
-            mostOut = random.nextBoolean() ? Integer.MAX_VALUE : least + random.nextInt(4);
+            int min = (READ + bufferSize - 1) / bufferSize;
+            maxOut = random.nextBoolean() ? Integer.MAX_VALUE : min + random.nextInt(4);
             place = random.nextBoolean() ? Place.NONE : Place.values()[random.nextInt(Place.values().length)];
             callsToFailure = random.nextInt(1 + random.nextInt(8));
             int steppers = random.nextInt(3);
@@ -112,7 +113,7 @@ final class Scenario implements LongUnaryOperator {
             }
         }
 
-        /** Something came out of a call, which may only be what was drawn. */
+        /** Checks an exception from a call, which may only be the one that was drawn. */
         private void expect(Throwable e) {
             if (!failed) {
                 throw new AssertionError(e.toString(), e);
@@ -135,7 +136,7 @@ final class Scenario implements LongUnaryOperator {
                     try {
                         task.run();
                     } catch (Throwable e) {
-                        check(failed, "out of a task: " + e);
+                        check(failed, "a task threw " + e);
                     }
                 }
             }
@@ -179,7 +180,7 @@ final class Scenario implements LongUnaryOperator {
         public ByteBuffer take(int wanted) {
             Interleaving.point();
             failIfDue(Place.TAKE);
-            if (out.size() >= mostOut) {
+            if (out.size() >= maxOut) {
                 return null;
             }
             ByteBuffer buffer = ByteBuffer.allocateDirect(bufferSize);
@@ -190,13 +191,13 @@ final class Scenario implements LongUnaryOperator {
         @Override
         public void giveBack(ByteBuffer buffer) {
             check(out.remove(buffer), "given back twice");
-            // Whoever still looks at it sees that.
+            // A thread that still uses the buffer notices this.
             buffer.clear();
             for (int i = 0; i < buffer.capacity(); i += 8) {
                 buffer.put(i, (byte) 0xEE);
             }
             Interleaving.point();
-            if (mostOut < Integer.MAX_VALUE) {
+            if (maxOut < Integer.MAX_VALUE) {
                 scheduler.wake();
             }
             failIfDue(Place.GIVE_BACK);
@@ -207,8 +208,10 @@ final class Scenario implements LongUnaryOperator {
             for (Reading reading : readings) {
                 reading.check();
             }
-            List<FaroException> faults = readings.stream().map(reading -> reading.fault).filter(Objects::nonNull).toList();
-            Run.check(closing || place != Place.TAKE || faults.size() <= 1, "faults of one: " + faults);
+            List<FaroException> faults =
+                    readings.stream().map(reading -> reading.fault).filter(Objects::nonNull).toList();
+            boolean oneFault = closing || place != Place.TAKE || faults.size() <= 1;
+            Run.check(oneFault, "one failure made several faults: " + faults);
             Run.check(out.isEmpty(), out.size() + " buffers were not given back");
             scheduler.close();
             return threads.order();
@@ -226,12 +229,12 @@ final class Scenario implements LongUnaryOperator {
             private final int partition;
             private final boolean listens;
             private final Thread thread;
-            private final List<String> story = new ArrayList<>();
+            private final List<String> transcript = new ArrayList<>();
             private Consumer consumer;
-            private boolean told;
+            private boolean notified;
             private boolean closed;
             private FaroException fault;
-            /** What the same thread reads next, or null. */
+            /** The next reading of the same thread, or null. */
             private Reading then;
 
             Reading(Reading before) {
@@ -279,7 +282,7 @@ final class Scenario implements LongUnaryOperator {
             private void listen() {
                 try {
                     consumer.listener(() -> {
-                        told = true;
+                        notified = true;
                         Interleaving.unpark(thread);
                         failIfDue(Place.LISTENER);
                     });
@@ -301,12 +304,12 @@ final class Scenario implements LongUnaryOperator {
                 }
                 BlockCursor block = consumer.block();
                 if (state == Feed.State.BLOCK && !closed) {
-                    story.add(Output.describe(block));
+                    transcript.add(Output.describe(block));
                 } else if (state == Feed.State.NOT_YET) {
-                    while (!told && !closed) {
+                    while (!notified && !closed) {
                         Interleaving.park(this);
                     }
-                    told = false;
+                    notified = false;
                 }
                 return state == Feed.State.END;
             }
@@ -317,20 +320,21 @@ final class Scenario implements LongUnaryOperator {
                     consumer.close();
                 }
                 if (listens) {
-                    // A consumer that was closed calls its listener no more.
+                    // A closed consumer does not call its listener any more.
                     Interleaving.unpark(thread);
                 }
             }
 
             void check() {
                 List<String> whole = output.expected(partition);
-                Run.check(whole.subList(0, Math.min(story.size(), whole.size())).equals(story), "it reads " + story);
-                Run.check(fault != null || story.size() == whole.size() || closed, "it ends early");
+                List<String> prefix = whole.subList(0, Math.min(transcript.size(), whole.size()));
+                Run.check(prefix.equals(transcript), "a reading has " + transcript);
+                Run.check(fault != null || transcript.size() == whole.size() || closed, "a reading ends early");
                 if (fault != null) {
                     ErrorCode code = consumer == null ? ErrorCode.INVALID_ARGUMENT : ErrorCode.IO;
-                    // A listener that fails ends no reading, nor does a pool that takes back.
+                    // A failing listener ends no reading, nor does a pool that fails to take a buffer back.
                     boolean may = closing || failed && (place == Place.TAKE || place == Place.EXECUTE);
-                    Run.check(fault.code() == code && may, "it ends with " + fault);
+                    Run.check(fault.code() == code && may, "a reading ends with " + fault);
                 }
                 if (consumer != null) {
                     consumer.close();

@@ -10,19 +10,22 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Loads the library anew, with a point of {@link Interleaving} before each use of a field and each call of the classes
- * under test. Own code, as Lincheck takes no seed back and Fray needs a JDK of its own.
+ * Loads the library again, with a point of {@link Interleaving} before each use of a field and each call of the classes
+ * under test. This is our own code because Lincheck cannot repeat a seed, and Fray needs its own JDK.
  */
 final class Weaver extends ClassLoader {
     private static final String INTERLEAVING = Interleaving.class.getName().replace('.', '/');
-    /** What threads of several kinds run; what they call only with the scheduler's lock need not be woven. */
+    /**
+     * The classes that several kinds of threads run. Classes that are only called with the scheduler's lock need not be
+     * woven.
+     */
     private static final Set<String> WOVEN = Set.of("scheduler.Scheduler", "scheduler.Scheduler$Host",
             "scheduler.Consumer", "scheduler.Step", "scheduler.Reading", "reader.Feed", "reader.Feed$Planned",
             "reader.FeedSource");
 
     Weaver() {
         super(Weaver.class.getClassLoader());
-        // A class that moved would not be woven, and no one would notice.
+        // If a class moved, it would not be woven, and no test would notice.
         for (String name : WOVEN) {
             if (getResource(file("dev.faro." + name)) == null) {
                 throw new IllegalStateException("there is no class dev.faro." + name);
