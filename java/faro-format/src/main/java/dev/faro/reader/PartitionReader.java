@@ -131,9 +131,9 @@ public abstract class PartitionReader implements Closeable {
     }
 
     /**
-     * Reads the blocks of the partitions in [from, to), one partition after another, each in the order of {@link
-     * #partition}. Partitions are read together while their extents in all regions have at most 4 MiB. For many small
-     * partitions this needs few reads; a cursor for each partition would need one for each region.
+     * Reads the blocks of the partitions in [from, to), one partition after another, each in the order of
+     * {@link #partition}. Partitions are read together while their extents in all regions have at most 4 MiB. For many
+     * small partitions this needs few reads; a cursor for each partition would need one for each region.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
