@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The only checked exception of this library that tells of a fault. It has one of the codes of ERR-1, the file, the
+ * The checked exception for every fault that this library reports. It has one of the codes of ERR-1, the file, the
  * absolute offset in it, what was expected there, and what was found (ERR-2).
  *
- * A program can decide by the family what to do next:
+ * <p>A program can decide by the family what to do next:
  * <pre>{@code
  * try {
  *     read(reader);

@@ -67,9 +67,10 @@ final class CodecTarget implements Target {
     }
 
     private void judge(FaroException e, boolean shrinks) {
-        long place = e.offset() - AT;
-        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD && place == BlockHeader.SIZE;
-        boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && place == (shrinks ? BlockHeader.SIZE : 4);
+        long blockOffset = e.offset() - AT;
+        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD
+                && blockOffset == BlockHeader.SIZE;
+        boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && blockOffset == (shrinks ? BlockHeader.SIZE : 4);
         Broken.unless(beyond || malformed, "the error is one of a payload: " + e);
     }
 

@@ -49,7 +49,7 @@ final class FollowTarget implements Target {
         private int regions;
         private boolean finished;
         /** Whether it was finished before the last step: then it does not look at the files any more (FOL-5). */
-        private boolean over;
+        private boolean finishedBefore;
         private FaroException failure;
 
         Following(FilesInput input, Folder folder, Transcript transcript) {
@@ -69,7 +69,7 @@ final class FollowTarget implements Target {
                     return;
                 }
             }
-            over = finished;
+            finishedBefore = finished;
             try {
                 finished = follower.poll();
                 transcript.line("poll", step, follower.regionCount(), finished ? 1 : 0);
@@ -78,7 +78,8 @@ final class FollowTarget implements Target {
                 transcript.line("poll", step, follower.regionCount(), e);
             }
             Broken.unless(follower.regionCount() >= regions, "regions never disappear");
-            Broken.unless(!over || finished && follower.regionCount() == regions, "no regions appear after the end");
+            boolean same = finished && follower.regionCount() == regions;
+            Broken.unless(!finishedBefore || same, "no regions appear after the end");
             regions = follower.regionCount();
             read();
         }
@@ -104,9 +105,9 @@ final class FollowTarget implements Target {
                 late.step(STEPS);
                 boolean same = late.regions == regions && late.finished == finished
                         && Content.isSame(late.failure, failure);
-                Broken.unless(over || same,
+                Broken.unless(finishedBefore || same,
                         "a follower that starts late has the same result: " + failure + ", " + late.failure);
-                Broken.unless(over || isSame(late.seen), "a follower that starts late reads the same blocks");
+                Broken.unless(finishedBefore || isSame(late.seen), "a follower that starts late reads the same blocks");
             }
             try (Reader reader = input.reader(folder)) {
                 Check.check(reader, CheckLevel.CHECKSUMS);

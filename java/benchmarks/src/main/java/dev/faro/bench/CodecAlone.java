@@ -23,9 +23,9 @@ public final class CodecAlone implements WriteSubject {
     private long plainBytes;
 
     /** Keeps the first blocks that Faro makes of a case. */
-    public CodecAlone(WriteCase which, Path folder) throws FaroException, IOException {
+    public CodecAlone(WriteCase writeCase, Path folder) throws FaroException, IOException {
         Path own = Files.createDirectories(folder.resolve("codec"));
-        FaroWrite faro = new FaroWrite(which, own);
+        FaroWrite faro = new FaroWrite(writeCase, own);
         faro.write();
         ReaderOptions options = ReaderOptions.DEFAULT;
         try (Reader reader = Reader.openPair(own.resolve("faro.data"), own.resolve("faro.index"), options);
@@ -38,7 +38,7 @@ public final class CodecAlone implements WriteSubject {
         }
         faro.clear();
         Files.delete(own);
-        encoder = new Encoder(which.codec().number(), 1);
+        encoder = new Encoder(writeCase.codec().number(), 1);
         int largest = blocks.stream().mapToInt(ByteBuffer::capacity).max().orElse(0);
         target = ByteBuffer.allocateDirect((int) encoder.bound(largest));
     }

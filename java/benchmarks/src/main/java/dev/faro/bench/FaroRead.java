@@ -11,20 +11,20 @@ import java.nio.file.Path;
 
 /** Faro's reader in one thread with all checksums verified: all blocks, in the order of the file or by partition. */
 public class FaroRead implements WriteSubject {
-    private final WriteCase which;
+    private final WriteCase writeCase;
     private final boolean byPartition;
     private final Path data;
     private final Path index;
 
     /** Reads {@code faro.data} and {@code faro.index} in a folder. Makes them if they do not exist. */
-    public FaroRead(WriteCase which, boolean byPartition, Path folder) throws FaroException {
-        this.which = which;
+    public FaroRead(WriteCase writeCase, boolean byPartition, Path folder) throws FaroException {
+        this.writeCase = writeCase;
         this.byPartition = byPartition;
         this.data = folder.resolve("faro.data");
         this.index = folder.resolve("faro.index");
         if (!Files.exists(data)) {
-            try (Writer writer = Writer.createPair(data, index, FaroWrite.options(which))) {
-                FaroWrite.records(which, writer);
+            try (Writer writer = Writer.createPair(data, index, FaroWrite.options(writeCase))) {
+                FaroWrite.records(writeCase, writer);
                 writer.finish();
             }
         }
@@ -37,7 +37,7 @@ public class FaroRead implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return which.plainBytes();
+        return writeCase.plainBytes();
     }
 
     /** Opens the files, reads all of them, and closes them. */
@@ -58,7 +58,7 @@ public class FaroRead implements WriteSubject {
     /** The plain size of all blocks in bytes. */
     long read(Reader reader) throws Exception {
         long bytes = 0;
-        try (BlockCursor blocks = byPartition ? reader.byPartition(0, which.partitions()) : reader.all()) {
+        try (BlockCursor blocks = byPartition ? reader.byPartition(0, writeCase.partitions()) : reader.all()) {
             while (blocks.next()) {
                 bytes += blocks.payload().remaining();
             }

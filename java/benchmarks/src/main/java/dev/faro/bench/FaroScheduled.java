@@ -26,9 +26,9 @@ public final class FaroScheduled extends FaroRead {
     });
 
     /** Reads as {@link FaroRead} does, {@code atOnce} partitions at once. */
-    public FaroScheduled(WriteCase which, int atOnce, Path folder) throws FaroException {
-        super(which, true, folder);
-        this.partitions = which.partitions();
+    public FaroScheduled(WriteCase writeCase, int atOnce, Path folder) throws FaroException {
+        super(writeCase, true, folder);
+        this.partitions = writeCase.partitions();
         this.atOnce = atOnce;
     }
 

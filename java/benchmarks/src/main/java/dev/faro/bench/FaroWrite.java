@@ -12,13 +12,13 @@ import java.nio.file.Path;
 
 /** Faro's writer, with its defaults except for the options of the case. */
 public final class FaroWrite implements WriteSubject {
-    private final WriteCase which;
+    private final WriteCase writeCase;
     private final Path name;
     private long taken;
 
     /** Writes {@code faro.data} and {@code faro.index} into a folder. */
-    public FaroWrite(WriteCase which, Path folder) {
-        this.which = which;
+    public FaroWrite(WriteCase writeCase, Path folder) {
+        this.writeCase = writeCase;
         this.name = folder.resolve("faro");
     }
 
@@ -29,22 +29,22 @@ public final class FaroWrite implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return which.plainBytes();
+        return writeCase.plainBytes();
     }
 
     /** The options of a case. */
-    static WriterOptions options(WriteCase which) {
-        return new WriterOptions(which.partitions())
-                .bufferSize((long) which.bufferMib() << 20)
-                .codec(which.codec());
+    static WriterOptions options(WriteCase writeCase) {
+        return new WriterOptions(writeCase.partitions())
+                .bufferSize((long) writeCase.bufferMib() << 20)
+                .codec(writeCase.codec());
     }
 
     @Override
     public Outcome write() throws FaroException, IOException {
         long before = Memory.taken();
-        try (Writer writer = Writer.create(name, options(which))) {
+        try (Writer writer = Writer.create(name, options(writeCase))) {
             long begin = System.nanoTime();
-            records(which, writer);
+            records(writeCase, writer);
             writer.finish();
             long nanos = System.nanoTime() - begin;
             taken = Memory.taken() - before;
@@ -59,15 +59,15 @@ public final class FaroWrite implements WriteSubject {
     }
 
     /** Writes the records of a case. */
-    static void records(WriteCase which, Writer writer) throws FaroException {
-        Records source = which.source();
+    static void records(WriteCase writeCase, Writer writer) throws FaroException {
+        Records source = writeCase.source();
         SplitMix numbers = WriteCase.partitionNumbers();
         ByteBuffer bytes = ByteBuffer.wrap(source.array());
         int next = 0;
-        for (long i = 0; i < which.records(); i++) {
+        for (long i = 0; i < writeCase.records(); i++) {
             int start = source.start(next);
             bytes.limit(start + source.length(next)).position(start);
-            writer.write(which.partition(numbers), bytes);
+            writer.write(writeCase.partition(numbers), bytes);
             next = next + 1 == source.count() ? 0 : next + 1;
         }
     }

@@ -109,15 +109,15 @@ public final class FlinkPeer implements Closeable {
     }
 
     /** Writes the records of a case; returns after {@code finish}. */
-    public void write(ResultPartition partition, WriteCase which) throws IOException {
-        Records source = which.source();
+    public void write(ResultPartition partition, WriteCase writeCase) throws IOException {
+        Records source = writeCase.source();
         SplitMix numbers = WriteCase.partitionNumbers();
         ByteBuffer bytes = ByteBuffer.wrap(source.array());
         int next = 0;
-        for (long i = 0; i < which.records(); i++) {
+        for (long i = 0; i < writeCase.records(); i++) {
             int start = source.start(next);
             bytes.limit(start + source.length(next)).position(start - 4);
-            partition.emitRecord(bytes, which.partition(numbers));
+            partition.emitRecord(bytes, writeCase.partition(numbers));
             next = next + 1 == source.count() ? 0 : next + 1;
         }
         partition.notifyEndOfData(StopMode.DRAIN);

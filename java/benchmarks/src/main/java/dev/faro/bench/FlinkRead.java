@@ -9,20 +9,20 @@ import org.apache.flink.runtime.io.network.partition.ResultPartition;
 public final class FlinkRead implements WriteSubject {
     private static final int AT_ONCE = 64;
 
-    private final WriteCase which;
+    private final WriteCase writeCase;
     private final Path folder;
     private final FlinkPeer peer;
     private final ResultPartition partition;
     private long taken;
 
     /** Writes the data to a separate folder first. */
-    public FlinkRead(WriteCase which, Path folder) throws IOException {
-        this.which = which;
+    public FlinkRead(WriteCase writeCase, Path folder) throws IOException {
+        this.writeCase = writeCase;
         this.folder = Files.createDirectories(folder.resolve("flink-read"));
         this.peer = new FlinkPeer(
-                FlinkPeer.Kind.SORT, which.partitions(), (long) which.bufferMib() << 20, which.codec());
+                FlinkPeer.Kind.SORT, writeCase.partitions(), (long) writeCase.bufferMib() << 20, writeCase.codec());
         this.partition = peer.open(this.folder);
-        peer.write(partition, which);
+        peer.write(partition, writeCase);
         peer.endOfTask(partition);
     }
 
@@ -33,7 +33,7 @@ public final class FlinkRead implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return which.plainBytes();
+        return writeCase.plainBytes();
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.apache.flink.runtime.io.network.partition.ResultPartition;
 /** One of Flink's writers. */
 public final class FlinkWrite implements WriteSubject {
     private final String name;
-    private final WriteCase which;
+    private final WriteCase writeCase;
     private final Path folder;
     private final FlinkPeer peer;
     private ResultPartition written;
@@ -21,13 +21,13 @@ public final class FlinkWrite implements WriteSubject {
      * @param name the name of the subject
      * @param moreBytes memory in addition to that of the case, in bytes
      */
-    public FlinkWrite(String name, FlinkPeer.Kind kind, WriteCase which, long moreBytes, Path folder)
+    public FlinkWrite(String name, FlinkPeer.Kind kind, WriteCase writeCase, long moreBytes, Path folder)
             throws IOException {
         this.name = name;
-        this.which = which;
+        this.writeCase = writeCase;
         this.folder = Files.createDirectories(folder.resolve(name));
         this.peer = new FlinkPeer(
-                kind, which.partitions(), ((long) which.bufferMib() << 20) + moreBytes, which.codec());
+                kind, writeCase.partitions(), ((long) writeCase.bufferMib() << 20) + moreBytes, writeCase.codec());
     }
 
     @Override
@@ -37,14 +37,14 @@ public final class FlinkWrite implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return which.plainBytes();
+        return writeCase.plainBytes();
     }
 
     @Override
     public Outcome write() throws IOException {
         written = peer.open(folder);
         long begin = System.nanoTime();
-        peer.write(written, which);
+        peer.write(written, writeCase);
         long nanos = System.nanoTime() - begin;
         peer.endOfTask(written);
         return outcome(nanos);

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
 public final class RawRead implements WriteSubject {
     private static final int CHECKED = 64 << 10;
 
-    private final WriteCase which;
+    private final WriteCase writeCase;
     private final Path data;
     private final boolean checksums;
     private final ByteBuffer piece = ByteBuffer.allocateDirect(256 << 10);
@@ -21,8 +21,8 @@ public final class RawRead implements WriteSubject {
     private long sum;
 
     /** Reads {@code faro.data} in a folder. */
-    public RawRead(WriteCase which, boolean checksums, Path folder) {
-        this.which = which;
+    public RawRead(WriteCase writeCase, boolean checksums, Path folder) {
+        this.writeCase = writeCase;
         this.checksums = checksums;
         this.data = folder.resolve("faro.data");
     }
@@ -34,7 +34,7 @@ public final class RawRead implements WriteSubject {
 
     @Override
     public long plainBytes() {
-        return which.plainBytes();
+        return writeCase.plainBytes();
     }
 
     @Override

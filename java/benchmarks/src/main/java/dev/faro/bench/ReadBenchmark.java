@@ -60,7 +60,7 @@ public class ReadBenchmark {
     @Param("")
     public String out;
 
-    private WriteCase which;
+    private WriteCase writeCase;
     private Rounds rounds;
     private final List<WriteSubject> opened = new ArrayList<>();
     private boolean measured;
@@ -68,22 +68,22 @@ public class ReadBenchmark {
     /** Writes the files, and makes the subjects. */
     @Setup(Level.Trial)
     public void open() throws Exception {
-        which = WriteBenchmark.make("text", RECORD_BYTES, partitions, bufferMib, codec, plainMib);
+        writeCase = WriteBenchmark.make("text", RECORD_BYTES, partitions, bufferMib, codec, plainMib);
         Path at = Files.createDirectories(Path.of(folder));
         for (String name : subjects.split(",")) {
-            opened.add(subject(name, order, which, at));
+            opened.add(subject(name, order, writeCase, at));
         }
         rounds = new Rounds(opened, false);
     }
 
     /** A subject that reads a case. */
-    static WriteSubject subject(String name, String order, WriteCase which, Path folder) throws Exception {
+    static WriteSubject subject(String name, String order, WriteCase writeCase, Path folder) throws Exception {
         return switch (name) {
-            case "faro" -> new FaroRead(which, order.equals("partition"), folder);
-            case "faro-scheduler" -> new FaroScheduled(which, AT_ONCE, folder);
-            case "flink" -> new FlinkRead(which, folder);
-            case "raw-pread" -> new RawRead(which, false, folder);
-            case "raw-pread-crc" -> new RawRead(which, true, folder);
+            case "faro" -> new FaroRead(writeCase, order.equals("partition"), folder);
+            case "faro-scheduler" -> new FaroScheduled(writeCase, AT_ONCE, folder);
+            case "flink" -> new FlinkRead(writeCase, folder);
+            case "raw-pread" -> new RawRead(writeCase, false, folder);
+            case "raw-pread-crc" -> new RawRead(writeCase, true, folder);
             default -> throw new IllegalArgumentException("no subject " + name);
         };
     }
@@ -104,7 +104,7 @@ public class ReadBenchmark {
     /** Reports the results, and removes the files. */
     @TearDown(Level.Trial)
     public void close() throws IOException {
-        ObjectNode name = which.json().put("order", order);
+        ObjectNode name = writeCase.json().put("order", order);
         rounds.report("read", name, new Results(out.isEmpty() ? null : Path.of(out)));
         opened.forEach(WriteSubject::close);
         for (String extension : List.of("data", "index")) {

@@ -28,16 +28,16 @@ public final class Rounds {
     /** Lets each subject write once. */
     public void run(boolean measured) throws Exception {
         for (int i = 0; i < subjects.size(); i++) {
-            int which = (i + round) % subjects.size();
-            WriteSubject subject = subjects.get(which);
+            int number = (i + round) % subjects.size();
+            WriteSubject subject = subjects.get(number);
             Outcome best = once(subject);
             for (int again = 1; measured && again < inARow; again++) {
                 Outcome other = once(subject);
                 best = other.nanos() < best.nanos() ? other : best;
             }
-            last[which] = best;
+            last[number] = best;
             if (measured) {
-                nanos.get(which).add(best.nanos());
+                nanos.get(number).add(best.nanos());
             }
         }
         round++;
@@ -52,13 +52,13 @@ public final class Rounds {
     }
 
     /** Appends the results of all measured rounds. */
-    public void report(String part, ObjectNode which, Results results) throws IOException {
+    public void report(String part, ObjectNode number, Results results) throws IOException {
         for (int i = 0; i < subjects.size(); i++) {
             WriteSubject subject = subjects.get(i);
             if (nanos.get(i).isEmpty()) {
                 continue;
             }
-            ObjectNode line = Results.line(part, subject.name(), which, nanos.get(i), subject.plainBytes())
+            ObjectNode line = Results.line(part, subject.name(), number, nanos.get(i), subject.plainBytes())
                     .put("stored_bytes", last[i].storedBytes());
             if (last[i].indexBytes() > 0) {
                 line.put("index_bytes", last[i].indexBytes());

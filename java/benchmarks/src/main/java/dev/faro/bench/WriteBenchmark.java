@@ -78,7 +78,7 @@ public class WriteBenchmark {
     @Param("")
     public String out;
 
-    private WriteCase which;
+    private WriteCase writeCase;
     private Rounds rounds;
     private final List<WriteSubject> opened = new ArrayList<>();
     private boolean measured;
@@ -86,10 +86,10 @@ public class WriteBenchmark {
     /** Makes the records and the subjects. */
     @Setup(Level.Trial)
     public void open() throws Exception {
-        which = make(data, recordBytes, partitions, bufferMib, codec, plainMib);
+        writeCase = make(data, recordBytes, partitions, bufferMib, codec, plainMib);
         Path at = Files.createDirectories(Path.of(folder));
         for (String name : subjects.split(",")) {
-            opened.add(subject(name, which, at));
+            opened.add(subject(name, writeCase, at));
         }
         rounds = new Rounds(opened, true);
     }
@@ -107,15 +107,15 @@ public class WriteBenchmark {
     }
 
     /** A subject that writes a case into a folder. */
-    static WriteSubject subject(String name, WriteCase which, Path folder) throws Exception {
+    static WriteSubject subject(String name, WriteCase writeCase, Path folder) throws Exception {
         return switch (name) {
-            case "faro" -> new FaroWrite(which, folder);
-            case "flink" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 0, folder);
+            case "faro" -> new FaroWrite(writeCase, folder);
+            case "flink" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, writeCase, 0, folder);
             // Flink uses up to 8 MiB of its buffer for writing; this subject gets them in addition.
-            case "flink-8-more" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, which, 8 << 20, folder);
-            case "flink-hash" -> new FlinkWrite(name, FlinkPeer.Kind.HASH, which, 0, folder);
-            case "codec" -> new CodecAlone(which, folder);
-            case "raw-write" -> new RawWrite(which.plainBytes(), folder);
+            case "flink-8-more" -> new FlinkWrite(name, FlinkPeer.Kind.SORT, writeCase, 8 << 20, folder);
+            case "flink-hash" -> new FlinkWrite(name, FlinkPeer.Kind.HASH, writeCase, 0, folder);
+            case "codec" -> new CodecAlone(writeCase, folder);
+            case "raw-write" -> new RawWrite(writeCase.plainBytes(), folder);
             default -> throw new IllegalArgumentException("no subject " + name);
         };
     }
@@ -138,7 +138,7 @@ public class WriteBenchmark {
     }
 
     private ObjectNode name() {
-        ObjectNode json = which.json();
+        ObjectNode json = writeCase.json();
         if (!curve.isEmpty()) {
             json.put("curve", curve).put("data_mib", plainMib);
         }

@@ -25,9 +25,9 @@ class ReadSmokeTest {
     @ParameterizedTest
     @CsvSource({"file, none", "partition, none", "partition, lz4", "partition, zstd"})
     void eachSubjectReadsAll(String order, String codec) throws Exception {
-        WriteCase which = WriteBenchmark.make("text", 100, 80, 2, codec, 6);
+        WriteCase writeCase = WriteBenchmark.make("text", 100, 80, 2, codec, 6);
         for (String name : List.of("faro", "faro-scheduler", "flink", "raw-pread", "raw-pread-crc")) {
-            try (WriteSubject subject = ReadBenchmark.subject(name, order, which, folder)) {
+            try (WriteSubject subject = ReadBenchmark.subject(name, order, writeCase, folder)) {
                 assertEquals(name, subject.name());
                 assertTrue(subject.write().nanos() > 0);
                 assertTrue(subject.write().storedBytes() >= 0);
@@ -37,9 +37,9 @@ class ReadSmokeTest {
 
     @Test
     void damageIsNotMeasured() throws Exception {
-        WriteCase which = WriteBenchmark.make("text", 100, 80, 2, "none", 6);
+        WriteCase writeCase = WriteBenchmark.make("text", 100, 80, 2, "none", 6);
         for (String name : List.of("faro", "faro-scheduler")) {
-            try (WriteSubject subject = ReadBenchmark.subject(name, "partition", which, folder)) {
+            try (WriteSubject subject = ReadBenchmark.subject(name, "partition", writeCase, folder)) {
                 try (FileChannel file = FileChannel.open(folder.resolve("faro.data"), StandardOpenOption.WRITE)) {
                     file.write(ByteBuffer.wrap(new byte[] {1, 2, 3}), file.size() / 2);
                 }

@@ -28,14 +28,14 @@ class SmokeTest {
     private Path folder;
 
     /** The expected contents of each partition: records, each after its length. */
-    private static byte[][] expected(WriteCase which) {
-        Records source = which.source();
+    private static byte[][] expected(WriteCase writeCase) {
+        Records source = writeCase.source();
         SplitMix numbers = WriteCase.partitionNumbers();
-        ByteArrayOutputStream[] partitions = new ByteArrayOutputStream[which.partitions()];
+        ByteArrayOutputStream[] partitions = new ByteArrayOutputStream[writeCase.partitions()];
         Arrays.setAll(partitions, i -> new ByteArrayOutputStream());
-        for (int i = 0; i < which.records(); i++) {
+        for (int i = 0; i < writeCase.records(); i++) {
             int record = i % source.count();
-            partitions[which.partition(numbers)].write(
+            partitions[writeCase.partition(numbers)].write(
                     source.array(), source.start(record) - 4, 4 + source.length(record));
         }
         return Arrays.stream(partitions).map(ByteArrayOutputStream::toByteArray).toArray(byte[][]::new);
@@ -44,25 +44,25 @@ class SmokeTest {
     @ParameterizedTest
     @CsvSource({"text, 100, NONE", "skewed, 16, NONE", "text, 70000, NONE", "text, 100, LZ4", "text, 100, ZSTD"})
     void eachSubjectReturnsTheRecords(String data, int recordBytes, Codec codec) throws Exception {
-        WriteCase which = WriteBenchmark.make(data, recordBytes, 50, 2, codec.name(), 6);
-        byte[][] expected = expected(which);
+        WriteCase writeCase = WriteBenchmark.make(data, recordBytes, 50, 2, codec.name(), 6);
+        byte[][] expected = expected(writeCase);
 
-        assertArrayEquals(expected, readByFaro(which));
-        assertArrayEquals(expected, readByFlink(FlinkPeer.Kind.SORT, which, 8));
-        assertArrayEquals(expected, readByFlink(FlinkPeer.Kind.HASH, which, 50));
+        assertArrayEquals(expected, readByFaro(writeCase));
+        assertArrayEquals(expected, readByFlink(FlinkPeer.Kind.SORT, writeCase, 8));
+        assertArrayEquals(expected, readByFlink(FlinkPeer.Kind.HASH, writeCase, 50));
         try (var left = Files.walk(folder)) {
             assertEquals(0, left.filter(Files::isRegularFile).count());
         }
     }
 
-    private byte[][] readByFaro(WriteCase which) throws Exception {
+    private byte[][] readByFaro(WriteCase writeCase) throws Exception {
         Path data = folder.resolve("f.data");
         Path index = folder.resolve("f.index");
-        try (Writer writer = Writer.createPair(data, index, FaroWrite.options(which))) {
-            FaroWrite.records(which, writer);
+        try (Writer writer = Writer.createPair(data, index, FaroWrite.options(writeCase))) {
+            FaroWrite.records(writeCase, writer);
             writer.finish();
         }
-        byte[][] found = new byte[which.partitions()][];
+        byte[][] found = new byte[writeCase.partitions()][];
         try (Reader reader = Reader.openPair(data, index, ReaderOptions.DEFAULT)) {
             for (int i = 0; i < found.length; i++) {
                 ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -82,21 +82,21 @@ class SmokeTest {
         return found;
     }
 
-    private byte[][] readByFlink(FlinkPeer.Kind kind, WriteCase which, int atOnce)
+    private byte[][] readByFlink(FlinkPeer.Kind kind, WriteCase writeCase, int atOnce)
             throws IOException, InterruptedException {
-        ByteArrayOutputStream[] found = new ByteArrayOutputStream[which.partitions()];
+        ByteArrayOutputStream[] found = new ByteArrayOutputStream[writeCase.partitions()];
         Arrays.setAll(found, i -> new ByteArrayOutputStream());
         try (FlinkPeer peer =
-                new FlinkPeer(kind, which.partitions(), (long) which.bufferMib() << 20, which.codec())) {
+                new FlinkPeer(kind, writeCase.partitions(), (long) writeCase.bufferMib() << 20, writeCase.codec())) {
             ResultPartition partition = peer.open(folder);
-            peer.write(partition, which);
+            peer.write(partition, writeCase);
             peer.endOfTask(partition);
             long read = peer.read(partition, atOnce, (subpartition, piece) -> {
                 byte[] bytes = new byte[piece.remaining()];
                 piece.get(bytes);
                 found[subpartition].writeBytes(bytes);
             });
-            assertEquals(which.plainBytes(), read);
+            assertEquals(writeCase.plainBytes(), read);
             peer.delete(partition, folder);
         }
         return Arrays.stream(found).map(ByteArrayOutputStream::toByteArray).toArray(byte[][]::new);

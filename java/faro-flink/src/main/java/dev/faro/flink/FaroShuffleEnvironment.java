@@ -78,9 +78,9 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
 
     /** Whether input gates have a decompressor for the codec of {@link #codec}. */
     private static boolean consumersDecompress(NettyShuffleEnvironmentConfiguration configuration) {
-        CompressionCodec theirs = configuration.getCompressionCodec();
+        CompressionCodec flinkCodec = configuration.getCompressionCodec();
         return configuration.isBatchShuffleCompressionEnabled()
-                && (theirs == CompressionCodec.LZ4 || theirs == CompressionCodec.ZSTD);
+                && (flinkCodec == CompressionCodec.LZ4 || flinkCodec == CompressionCodec.ZSTD);
     }
 
     @Override

@@ -46,7 +46,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     /** Whether a task is filling the queue, or is waiting for a thread. */
     private boolean filling;
     /** Whether there may be more data since the task looked. */
-    private boolean again;
+    private boolean lookAgain;
     private boolean ended;
     private boolean released;
     private boolean closed;
@@ -68,7 +68,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     /** Starts a task that fills the queue, or makes the current one look again. */
     void fillLater() {
         synchronized (lock) {
-            again = true;
+            lookAgain = true;
             if (filling || released || ended) {
                 return;
             }
@@ -117,7 +117,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
 
     private boolean wantsMore() {
         synchronized (lock) {
-            again = false;
+            lookAgain = false;
             boolean room = ready.isEmpty() || ready.size() < MAX_READY && output.reads().memory().hasRoom();
             return !released && !ended && room;
         }
@@ -126,7 +126,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     private boolean endFilling() {
         boolean close;
         synchronized (lock) {
-            if (again && !released && !ended) {
+            if (lookAgain && !released && !ended) {
                 return false;
             }
             filling = false;
@@ -177,7 +177,7 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
     @Override
     public BufferAndBacklog getNextBuffer() throws IOException {
         BufferAndBacklog next;
-        boolean few;
+        boolean fewLeft;
         synchronized (lock) {
             Message message = ready.poll();
             if (message == null) {
@@ -194,9 +194,9 @@ final class FaroSubpartitionView implements ResultSubpartitionView {
             Buffer.DataType nextType = following == null ? Buffer.DataType.NONE : following.type();
             next = new BufferAndBacklog(message.toBuffer(), readyData, nextType, sequenceNumber);
             sequenceNumber += message.size();
-            few = ready.size() <= FEW;
+            fewLeft = ready.size() <= FEW;
         }
-        if (few) {
+        if (fewLeft) {
             fillLater();
         }
         return next;

@@ -24,18 +24,18 @@ final class GateDecompressor implements BlockDecompressor {
 
     private final Decoders decoders;
     private final int codec;
-    private final BlockDecompressor flinks;
+    private final BlockDecompressor flinkDecompressor;
 
     /**
      * Makes a decompressor that shares its decoders with others.
      *
      * @param codec 1 LZ4, 2 Zstandard
-     * @param flinks Flink's decompressor
+     * @param flinkDecompressor Flink's decompressor
      */
-    GateDecompressor(Decoders decoders, int codec, BlockDecompressor flinks) {
+    GateDecompressor(Decoders decoders, int codec, BlockDecompressor flinkDecompressor) {
         this.decoders = decoders;
         this.codec = codec;
-        this.flinks = flinks;
+        this.flinkDecompressor = flinkDecompressor;
     }
 
     private static Field field(Class<?> in, String name, Class<?> type) {
@@ -58,10 +58,10 @@ final class GateDecompressor implements BlockDecompressor {
      * fields.
      */
     static void install(SingleInputGate gate, Decoders decoders, int codec) {
-        BlockDecompressor flinks = of(gate);
-        if (flinks != null) {
+        BlockDecompressor flinkDecompressor = of(gate);
+        if (flinkDecompressor != null) {
             try {
-                OF_BUFFERS.set(OF_GATE.get(gate), new GateDecompressor(decoders, codec, flinks));
+                OF_BUFFERS.set(OF_GATE.get(gate), new GateDecompressor(decoders, codec, flinkDecompressor));
             } catch (IllegalAccessException e) {
                 throw new IllegalStateException(e);
             }
@@ -93,12 +93,12 @@ final class GateDecompressor implements BlockDecompressor {
                 // Flink's decompressor reports the fault, if it finds it too.
             }
         }
-        return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);
+        return flinkDecompressor.decompress(source, sourceOffset, sourceLength, target, targetOffset);
     }
 
     /** Decompresses buffers on the heap, which do not come from the network. */
     @Override
     public int decompress(byte[] source, int sourceOffset, int sourceLength, byte[] target, int targetOffset) {
-        return flinks.decompress(source, sourceOffset, sourceLength, target, targetOffset);
+        return flinkDecompressor.decompress(source, sourceOffset, sourceLength, target, targetOffset);
     }
 }

@@ -8,9 +8,9 @@ import org.apache.flink.runtime.io.network.buffer.BufferRecycler;
 
 /**
  * The memory in which a task manager reads, shared by all outputs and all their consumers. Bytes that were read and not
- * used yet are in direct memory, as much as Flink reserves for its own pool of read buffers ({@code
- * taskmanager.memory.framework.off-heap.batch-shuffle.size}). That pool is not used, and so not allocated, while all
- * blocking partitions are Faro's. Buffers that consumers have not taken yet are in heap memory, half as much.
+ * used yet are in direct memory, as much as Flink reserves for its own pool of read buffers (
+ * {@code taskmanager.memory.framework.off-heap.batch-shuffle.size}). That pool is not used, and so not allocated, while
+ * all blocking partitions are Faro's. Buffers that consumers have not taken yet are in heap memory, half as much.
  *
  * <p>Flink's pool is not used because its calls wait for buffers, and fail after five minutes if the holders of the
  * buffers wait too. Here a consumer without memory never waits: each consumer may always hold one buffer and a page of

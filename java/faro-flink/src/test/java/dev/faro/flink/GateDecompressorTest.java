@@ -26,23 +26,23 @@ class GateDecompressorTest {
 
     /** Flink's decompressor, with a count of its calls. */
     private static final class Counting implements BlockDecompressor {
-        private final BlockDecompressor flinks;
+        private final BlockDecompressor flinkDecompressor;
         private int calls;
 
         Counting(CompressionCodec codec) {
-            flinks = BlockCompressionFactory.createBlockCompressionFactory(codec).getDecompressor();
+            flinkDecompressor = BlockCompressionFactory.createBlockCompressionFactory(codec).getDecompressor();
         }
 
         @Override
         public int decompress(ByteBuffer source, int offset, int length, ByteBuffer target, int targetOffset) {
             calls++;
-            return flinks.decompress(source, offset, length, target, targetOffset);
+            return flinkDecompressor.decompress(source, offset, length, target, targetOffset);
         }
 
         @Override
         public int decompress(byte[] source, int offset, int length, byte[] target, int targetOffset) {
             calls++;
-            return flinks.decompress(source, offset, length, target, targetOffset);
+            return flinkDecompressor.decompress(source, offset, length, target, targetOffset);
         }
     }
 
@@ -90,20 +90,20 @@ class GateDecompressorTest {
     @ParameterizedTest
     @EnumSource(value = CompressionCodec.class, names = {"LZ4", "ZSTD"})
     void decompressesWhatPartitionsSend(CompressionCodec codec) throws FaroException {
-        Counting flinks = new Counting(codec);
-        BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinks);
+        Counting flinkDecompressor = new Counting(codec);
+        BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinkDecompressor);
         ByteBuffer source = direct(frame(codec));
         assertArrayEquals(PLAIN, decompressed(gates, source));
         assertEquals(source.limit(), source.position());
         assertArrayEquals(PLAIN, decompressed(gates, direct(frame(codec)).asReadOnlyBuffer()));
-        assertEquals(0, flinks.calls);
+        assertEquals(0, flinkDecompressor.calls);
 
         // Flink's decompressor can do the same, and gets data on the heap.
-        assertArrayEquals(PLAIN, decompressed(flinks.flinks, direct(frame(codec))));
+        assertArrayEquals(PLAIN, decompressed(flinkDecompressor.flinkDecompressor, direct(frame(codec))));
         byte[] target = new byte[PLAIN.length];
         assertEquals(PLAIN.length, gates.decompress(frame(codec), AHEAD, 0, target, 0));
         assertArrayEquals(PLAIN, target);
-        assertEquals(1, flinks.calls);
+        assertEquals(1, flinkDecompressor.calls);
 
         assertArrayEquals(PLAIN, decompressed(gates, direct(flinksFrame(codec))));
     }
@@ -111,8 +111,8 @@ class GateDecompressorTest {
     @ParameterizedTest
     @EnumSource(value = CompressionCodec.class, names = {"LZ4", "ZSTD"})
     void passesInvalidDataOn(CompressionCodec codec) throws FaroException {
-        Counting flinks = new Counting(codec);
-        BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinks);
+        Counting flinkDecompressor = new Counting(codec);
+        BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinkDecompressor);
         byte[] frame = frame(codec);
         int wrong = 0;
         for (int[] lie : new int[][] {{0, -1}, {0, 0}, {0, 3}, {0, frame.length}, {4, -1}, {4, PLAIN.length - 1},
@@ -120,7 +120,7 @@ class GateDecompressorTest {
             ByteBuffer source = direct(frame).order(ByteOrder.LITTLE_ENDIAN);
             source.putInt(AHEAD + lie[0], lie[1]);
             assertThrows(BufferDecompressionException.class, () -> decompressed(gates, source), Arrays.toString(lie));
-            assertEquals(++wrong, flinks.calls, Arrays.toString(lie));
+            assertEquals(++wrong, flinkDecompressor.calls, Arrays.toString(lie));
         }
     }
 }

@@ -34,13 +34,13 @@ public final class JobsBenchmark {
     private static final int UNMEASURED = 5;
 
     private final Map<String, String> options;
-    private final JobCase what;
+    private final JobCase jobCase;
     private final Map<String, ShuffleProcess> processes = new LinkedHashMap<>();
     private final Path folder;
 
     JobsBenchmark(Map<String, String> options) throws IOException {
         this.options = options;
-        what = new JobCase(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "4")),
+        jobCase = new JobCase(options.get("job"), Integer.parseInt(options.getOrDefault("partitions", "4")),
                 options.getOrDefault("codec", "lz4"), Long.parseLong(options.getOrDefault("--plain-mib", "256")),
                 options.getOrDefault("--tables", "out/tpch-0.1"));
         folder = Files.createTempDirectory(Files.createDirectories(Path.of(options.get("--dir"))), "faro-flink-");
@@ -75,7 +75,7 @@ public final class JobsBenchmark {
         for (String shuffle : SHUFFLES) {
             Path files = Files.createDirectory(folder.resolve(shuffle));
             synchronized (this) {
-                processes.put(shuffle, new ShuffleProcess(shuffle, files, what, memory));
+                processes.put(shuffle, new ShuffleProcess(shuffle, files, jobCase, memory));
             }
         }
         Map<String, List<JobMeasure.Taken>> taken = new HashMap<>();
@@ -108,7 +108,8 @@ public final class JobsBenchmark {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode line = mapper.createObjectNode()
                 .put("part", "flink-jobs").put("language", "java").put("subject", subject);
-        line.putObject("case").put("job", what.job()).put("partitions", what.partitions()).put("codec", what.codec());
+        line.putObject("case")
+                .put("job", jobCase.job()).put("partitions", jobCase.partitions()).put("codec", jobCase.codec());
         ArrayNode seconds = line.putArray("seconds");
         all.forEach(taken -> seconds.add(taken.nanos() / 1e9));
         line.put("plain_bytes", plainBytes)

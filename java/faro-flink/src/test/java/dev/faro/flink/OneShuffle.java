@@ -26,8 +26,8 @@ final class OneShuffle {
      *
      * @param taken the measured values
      * @param results the number of the job's results, and their hash
-     * @param plainBytes the size of the records for Faro's partitions; 0 with other shuffles, whose partitions get the
-     *     same
+     * @param plainBytes the size of the records for Faro's partitions; 0 with other shuffles, which get the same
+     *     records
      */
     record Answer(JobMeasure.Taken taken, String results, long plainBytes) {}
 
@@ -39,16 +39,16 @@ final class OneShuffle {
         // Log output must not get between the answers.
         System.setOut(System.err);
         ObjectMapper mapper = new ObjectMapper();
-        JobCase what = mapper.readValue(args[2], JobCase.class);
+        JobCase jobCase = mapper.readValue(args[2], JobCase.class);
         Path folder = Path.of(args[1]);
-        Cluster.Job job = what.toJob();
-        try (Cluster cluster = cluster(args[0], folder, what);
+        Cluster.Job job = jobCase.toJob();
+        try (Cluster cluster = cluster(args[0], folder, jobCase);
                 BufferedReader requests =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             while (requests.readLine() != null) {
                 WatchedFactory.reset();
                 try (JobMeasure measure = JobMeasure.begin(folder)) {
-                    List<String> results = cluster.run(job, what.partitions()).results();
+                    List<String> results = cluster.run(job, jobCase.partitions()).results();
                     JobMeasure.Taken taken = measure.end();
                     answers.println(mapper.writeValueAsString(
                             new Answer(taken, results.size() + " " + results.hashCode(), written())));
@@ -66,15 +66,15 @@ final class OneShuffle {
                 .sum();
     }
 
-    private static Cluster cluster(String shuffle, Path folder, JobCase what) throws Exception {
-        int slots = what.slotsOfTaskManager();
+    private static Cluster cluster(String shuffle, Path folder, JobCase jobCase) throws Exception {
+        int slots = jobCase.slotsOfTaskManager();
         Map<String, String> all = new HashMap<>();
         // Flink's default, if there is enough memory for it.
         all.put("taskmanager.network.sort-shuffle.min-buffers", slots > 4 ? "64" : "512");
         all.put("taskmanager.memory.network.min", "256mb");
         all.put("taskmanager.memory.network.max", "256mb");
         all.put("taskmanager.memory.managed.size", "256mb");
-        all.put("taskmanager.network.compression.codec", what.codec().toUpperCase(Locale.ROOT));
+        all.put("taskmanager.network.compression.codec", jobCase.codec().toUpperCase(Locale.ROOT));
         // With it, Flink 2.3 fails at q18, whatever the shuffle: "The OperatorFactory ... have not been initialized".
         all.put("table.optimizer.adaptive-broadcast-join.strategy", "none");
         all.put("table.optimizer.skewed-join-optimization.strategy", "none");

@@ -24,10 +24,10 @@ final class ShuffleProcess implements AutoCloseable {
      *
      * @param shuffle its name
      * @param folder the folder for its files
-     * @param what its job
+     * @param jobCase its job
      * @param memory options of the virtual machine
      */
-    ShuffleProcess(String shuffle, Path folder, JobCase what, List<String> memory) throws IOException {
+    ShuffleProcess(String shuffle, Path folder, JobCase jobCase, List<String> memory) throws IOException {
         this.shuffle = shuffle;
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> command = new ArrayList<>(List.of(java));
@@ -37,7 +37,7 @@ final class ShuffleProcess implements AutoCloseable {
             command.add("-Dfaro.spec=" + System.getProperty("faro.spec"));
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), OneShuffle.class.getName(), shuffle,
-                folder.toString(), mapper.writeValueAsString(what)));
+                folder.toString(), mapper.writeValueAsString(jobCase)));
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         answers = process.inputReader(StandardCharsets.UTF_8);
     }

@@ -84,8 +84,8 @@ public final class Encoder implements Closeable {
     }
 
     /**
-     * Compresses the first {@code plainSize} bytes of a direct buffer. The result begins at index {@code at} of {@code
-     * target}, which must have room for {@link #bound} bytes.
+     * Compresses the first {@code plainSize} bytes of a direct buffer. The result begins at index {@code at} of
+     * {@code target}, which must have room for {@link #bound} bytes.
      *
      * @return the size of the result in bytes, which may be larger than {@code plainSize}
      */

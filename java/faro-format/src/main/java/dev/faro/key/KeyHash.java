@@ -139,8 +139,8 @@ public final class KeyHash {
     }
 
     /**
-     * The partition of the key in a file with the partitions from {@code firstPartition} to before {@code
-     * firstPartition + partitionCount}.
+     * The partition of the key in a file with the partitions from {@code firstPartition} to before
+     * {@code firstPartition + partitionCount}.
      */
     public int partition(int firstPartition, int partitionCount) {
         return firstPartition + (int) Long.remainderUnsigned(hash(), partitionCount);

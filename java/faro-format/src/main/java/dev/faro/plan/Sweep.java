@@ -105,8 +105,8 @@ public final class Sweep<T> {
         if (requests.isEmpty()) {
             return null;
         }
-        Request<T> here = requests.ceiling(new Request<>(null, position, position, Long.MIN_VALUE));
-        return here == null ? requests.first() : here;
+        Request<T> ahead = requests.ceiling(new Request<>(null, position, position, Long.MIN_VALUE));
+        return ahead == null ? requests.first() : ahead;
     }
 
     /** The next request with an owner that passes a test, or null. */

@@ -124,7 +124,7 @@ public final class BlockCursor implements Closeable {
      * several partitions, where {@link #isFor} tells which partitions read a block.
      */
     public int reading() {
-        return extents.turn();
+        return extents.currentPartition();
     }
 
     /** Whether the block is stored once for several partitions. */
@@ -133,9 +133,9 @@ public final class BlockCursor implements Closeable {
     }
 
     /**
-     * Whether a partition of the file reads this block. When partitions are read {@linkplain
-     * PartitionReader#byPartition one after another}, this is true only for the current one; with {@link
-     * Lookup#DIRECT}, only for the partition that is being read.
+     * Whether a partition of the file reads this block. When partitions are read
+     * {@linkplain PartitionReader#byPartition one after another}, this is true only for the current one; with
+     * {@link Lookup#DIRECT}, only for the partition that is being read.
      */
     public boolean isFor(int partition) {
         return extents.isFor(partition);

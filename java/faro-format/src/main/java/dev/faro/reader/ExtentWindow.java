@@ -27,7 +27,7 @@ final class ExtentWindow implements ByteSource {
     private int count;
     private ReadPlan reads;
     /** The index of each read's first byte in the buffer. */
-    private int[] places = new int[16];
+    private int[] bufferOffsets = new int[16];
     private int last;
 
     ExtentWindow(InputFile file) {
@@ -134,12 +134,12 @@ final class ExtentWindow implements ByteSource {
             int size = Math.max(MIN_CAPACITY, Math.max(bytes, Math.min(MAX_BYTES, Integer.highestOneBit(bytes) << 1)));
             buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
         }
-        if (places.length < reads.size()) {
-            places = new int[Math.max(reads.size(), 2 * places.length)];
+        if (bufferOffsets.length < reads.size()) {
+            bufferOffsets = new int[Math.max(reads.size(), 2 * bufferOffsets.length)];
         }
         int at = 0;
         for (int i = 0; i < reads.size(); i++) {
-            places[i] = at;
+            bufferOffsets[i] = at;
             int length = (int) (reads.end(i) - reads.start(i));
             file.readFully(buffer.duplicate().limit(at + length).position(at), reads.start(i));
             at += length;
@@ -166,7 +166,7 @@ final class ExtentWindow implements ByteSource {
         if (offset + bytes > reads.end(read)) {
             throw new IllegalStateException("bytes beyond the extents of a window");
         }
-        return places[read] + (int) (offset - reads.start(read));
+        return bufferOffsets[read] + (int) (offset - reads.start(read));
     }
 
     private boolean holds(int read, long offset) {

@@ -34,7 +34,7 @@ abstract class Extents {
     abstract boolean isFor(int which);
 
     /** The partition that is being read, or -1 if several are read together. */
-    abstract int turn();
+    abstract int currentPartition();
 
     /** Reads the blocks of the extent. */
     abstract BlockReader blocks();

@@ -12,10 +12,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntPredicate;
 
 /**
- * A reading of a partition or a range whose bytes come from elsewhere, for example from a scheduler. {@link #want}
- * plans the next bytes, {@link #bring} delivers them, and {@link #poll} checks and returns the blocks that are
- * complete. The blocks and their order are those of {@link PartitionReader#partition} and {@link
- * PartitionReader#range}.
+ * A reading of a partition or a range. Its bytes come from elsewhere, for example from a scheduler. {@link #want} plans
+ * the next bytes, {@link #bring} delivers them, and {@link #poll} checks and returns the blocks that are complete. The
+ * blocks and their order are those of {@link PartitionReader#partition} and {@link PartitionReader#range}.
  *
  * <pre>{@code
  * while (feed.poll() != Feed.State.END) {
@@ -32,7 +31,7 @@ import java.util.function.IntPredicate;
 public final class Feed implements Closeable {
     private final long maxBlockSize;
     private final RegionExtents plan;
-    private final int turn;
+    private final int currentPartition;
     private final ConcurrentLinkedQueue<Extent> extents = new ConcurrentLinkedQueue<>();
     private final FeedSource source;
     private final BlockReader blocks;
@@ -88,8 +87,8 @@ public final class Feed implements Closeable {
         }
 
         @Override
-        int turn() {
-            return turn;
+        int currentPartition() {
+            return currentPartition;
         }
 
         @Override
@@ -115,7 +114,7 @@ public final class Feed implements Closeable {
         this.maxBlockSize = output.limits().maxBlockSize();
         this.source = new FeedSource(returns::giveBack);
         this.blocks = output.readers().blocksOf(source);
-        this.turn = to - from == 1 ? from : -1;
+        this.currentPartition = to - from == 1 ? from : -1;
         this.plan = new RegionExtents(output.regions(), output.directory(), blocks, from, to, 0);
         this.cursor = new BlockCursor(output, new ExtentReaders.ExtentReader(blocks, new Decoder()),
                 new Planned(), true);
@@ -124,20 +123,20 @@ public final class Feed implements Closeable {
     /**
      * Plans the next bytes: a part of an extent, or several adjacent extents.
      *
-     * @param most the maximum number of bytes
+     * @param maxBytes the maximum number of bytes
      * @return false if there is nothing more to bring; otherwise {@link #wantedFrom} and {@link #wantedTo} are the
      *     bounds of the bytes
      * @throws FaroException a fault of a region message. The caller passes it to {@link #endWith} to end the reading,
      *     or calls this again
      */
-    public boolean want(long most) throws FaroException {
+    public boolean want(long maxBytes) throws FaroException {
         if (ended || !inExtent && !planExtent()) {
             return false;
         }
         wantedFrom = next;
         wantedTo = next;
-        while (inExtent && next == wantedTo && wantedTo - wantedFrom < most) {
-            wantedTo = Math.min(plan.end, wantedFrom + most);
+        while (inExtent && next == wantedTo && wantedTo - wantedFrom < maxBytes) {
+            wantedTo = Math.min(plan.end, wantedFrom + maxBytes);
             next = wantedTo;
             if (next == plan.end) {
                 inExtent = false;

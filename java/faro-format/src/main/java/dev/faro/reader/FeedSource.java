@@ -26,10 +26,10 @@ final class FeedSource implements ByteSource {
     /**
      * Bytes that were brought.
      *
-     * @param given the buffer to give back
+     * @param original the buffer to give back
      * @param view a view of the bytes for this source only, because a checksum moves its position
      */
-    private record Part(ByteBuffer given, ByteBuffer view, long from, long to) {}
+    private record Part(ByteBuffer original, ByteBuffer view, long from, long to) {}
 
     FeedSource(Consumer<ByteBuffer> returns) {
         this.returns = returns;
@@ -88,10 +88,10 @@ final class FeedSource implements ByteSource {
 
     private void release() {
         if (part != null) {
-            ByteBuffer given = part.given;
+            ByteBuffer original = part.original;
             // Cleared before the call, which may fail, so that nothing is given back twice.
             part = null;
-            returns.accept(given);
+            returns.accept(original);
         }
     }
 

@@ -54,7 +54,7 @@ final class LookedUpExtents extends Extents {
     }
 
     @Override
-    int turn() {
+    int currentPartition() {
         return wanted;
     }
 

@@ -10,8 +10,8 @@ public enum Lookup {
      *
      * <p>Of the index, only the footer's checksum is verified. If the footer has statistics, the size of the extents
      * must agree with them (LKP-3). Without statistics, damage of the index can hide the last blocks of a partition,
-     * and a damaged bit in a members field can add a shared extent for other partitions. Where that matters, use {@link
-     * #FULL}.
+     * and a damaged bit in a members field can add a shared extent for other partitions. Where that matters, use
+     * {@link #FULL}.
      */
     DIRECT
 }

@@ -22,7 +22,7 @@ final class PartitionExtents extends Extents {
     private final BlockReader windowBlocks;
     private final int to;
 
-    private int turn;
+    private int currentPartition;
     private ExtentTable table;
     /** The index after the window's last partition. Partitions before {@code aloneEnd} are read alone. */
     private int windowEnd;
@@ -38,17 +38,17 @@ final class PartitionExtents extends Extents {
         this.aloneBlocks = aloneBlocks;
         this.window = new ExtentWindow(output.files().data());
         this.windowBlocks = output.readers().blocksOf(window);
-        this.turn = from - 1;
+        this.currentPartition = from - 1;
         this.to = to;
-        this.windowEnd = turn;
-        this.aloneEnd = turn;
+        this.windowEnd = currentPartition;
+        this.aloneEnd = currentPartition;
     }
 
     @Override
     boolean next() throws FaroException {
-        while (alone == null ? turn >= windowEnd || !nextInWindow() : !nextAlone()) {
+        while (alone == null ? currentPartition >= windowEnd || !nextInWindow() : !nextAlone()) {
             alone = null;
-            if (++turn >= to) {
+            if (++currentPartition >= to) {
                 return false;
             }
             begin();
@@ -58,31 +58,32 @@ final class PartitionExtents extends Extents {
 
     /** Begins a partition. */
     private void begin() throws FaroException {
-        if (turn >= windowEnd && turn >= aloneEnd) {
+        if (currentPartition >= windowEnd && currentPartition >= aloneEnd) {
             makeWindow();
         }
-        if (turn < windowEnd) {
-            index = turn - table.from();
+        if (currentPartition < windowEnd) {
+            index = currentPartition - table.from();
             regionNumber = -1;
             nextShared = 0;
         } else {
-            alone = new RegionExtents(output.regions(), directory, aloneBlocks, turn, turn + 1, 0);
+            int next = currentPartition + 1;
+            alone = new RegionExtents(output.regions(), directory, aloneBlocks, currentPartition, next, 0);
         }
     }
 
     private void makeWindow() throws FaroException {
-        aloneEnd = turn + 1;
+        aloneEnd = currentPartition + 1;
         try {
-            if (table == null || turn >= table.from() + table.count()) {
-                table = ExtentTable.of(output.regions(), directory, turn, to);
+            if (table == null || currentPartition >= table.from() + table.count()) {
+                table = ExtentTable.of(output.regions(), directory, currentPartition, to);
             }
             if (table == null) {
                 return;
             }
-            int first = turn - table.from();
+            int first = currentPartition - table.from();
             int count = ExtentWindow.fits(table, first);
             if (count > 0) {
-                aloneEnd = turn + count;
+                aloneEnd = currentPartition + count;
                 window.load(table, first, first + count);
                 windowEnd = aloneEnd;
             }
@@ -122,7 +123,7 @@ final class PartitionExtents extends Extents {
             long bytes = table.bytes(regionNumber, index);
             if (bytes > 0) {
                 long begin = table.start(regionNumber, index);
-                set(false, turn, begin, begin + bytes, begin + bytes);
+                set(false, currentPartition, begin, begin + bytes, begin + bytes);
                 firstBlock = table.firstBlock(regionNumber, index);
                 return true;
             }
@@ -131,12 +132,12 @@ final class PartitionExtents extends Extents {
 
     @Override
     boolean isFor(int which) {
-        return which == turn;
+        return which == currentPartition;
     }
 
     @Override
-    int turn() {
-        return turn;
+    int currentPartition() {
+        return currentPartition;
     }
 
     @Override

@@ -50,10 +50,10 @@ public final class ReaderOptions {
     }
 
     /**
-     * How a {@link Reader} finds the extents of one partition, for {@link PartitionReader#partition}, {@link
-     * PartitionReader#records} and, if the footer has no statistics, {@link PartitionReader#storedBytes}. Ranges,
-     * reading by partition, schedulers and checks always use whole region messages (LKP-1). So does a {@link
-     * dev.faro.follow.Follower}, which has checked each whole message when the region was committed.
+     * How a {@link Reader} finds the extents of one partition, for {@link PartitionReader#partition},
+     * {@link PartitionReader#records} and, if the footer has no statistics, {@link PartitionReader#storedBytes}.
+     * Ranges, reading by partition, schedulers and checks always use whole region messages (LKP-1). So does a
+     * {@link dev.faro.follow.Follower}, which has checked each whole message when the region was committed.
      */
     public Lookup lookup() {
         return lookup;

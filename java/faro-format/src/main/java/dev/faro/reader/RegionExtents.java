@@ -100,7 +100,7 @@ final class RegionExtents extends Extents {
     }
 
     @Override
-    int turn() {
+    int currentPartition() {
         return to - from == 1 ? from : -1;
     }
 

@@ -9,8 +9,8 @@ final class Sequences {
     /** For each partition, the sequence after the last block that was read; 0 if there was none. */
     private final PartitionCounters ownNext = new PartitionCounters();
     /** The partition that is being read, which needs no counters, or -1. */
-    private int turn = -1;
-    private long turnNext;
+    private int currentPartition = -1;
+    private long currentNext;
     private long lastShared = -1;
     private boolean shared;
     private int partition;
@@ -33,9 +33,9 @@ final class Sequences {
 
     /** Called before the first block of an extent. */
     void beginExtent(Extents extents) {
-        if (extents.turn() != turn) {
-            turn = extents.turn();
-            turnNext = 0;
+        if (extents.currentPartition() != currentPartition) {
+            currentPartition = extents.currentPartition();
+            currentNext = 0;
             lastShared = -1;
         }
         shared = extents.shared;
@@ -45,7 +45,7 @@ final class Sequences {
             above = lastShared;
             return;
         }
-        next = turn >= 0 ? turnNext : ownNext.get(partition);
+        next = currentPartition >= 0 ? currentNext : ownNext.get(partition);
         above = next - 1;
         if (!selective && (next != 0 || fromStart)) {
             exactly = next;
@@ -63,8 +63,8 @@ final class Sequences {
     void endExtent() {
         if (shared) {
             lastShared = above;
-        } else if (turn >= 0) {
-            turnNext = next;
+        } else if (currentPartition >= 0) {
+            currentNext = next;
         } else {
             ownNext.set(partition, next);
         }

@@ -21,7 +21,7 @@ final class FileSweep<C> {
     /** Whether the file is waiting to be served, or is being served. */
     boolean queued;
     /** Whether new work arrived while the file was being served. */
-    boolean again;
+    boolean hasNewWork;
     /** Whether a request is waiting for memory. */
     boolean starved;
     /** The offset where the last read ended. */

@@ -77,7 +77,7 @@ final class Ledger {
         for (FileSweep<Account> file : ready) {
             file.hungry.clear();
             file.queued = false;
-            file.again = false;
+            file.hasNewWork = false;
         }
         ready.clear();
     }
@@ -85,7 +85,7 @@ final class Ledger {
     /** Arranges that a file is served. Returns whether another task must run. */
     boolean signal(FileSweep<Account> file) {
         if (file.queued) {
-            file.again = true;
+            file.hasNewWork = true;
             return false;
         }
         file.queued = true;

@@ -25,8 +25,9 @@ import java.util.concurrent.Executor;
  * }
  * }</pre>
  *
- * <p>A scheduler has no threads. Its steps run in an {@link Executor} of the caller, or in the threads that call {@link
- * #serve}. Whatever fails, each reading ends with its data or with a {@link FaroException} that says why (rule 7).
+ * <p>A scheduler has no threads. Its steps run in an {@link Executor} of the caller, or in the threads that call
+ * {@link #serve}. Whatever fails, each reading ends with its data or with a {@link FaroException} that says why (rule
+ * 7).
  */
 public final class Scheduler implements Closeable {
     /** The number of steps after which a task leaves the executor's thread to other tasks. */
@@ -44,7 +45,7 @@ public final class Scheduler implements Closeable {
     private final ConsumerHost host = new Host();
     private volatile boolean closed;
     /** The reason why nothing more is read: this was closed, or a step failed while it changed the ledger. */
-    private volatile Throwable over;
+    private volatile Throwable stopReason;
 
     /**
      * Makes a scheduler that works in calls of {@link #serve}, with its own buffers.
@@ -109,7 +110,7 @@ public final class Scheduler implements Closeable {
             if (closed) {
                 throw FaroException.invalidArgument("a scheduler that is open", "a closed one");
             }
-            if (over != null) {
+            if (stopReason != null) {
                 throw endOfAll();
             }
             FileSweep<Account> known = files.get(reader);
@@ -192,11 +193,11 @@ public final class Scheduler implements Closeable {
     private boolean serveFile() throws FaroException {
         FileSweep<Account> file;
         synchronized (ledger) {
-            file = over == null ? ledger.ready.poll() : null;
+            file = stopReason == null ? ledger.ready.poll() : null;
             if (file == null) {
                 return false;
             }
-            file.again = false;
+            file.hasNewWork = false;
         }
         Step step;
         try {
@@ -205,7 +206,7 @@ public final class Scheduler implements Closeable {
             throw interrupt;
         } catch (Throwable e) {
             // The ledger may be wrong now. The first line needs neither memory nor stack.
-            over = e;
+            stopReason = e;
             tellAll(new Failures());
             throw e;
         }
@@ -224,7 +225,7 @@ public final class Scheduler implements Closeable {
             throw interrupt;
         } finally {
             synchronized (ledger) {
-                file.queued = more || file.again;
+                file.queued = more || file.hasNewWork;
                 if (file.queued) {
                     ledger.ready.add(file);
                 } else if (file.open == 0) {
@@ -284,7 +285,7 @@ public final class Scheduler implements Closeable {
         @Override
         public boolean hasNews(Account account) {
             synchronized (ledger) {
-                return account.held > 0 || account.planEnded || over != null;
+                return account.held > 0 || account.planEnded || stopReason != null;
             }
         }
 
@@ -328,7 +329,7 @@ public final class Scheduler implements Closeable {
 
     /** The fault that ends waiting readings, or null while the scheduler works. */
     private FaroException endOfAll() {
-        Throwable cause = over;
+        Throwable cause = stopReason;
         if (cause == null) {
             return null;
         }
@@ -359,8 +360,8 @@ public final class Scheduler implements Closeable {
     public void close() {
         synchronized (ledger) {
             closed = true;
-            if (over == null) {
-                over = new IOException("the scheduler was closed");
+            if (stopReason == null) {
+                stopReason = new IOException("the scheduler was closed");
             }
         }
         Failures failures = new Failures();

@@ -78,8 +78,8 @@ public final class RegionWriter implements AutoCloseable {
      * @param plainSize the size of the plain payload in bytes
      * @param stored the stored payload, from the buffer's position to its limit
      * @param records the number of records in the block, for the statistics; ignored for events
-     * @param dictionary the number of the dictionary in this file that the payload was compressed with, from {@link
-     *     Writer#dictionary}; 0 for none
+     * @param dictionary the number of the dictionary in this file that the payload was compressed with, from
+     *     {@link Writer#dictionary}; 0 for none
      */
     public void storedBlock(
             int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)

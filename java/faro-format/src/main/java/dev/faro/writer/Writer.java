@@ -97,9 +97,9 @@ public final class Writer implements AutoCloseable {
     }
 
     /**
-     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro} (PUB-1). If {@code name} ends with {@code
-     * .data}, {@code .index} or {@code .faro}, the ending says which, and NAME is the part before it. Otherwise the
-     * layout of the options decides; its default is a pair.
+     * Begins {@code NAME.data} and {@code NAME.index}, or {@code NAME.faro} (PUB-1). If {@code name} ends with
+     * {@code .data}, {@code .index} or {@code .faro}, the ending says which, and NAME is the part before it. Otherwise
+     * the layout of the options decides; its default is a pair.
      *
      * @throws FaroException {@code invalid-argument}, for example if the ending contradicts the options; or {@code io}
      */

@@ -63,7 +63,7 @@ class InterruptTest {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("torn" + layout);
             Torment.write(name, layout);
-            AtomicBoolean over = new AtomicBoolean();
+            AtomicBoolean stopped = new AtomicBoolean();
             AtomicInteger closed = new AtomicInteger();
             AtomicInteger finished = new AtomicInteger();
             try (Reader reader = open(Outputs.files(name, layout))) {
@@ -74,14 +74,14 @@ class InterruptTest {
                     int number = i;
                     tasks.add(() -> {
                         victims.set(number, Thread.currentThread());
-                        readInterrupted(reader, expected, over, closed);
+                        readInterrupted(reader, expected, stopped, closed);
                         return null;
                     });
                 }
                 for (int i = 0; i < 3; i++) {
                     Random random = new Random(i);
                     tasks.add(() -> {
-                        while (!over.get()) {
+                        while (!stopped.get()) {
                             int which = random.nextInt(expected.size());
                             assertEquals(expected.get(which), Torment.readOne(reader, which));
                             finished.incrementAndGet();
@@ -90,7 +90,7 @@ class InterruptTest {
                     });
                 }
                 tasks.add(() -> {
-                    interruptAtRandom(victims, over, closed, finished);
+                    interruptAtRandom(victims, stopped, closed, finished);
                     return null;
                 });
                 Torment.runAll(tasks);
@@ -101,9 +101,10 @@ class InterruptTest {
     }
 
     private static void readInterrupted(
-            Reader reader, List<List<Long>> expected, AtomicBoolean over, AtomicInteger closed) throws FaroException {
+            Reader reader, List<List<Long>> expected, AtomicBoolean stopped, AtomicInteger closed)
+            throws FaroException {
         Random random = new Random();
-        while (!over.get()) {
+        while (!stopped.get()) {
             int which = random.nextInt(expected.size());
             try {
                 assertEquals(expected.get(which), Torment.readOne(reader, which));
@@ -120,7 +121,7 @@ class InterruptTest {
     }
 
     private static void interruptAtRandom(
-            AtomicReferenceArray<Thread> victims, AtomicBoolean over, AtomicInteger closed, AtomicInteger finished)
+            AtomicReferenceArray<Thread> victims, AtomicBoolean stopped, AtomicInteger closed, AtomicInteger finished)
             throws InterruptedException {
         Random random = new Random();
         long begun = System.nanoTime();
@@ -140,11 +141,11 @@ class InterruptTest {
                 }
             }
         } finally {
-            over.set(true);
+            stopped.set(true);
         }
     }
 
-    /** Without chance: the interrupt comes inside each read in turn, or before any. */
+    /** Deterministic: the interrupt comes inside each read, one after another, or before any. */
     @Test
     void theInterruptedCallFailsAndTheNextOneReads() throws Exception {
         for (Layout layout : Layout.values()) {

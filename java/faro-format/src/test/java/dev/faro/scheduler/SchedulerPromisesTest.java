@@ -125,7 +125,7 @@ class SchedulerPromisesTest {
         }
     }
 
-    /** Without an executor: a caller whose poll finds nothing serves until there is nothing to do. */
+    /** Without an executor: a caller that polls without a result serves until there is nothing to do. */
     @Test
     void pollingCallersServeUntilNothingIsLeft() throws Exception {
         SchedulerOptions narrow = SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(4096).withBudgetBytes(20_000);

@@ -80,11 +80,11 @@ public final class Outputs {
     }
 
     /** Reads every block of every partition; returns their number. */
-    public static int readAll(PartitionReader dataset) throws FaroException {
+    public static int readAll(PartitionReader reader) throws FaroException {
         int count = 0;
-        int first = dataset.header().firstPartition();
-        for (int p = first; p < first + dataset.header().partitionCount(); p++) {
-            try (BlockCursor blocks = dataset.partition(p)) {
+        int first = reader.header().firstPartition();
+        for (int p = first; p < first + reader.header().partitionCount(); p++) {
+            try (BlockCursor blocks = reader.partition(p)) {
                 while (blocks.next()) {
                     blocks.framedPayload();
                     count++;
@@ -95,12 +95,12 @@ public final class Outputs {
     }
 
     /** The contents of all partitions: kinds and bytes. */
-    public static String contents(PartitionReader dataset) throws FaroException {
+    public static String contents(PartitionReader reader) throws FaroException {
         StringBuilder text = new StringBuilder();
-        int first = dataset.header().firstPartition();
-        for (int p = first; p < first + dataset.header().partitionCount(); p++) {
+        int first = reader.header().firstPartition();
+        for (int p = first; p < first + reader.header().partitionCount(); p++) {
             text.append(p).append(": ");
-            try (BlockCursor blocks = dataset.partition(p)) {
+            try (BlockCursor blocks = reader.partition(p)) {
                 while (blocks.next()) {
                     byte[] payload = new byte[blocks.plainSize()];
                     blocks.framedPayload().get(0, payload);

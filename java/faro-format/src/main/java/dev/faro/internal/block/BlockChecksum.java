@@ -67,7 +67,7 @@ final class BlockChecksum {
     }
 
     /**
-     * The checksum of the block at {@code at} in a little-endian buffer, whose position and limit are reset.
+     * The checksum of the block at {@code at} in a little-endian buffer. Resets the buffer's position and limit.
      *
      * @param stored the size of the stored payload in bytes
      */

@@ -61,10 +61,10 @@ public final class BlockReader extends BlockFields {
      * Sets the dictionaries that blocks may use. Without this call the file is read as one without the reader feature
      * {@code dictionaries}.
      *
-     * @param of null for a file without the reader feature
+     * @param fileDictionaries null for a file without the reader feature
      */
-    public BlockReader with(Dictionaries of) {
-        dictionaries = of;
+    public BlockReader with(Dictionaries fileDictionaries) {
+        dictionaries = fileDictionaries;
         return this;
     }
 
@@ -132,14 +132,14 @@ public final class BlockReader extends BlockFields {
         long storedSize = claim(from, size, size);
         checkDictionaryCount(context);
         long left = size - from - BlockHeader.sizeInFile(storedSize);
-        boolean there = false;
+        boolean complete = false;
         if (left < 0) {
             checkStoredSize(storedSize, context);
         } else {
             load(storedSize, size, context);
             int computed = computeChecksum();
-            there = computed == givenChecksum();
-            if (!there && left > 0) {
+            complete = computed == givenChecksum();
+            if (!complete && left > 0) {
                 // If more bytes follow, a wrong checksum is reported before any other fault.
                 if (left > following || !isAllowed(context, expectedPartition, expectedSequence)) {
                     throw checksumFault(computed);
@@ -149,10 +149,10 @@ public final class BlockReader extends BlockFields {
         }
         checkFields(context);
         checkPosition(context, expectedPartition, expectedSequence.exactly(), expectedSequence.above());
-        if (there) {
+        if (complete) {
             checkPadding();
         }
-        return there;
+        return complete;
     }
 
     /** Whether the checks 5 to 10 pass. */

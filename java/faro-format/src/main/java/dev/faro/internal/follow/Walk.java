@@ -150,9 +150,9 @@ public final class Walk {
         if (!single) {
             long size = files.data().size();
             // Offsets after dictionaries can be any unsigned number, so the comparison must not wrap (INT-4).
-            boolean there = Long.compareUnsigned(region.dataOffset(), size) <= 0
+            boolean inFile = Long.compareUnsigned(region.dataOffset(), size) <= 0
                     && Long.compareUnsigned(region.dataEnd(), size) <= 0;
-            if (!there) {
+            if (!inFile) {
                 throw files.data().fault(ErrorCode.TRUNCATED, size,
                         "the end of region " + region.sequence(), size);
             }

@@ -16,8 +16,8 @@ public final class Members {
     }
 
     /**
-     * The members of a set of partitions, in any order, with or without repetitions. A set of all partitions is {@link
-     * #ALL} (SRT-5).
+     * The members of a set of partitions, in any order, with or without repetitions. A set of all partitions is
+     * {@link #ALL} (SRT-5).
      *
      * @throws FaroException {@code invalid-argument} if the set is empty, or has a partition that is not in the file
      */

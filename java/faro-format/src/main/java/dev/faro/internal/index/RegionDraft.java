@@ -57,14 +57,14 @@ public final class RegionDraft {
     }
 
     /** Begins a shared extent. No own extent may follow. */
-    public void beginShared(Members of) {
+    public void beginShared(Members extentMembers) {
         grow();
         partitions[extents++] = -1;
         int shared = extents - own;
         if (shared > members.length) {
             members = Arrays.copyOf(members, Math.max(4, 2 * shared));
         }
-        members[shared - 1] = of;
+        members[shared - 1] = extentMembers;
     }
 
     private void grow() {

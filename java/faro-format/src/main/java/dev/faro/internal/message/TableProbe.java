@@ -34,8 +34,8 @@ public final class TableProbe {
     /**
      * Returns the root table of a message, after checking the identifier (MSG-2).
      *
-     * @throws FaroException {@code inconsistent-index} at the first byte of the message, {@code truncated} or {@code
-     *     io}
+     * @throws FaroException {@code inconsistent-index} at the first byte of the message, {@code truncated} or
+     *     {@code io}
      */
     public static TableProbe root(MessagePieces message, MessageKind kind, boolean newerMinor) throws FaroException {
         message.require(message.size() >= 8, "MSG-2: fewer than 8 bytes");

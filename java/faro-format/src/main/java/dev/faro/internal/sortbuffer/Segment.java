@@ -182,9 +182,9 @@ final class Segment {
             int target = (int) (entry >>> 32);
             entry = i < count ? memory.getLong(entry(i)) : used;
             int size = (int) entry - position - left;
-            int place = (int) sums[target];
-            sums[target] = place + size;
-            System.arraycopy(source, position + left, sink, place, size);
+            int offset = (int) sums[target];
+            sums[target] = offset + size;
+            System.arraycopy(source, position + left, sink, offset, size);
         }
         memory = scratch.swap(memory);
     }
@@ -248,8 +248,8 @@ final class Segment {
     }
 
     private int end(int segment) {
-        int place = memory.getInt(directory + stride * segment + 4);
-        return moved ? place : place + size(place);
+        int offset = memory.getInt(directory + stride * segment + 4);
+        return moved ? offset : offset + size(offset);
     }
 
     /** Moves to the first target that is equal to or above a number. */

@@ -13,8 +13,8 @@ import java.util.Map;
 
 /**
  * Takes records in any order of partitions, and returns extents in slot order (SRT). Besides its size it needs two more
- * parts, and 8 bytes for each partition up to 4 MiB. It allocates memory as records arrive, and keeps it until {@link
- * #release}.
+ * parts, and 8 bytes for each partition up to 4 MiB. It allocates memory as records arrive, and keeps it until
+ * {@link #release}.
  *
  * <p>If there are few partitions, records of single partitions are collected by partition from the beginning, except
  * with framing arrow. Parts then take the rest: events, large records, shared records, and all records after the first

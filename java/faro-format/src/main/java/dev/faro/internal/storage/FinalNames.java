@@ -65,9 +65,9 @@ public final class FinalNames {
         }
 
         /**
-         * Whether a link failed for another reason than a file system without links. For an error that has no class of
-         * its own, Java passes on only the system's words. With unknown words the fallback is tried; it fails as well
-         * if this was a real failure.
+         * Whether a link failed for another reason than a file system without links. If an error has no specific class,
+         * Java passes on only the system's words. With unknown words the fallback is tried; it fails as well if this
+         * was a real failure.
          */
         private static boolean isNoLackOfLinks(IOException e) {
             return e.getClass() != FileSystemException.class

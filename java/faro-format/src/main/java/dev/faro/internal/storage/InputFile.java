@@ -16,10 +16,10 @@ import java.nio.file.Path;
 /**
  * A file that is read by position. Safe to share between threads.
  *
- * <p>A thread that is interrupted before or during a call gets {@code io} with an {@link
- * java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read: if the interrupt
- * closed the file, it is opened again. They get {@code io} if the file no longer exists, or its name belongs to another
- * file.
+ * <p>A thread that is interrupted before or during a call gets {@code io} with an
+ * {@link java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read: if the
+ * interrupt closed the file, it is opened again. They get {@code io} if the file no longer exists, or its name belongs
+ * to another file.
  */
 public final class InputFile implements Closeable, Faults {
     private final FileRole role;

@@ -17,8 +17,8 @@ import java.util.Objects;
 
 /**
  * A file that is read by position, and that outlasts interrupts. Interrupting a thread inside a {@link FileChannel}
- * closes the channel for all its users. Here only the call of the interrupted thread fails, with {@link
- * InterruptedIOException}, and the next call opens the file again. Safe to share between threads.
+ * closes the channel for all its users. Here only the call of the interrupted thread fails, with
+ * {@link InterruptedIOException}, and the next call opens the file again. Safe to share between threads.
  */
 final class LastingChannel implements Closeable {
     /** The maximum number of consecutive reads without a byte. A channel of a file should never have one. */
@@ -40,8 +40,9 @@ final class LastingChannel implements Closeable {
 
     static LastingChannel open(Path path) throws IOException {
         Object key = keyOfRegular(path);
-        FileChannel again = Claim.reopen(Claim.ofFile(path, key));
-        return new LastingChannel(path, key, again == null ? FileChannel.open(path, StandardOpenOption.READ) : again);
+        FileChannel reopened = Claim.reopen(Claim.ofFile(path, key));
+        FileChannel channel = reopened == null ? FileChannel.open(path, StandardOpenOption.READ) : reopened;
+        return new LastingChannel(path, key, channel);
     }
 
     /** The key of the file. It is read before opening, because opening a pipe would wait for its writer (OPN-4). */
@@ -115,17 +116,17 @@ final class LastingChannel implements Closeable {
         if (!Objects.equals(key, keyOfRegular(path))) {
             throw replaced();
         }
-        FileChannel again = FileChannel.open(path, StandardOpenOption.READ);
+        FileChannel reopened = FileChannel.open(path, StandardOpenOption.READ);
         try {
-            if (!beginsRight(again)) {
+            if (!beginsRight(reopened)) {
                 throw replaced();
             }
-            channel = again;
+            channel = reopened;
         } catch (ClosedByInterruptException e) {
             throw interrupted(e);
         } finally {
-            if (channel != again) {
-                close(again);
+            if (channel != reopened) {
+                close(reopened);
             }
         }
     }
@@ -135,9 +136,9 @@ final class LastingChannel implements Closeable {
                 path.toString(), null, "an interrupt closed the file, and its name now belongs to another one");
     }
 
-    private boolean beginsRight(FileChannel again) throws IOException {
+    private boolean beginsRight(FileChannel reopened) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(beginning.limit());
-        while (bytes.hasRemaining() && readSome(again, bytes, bytes.position()) > 0) {
+        while (bytes.hasRemaining() && readSome(reopened, bytes, bytes.position()) > 0) {
             // One read is usually enough.
         }
         return bytes.flip().equals(beginning.duplicate());

@@ -16,8 +16,8 @@ import java.util.UUID;
  * A file to append to. A buffer collects what callers write. Not for several threads. An interrupt during a call closes
  * the file for good, as with every {@link FileChannel}: the call fails.
  *
- * <p>A caller reserves space with {@link #reserve}, fills the buffer from the returned index on, and calls {@link
- * #advance} with the number of bytes to keep.
+ * <p>A caller reserves space with {@link #reserve}, fills the buffer from the returned index on, and calls
+ * {@link #advance} with the number of bytes to keep.
  */
 public final class OutputFile implements Closeable {
     /**
@@ -281,8 +281,8 @@ public final class OutputFile implements Closeable {
             return;
         }
         if (has(path)) {
-            try (FileChannel again = FileChannel.open(path, StandardOpenOption.WRITE)) {
-                again.truncate(position);
+            try (FileChannel reopened = FileChannel.open(path, StandardOpenOption.WRITE)) {
+                reopened.truncate(position);
             }
         }
     }

@@ -12,14 +12,14 @@ public final class Patience {
 
     private static final long LONGEST_MOMENT = 20_000_000;
 
-    private final Duration most;
+    private final Duration limit;
     private final long end;
     private long moment = LONGEST_MOMENT / 64;
 
     /** Starts the time. */
-    public Patience(Duration most) {
-        this.most = most;
-        this.end = System.nanoTime() + most.toNanos();
+    public Patience(Duration limit) {
+        this.limit = limit;
+        this.end = System.nanoTime() + limit.toNanos();
     }
 
     /**
@@ -31,7 +31,7 @@ public final class Patience {
      */
     public void await(String what) throws IOException {
         if (System.nanoTime() - end >= 0) {
-            throw new IOException(what + " was not free within " + most.toMillis() / 1000.0 + " seconds; try again");
+            throw new IOException(what + " was not free within " + limit.toMillis() / 1000.0 + " seconds; try again");
         }
         // Waiters draw different times, so that they do not all return at once.
         long nanoseconds = moment / 2 + ThreadLocalRandom.current().nextLong(moment);

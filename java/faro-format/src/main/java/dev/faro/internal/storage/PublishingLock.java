@@ -22,7 +22,7 @@ public final class PublishingLock {
 
     private final FileRole role;
     private final Path path;
-    private final Duration most;
+    private final Duration limit;
     private Claim claim;
     private FileChannel channel;
     private RecordLock record;
@@ -34,12 +34,12 @@ public final class PublishingLock {
      *
      * @param role for errors
      * @param path NAME.faro-lock
-     * @param most how long to wait for the lock
+     * @param limit how long to wait for the lock
      */
-    public PublishingLock(FileRole role, Path path, Duration most) {
+    public PublishingLock(FileRole role, Path path, Duration limit) {
         this.role = role;
         this.path = path;
-        this.most = most;
+        this.limit = limit;
     }
 
     /** Work that needs the lock. */
@@ -69,7 +69,7 @@ public final class PublishingLock {
     }
 
     private void take() throws FaroException {
-        Patience patience = new Patience(most);
+        Patience patience = new Patience(limit);
         try {
             String name = Claim.ofName(path);
             for (claim = Claim.take(name); claim == null; claim = Claim.take(name)) {
@@ -120,12 +120,12 @@ public final class PublishingLock {
 
     /** Removes the file that this made and cannot open, unless another process has its lock by now. */
     private void removeMade(FileChannel made) throws IOException {
-        RecordLock own = made == null ? null : RecordLock.tryTake(made, key);
-        if (own != null) {
+        RecordLock madeLock = made == null ? null : RecordLock.tryTake(made, key);
+        if (madeLock != null) {
             if (FileKey.has(path, key)) {
                 Files.deleteIfExists(path);
             }
-            own.close(made);
+            madeLock.close(made);
         }
     }
 

@@ -109,12 +109,12 @@ class DirectLookupTest {
                 List<List<String>> right = output.transcripts(reader);
                 for (int i = 0; i < 60 && directory.size() > 0; i++) {
                     int region = random.nextInt(directory.size());
-                    int[] places = random.ints(1 + random.nextInt(3), 0, directory.messageSize(region)).toArray();
-                    byte[] before = new byte[places.length];
+                    int[] offsets = random.ints(1 + random.nextInt(3), 0, directory.messageSize(region)).toArray();
+                    byte[] before = new byte[offsets.length];
                     long begin = directory.messageOffset(region) + HEADER;
-                    for (int j = 0; j < places.length; j++) {
+                    for (int j = 0; j < offsets.length; j++) {
                         int change = random.nextBoolean() ? 1 << random.nextInt(8) : 1 + random.nextInt(255);
-                        before[j] = xor(index, begin + places[j], change);
+                        before[j] = xor(index, begin + offsets[j], change);
                     }
                     int partition = random.nextInt(output.partitions);
                     List<String> found = Scrambled.transcript(reader.partition(output.first + partition));
@@ -123,8 +123,8 @@ class DirectLookupTest {
                         same += all ? 1 : 0;
                         faults += all ? 0 : 1;
                     }
-                    for (int j = places.length; j-- > 0;) {
-                        index.write(ByteBuffer.wrap(before, j, 1), begin + places[j]);
+                    for (int j = offsets.length; j-- > 0;) {
+                        index.write(ByteBuffer.wrap(before, j, 1), begin + offsets[j]);
                     }
                 }
             }

@@ -48,7 +48,7 @@ class VerifierTest {
         assertNotNull(Verifier.fault(region(), MessageKind.FOOTER, false));
     }
 
-    /** No change of bytes makes the verifier throw, or lets the views read outside of what was verified. */
+    /** Changed bytes neither make the verifier throw nor let the views read outside the verified bytes. */
     @Test
     void mutationsAreJudged() throws Exception {
         long seed = 20261120;

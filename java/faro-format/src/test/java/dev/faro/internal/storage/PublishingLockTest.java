@@ -36,8 +36,8 @@ class PublishingLockTest {
     @TempDir
     Path folder;
 
-    private PublishingLock lock(Duration most) {
-        return new PublishingLock(FileRole.DATA, folder.resolve("n.faro-lock"), most);
+    private PublishingLock lock(Duration limit) {
+        return new PublishingLock(FileRole.DATA, folder.resolve("n.faro-lock"), limit);
     }
 
     private void expectRefused() {

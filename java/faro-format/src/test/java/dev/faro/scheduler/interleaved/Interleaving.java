@@ -78,9 +78,9 @@ public final class Interleaving {
         current = this;
         tasks.forEach(Thread::start);
         next(null);
-        boolean in = ended.tryAcquire(SECONDS, TimeUnit.SECONDS);
+        boolean inTime = ended.tryAcquire(SECONDS, TimeUnit.SECONDS);
         current = null;
-        if (!in) {
+        if (!inTime) {
             stuck = "no thread reaches a point";
         }
         if (stuck != null) {
@@ -103,14 +103,14 @@ public final class Interleaving {
     /** Gives control to a thread that can continue. Returns whether it is the same one. */
     private boolean next(Task from) {
         List<Task> ready = tasks.stream().filter(task -> !task.done && !task.waits).toList();
-        boolean over = tasks.stream().allMatch(task -> task.done);
-        if (!over && ready.isEmpty()) {
+        boolean allDone = tasks.stream().allMatch(task -> task.done);
+        if (!allDone && ready.isEmpty()) {
             fail("all wait: " + tasks.stream().filter(task -> !task.done).map(Thread::getName).toList(), null);
         }
         if (++switches > MAX_SWITCHES) {
             fail("too many switches", null);
         }
-        if (over || stuck != null) {
+        if (allDone || stuck != null) {
             ended.release();
             return false;
         }

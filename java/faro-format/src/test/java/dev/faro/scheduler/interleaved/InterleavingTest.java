@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The scheduler's threads in orders that are drawn from seeds. {@code -Dfaro.seeds=N} runs more of them, {@code
- * -Dfaro.seed=S} only the one that a failure names.
+ * The scheduler's threads in orders that are drawn from seeds. {@code -Dfaro.seeds=N} runs more of them,
+ * {@code -Dfaro.seed=S} only the one that a failure names.
  */
 @Timeout(value = 3600)
 class InterleavingTest {

@@ -87,8 +87,8 @@ final class Scenario implements LongUnaryOperator {
                 Reading first = new Reading(i, mayListen && random.nextBoolean());
                 readings.add(first);
                 if (random.nextBoolean()) {
-                    first.then = new Reading(first);
-                    readings.add(first.then);
+                    first.following = new Reading(first);
+                    readings.add(first.following);
                 }
             }
             if (steppers == 0 && mayListen) {
@@ -235,7 +235,7 @@ final class Scenario implements LongUnaryOperator {
             private boolean closed;
             private FaroException fault;
             /** The next reading of the same thread, or null. */
-            private Reading then;
+            private Reading following;
 
             Reading(Reading before) {
                 reader = output.reader(random.nextInt(2));
@@ -261,12 +261,12 @@ final class Scenario implements LongUnaryOperator {
                 } catch (FaroException e) {
                     fault = e;
                 }
-                if (then == null) {
+                if (following == null) {
                     leave();
                     return;
                 }
                 closeMine();
-                then.read();
+                following.read();
             }
 
             private void closeMine() {
