@@ -66,7 +66,7 @@ api-check: .venv/stamp ## Fail if docs/api.md names what Python does not have, o
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
 # The pages for users; comments in code have still to follow.
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python bench/README.md BENCHMARKS.md \
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs spec python java fuzz/java bench/README.md BENCHMARKS.md \
 	conformance/protocol.md conformance/fourth-implementation.md conformance/faults/README.md fuzz/README.md fuzz/TARGETS.md fuzz/VERDICTS.md
 .PHONY: prose
 prose: .venv/stamp ## Check the English of the pages
