@@ -80,7 +80,7 @@ public final class FaroException extends IOException {
         return new FaroException(code, role, file, offset, expected, found, this);
     }
 
-    /** The code (ERR-1). */
+    /** The code. */
     public ErrorCode code() {
         return code;
     }

@@ -101,7 +101,7 @@ class TargetsTest {
     /** Inputs of every length are accepted. */
     @ParameterizedTest
     @MethodSource("targets")
-    void everyCutOfSomething(String target) throws Exception {
+    void everyCutOfAnInput(String target) throws Exception {
         byte[] input = new byte[33];
         for (int size = 0; size < input.length; size++) {
             input[size] = (byte) (7 + size);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** Kinds of events are numbers in files, so they must not change. */
 class EventsTest {
     @Test
-    void everyEventThereAndBack() throws IOException {
+    void everyEventToAKindAndBack() throws IOException {
         for (DataType type : DataType.values()) {
             if (type.isEvent()) {
                 assertEquals(type, Events.type(Events.kind(type)));

@@ -89,7 +89,7 @@ class GateDecompressorTest {
 
     @ParameterizedTest
     @EnumSource(value = CompressionCodec.class, names = {"LZ4", "ZSTD"})
-    void decompressesWhatPartitionsSend(CompressionCodec codec) throws FaroException {
+    void decompressesBuffersOfPartitions(CompressionCodec codec) throws FaroException {
         Counting flinkDecompressor = new Counting(codec);
         BlockDecompressor gates = new GateDecompressor(new Decoders(), codec(codec), flinkDecompressor);
         ByteBuffer source = direct(frame(codec));

@@ -22,7 +22,7 @@ class JobsBenchmarkTest {
     private Path folder;
 
     @Test
-    void shufflesAreWhatTheirNamesSay() throws Exception {
+    void shufflesAreThoseOfTheirNames() throws Exception {
         Path out = folder.resolve("lines");
         JobsBenchmark benchmark = new JobsBenchmark(Map.of("--out", out.toString(), "--dir", folder.toString(),
                 "job", "rebalance", "partitions", "" + PARALLELISM, "--plain-mib", "4", "--repetitions", "1"));

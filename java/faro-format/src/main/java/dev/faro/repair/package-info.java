@@ -1,5 +1,2 @@
-/**
- * Repairs, rebuilds and recovers the output of a writer that did not finish, and removes the rest (REP, PUB-7 to
- * PUB-9).
- */
+/** Repairs, rebuilds and recovers unfinished outputs, and removes what is left of them (REP, PUB-7 to PUB-9). */
 package dev.faro.repair;

@@ -117,7 +117,7 @@ class SweepTest {
 
     /** ReadPlan and Sweep agree if all requests are known at the beginning. */
     @Test
-    void plansOfWhatIsKnown() {
+    void plansOfKnownRequests() {
         for (int seed = 0; seed < 500; seed++) {
             Random random = new Random(seed);
             int count = random.nextInt(40);

@@ -112,7 +112,7 @@ class ThreadsTest {
 
     /** A poll of another thread neither adds to what a cursor reads nor removes from it. */
     @Test
-    void aCursorReadsWhatWasCommittedWhenItBegan() throws Exception {
+    void aCursorReadsTheRegionsThatWereCommittedWhenItBegan() throws Exception {
         for (Layout layout : Layout.values()) {
             Path name = folder.resolve("begun" + layout);
             try (Writer writer = Writer.create(name, new WriterOptions(1).layout(layout).follow(true));

@@ -132,7 +132,7 @@ class RecoverTest {
 
     /** Row 1 of PUB-7, and WRT-12: everything that was committed is there, although nothing was synced. */
     @Test
-    void whatAKilledWriterHadCommitted() throws Exception {
+    void committedRegionsOfAKilledWriter() throws Exception {
         for (Layout layout : Layout.values()) {
             dead(ONE, layout, false, 4);
             assertTrue(Outputs.names(folder).stream().allMatch(file -> file.endsWith("." + X + ".tmp")));
@@ -145,7 +145,7 @@ class RecoverTest {
 
     /** Row 6. */
     @Test
-    void whatAKilledWriterThatWasFollowedHadCommitted() throws Exception {
+    void committedRegionsOfAKilledFollowedWriter() throws Exception {
         for (Layout layout : Layout.values()) {
             dead(ONE, layout, true, 3);
             assertEquals(new RecoverReport(Action.LAST_COMMIT, X, 3), recover(named(X)));

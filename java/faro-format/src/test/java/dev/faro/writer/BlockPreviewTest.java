@@ -69,7 +69,7 @@ class BlockPreviewTest {
 
     /** Copied blocks come from the whole region, and are complete. If none are copied, blocks are still counted. */
     @Test
-    void takesSome() {
+    void copiesSomeBlocks() {
         BlockPreview some = new BlockPreview(Framing.OPAQUE, 2, 2);
         BlockPreview none = new BlockPreview(Framing.OPAQUE, 2, 0);
         for (BlockPreview preview : List.of(some, none)) {

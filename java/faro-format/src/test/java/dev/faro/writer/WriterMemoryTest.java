@@ -41,7 +41,7 @@ class WriterMemoryTest {
     /** No memory for each record or block: a second region of the same size needs only the memory of its message. */
     @ParameterizedTest
     @EnumSource(Codec.class)
-    void takesNothingForARecord(Codec codec) throws FaroException {
+    void needsNoMemoryForEachRecord(Codec codec) throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(100);
         // A region is full after this many records, and the next begins.
         WriterOptions options = new WriterOptions(PARTITIONS).bufferSize(RECORDS * 112).codec(codec);
@@ -65,7 +65,7 @@ class WriterMemoryTest {
     /** A writer that is kept but idle or ended has released its sort buffer. */
     @ParameterizedTest
     @ValueSource(strings = {"flush", "abort", "finish"})
-    void givesTheSortBufferBack(String call) throws FaroException {
+    void releasesTheSortBuffer(String call) throws FaroException {
         ByteBuffer record = ByteBuffer.allocate(1000);
         WriterOptions options = new WriterOptions(PARTITIONS);
         try (Writer writer = Writer.create(folder.resolve("w"), options)) {
@@ -140,7 +140,7 @@ class WriterMemoryTest {
     }
 
     @Test
-    void countsWhatIsAllocated() {
+    void allocationsAreCounted() {
         long before = allocated();
         byte[] bytes = new byte[1 << 20];
         assertTrue(allocated() - before >= bytes.length);

@@ -3,8 +3,8 @@ package dev.faro.internal.message;
 import dev.faro.FaroException;
 
 /**
- * A table of a message that was not verified, read by position. Before it follows an offset it checks MSG-1, MSG-3 to
- * MSG-6 (without overlaps) and MSG-8, and nothing else (LKP-2); with a newer minor version, MSG-12.
+ * A table of a message that was not verified, read by position. Before it follows an offset it checks MSG-1,
+ * MSG-3 to MSG-6 (without overlaps) and MSG-8, and nothing else (LKP-2); with a newer minor version, MSG-12.
  */
 public final class TableProbe {
     private final MessagePieces message;

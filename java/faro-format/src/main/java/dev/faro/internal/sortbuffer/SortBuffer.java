@@ -179,7 +179,7 @@ public final class SortBuffer {
         return next;
     }
 
-    /** Enlarges a part that has not its full size yet; returns whether the record fits now. */
+    /** Enlarges a part that does not have its full size yet; returns whether the record fits now. */
     private boolean grow(Segment segment, int length) {
         if (segment.isSorted() || segment.capacity() >= segmentSize) {
             return false;

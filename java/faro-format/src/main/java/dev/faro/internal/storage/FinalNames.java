@@ -57,7 +57,7 @@ public final class FinalNames {
             } catch (FileAlreadyExistsException e) {
                 throw taken(role, path, e);
             } catch (IOException e) {
-                if (isNoLackOfLinks(e)) {
+                if (failedForAnotherReason(e)) {
                     throw failed(e);
                 }
                 return false;
@@ -69,7 +69,7 @@ public final class FinalNames {
          * Java passes on only the system's words. With unknown words the fallback is tried; it fails as well if this
          * was a real failure.
          */
-        private static boolean isNoLackOfLinks(IOException e) {
+        private static boolean failedForAnotherReason(IOException e) {
             return e.getClass() != FileSystemException.class
                     || FAILURES.contains(String.valueOf(((FileSystemException) e).getReason()));
         }

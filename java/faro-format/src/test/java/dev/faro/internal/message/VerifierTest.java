@@ -40,7 +40,7 @@ class VerifierTest {
     }
 
     @Test
-    void whatIsBuiltIsValid() throws Exception {
+    void builtMessagesAreValid() throws Exception {
         assertNull(Verifier.fault(region(), MessageKind.REGION, false));
         assertNull(Verifier.fault(region(), MessageKind.REGION, true));
         assertNull(Verifier.fault(footer(), MessageKind.FOOTER, false));

@@ -261,7 +261,7 @@ class PublishingTest {
     }
 
     @Test
-    void withoutRecordLocksAWriterGoesOn() throws Exception {
+    void aWriterWorksWithoutRecordLocks() throws Exception {
         system.locks(false);
         for (Layout layout : Layout.values()) {
             for (boolean follow : new boolean[] {true, false}) {
