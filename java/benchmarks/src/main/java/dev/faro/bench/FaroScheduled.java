@@ -72,8 +72,8 @@ public final class FaroScheduled extends FaroRead {
 
     private static void open(Scheduler scheduler, Reader reader, int partition, BlockingQueue<Consumer> ready)
             throws FaroException {
-        Consumer consumer = scheduler.open(reader, partition);
-        consumer.listener(() -> ready.add(consumer));
+        Consumer consumer = scheduler.partition(reader, partition);
+        consumer.onReady(() -> ready.add(consumer));
     }
 
     @Override

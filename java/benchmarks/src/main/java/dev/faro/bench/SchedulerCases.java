@@ -11,7 +11,7 @@ import dev.faro.reader.ReaderOptions;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
-import dev.faro.scheduler.SchedulerStatistics;
+import dev.faro.scheduler.SchedulerFigures;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,11 +61,11 @@ final class SchedulerCases {
             if (bytes != which.plainBytes()) {
                 throw new IOException("expected " + which.plainBytes() + " bytes as written, read " + bytes);
             }
-            SchedulerStatistics statistics = scheduler.statistics();
+            SchedulerFigures statistics = scheduler.figures();
             ObjectNode json = which.json().put("order", "any");
             ObjectNode line = Results.line("scheduler", "scheduler", json, List.of(nanos), bytes);
             line.putObject("figures").put("reads", statistics.reads()).put("seek_bytes", statistics.seekBytes())
-                    .put("gap_bytes", statistics.gapBytes()).put("most_held_bytes", statistics.mostHeld());
+                    .put("gap_bytes", statistics.gapBytes()).put("most_held_bytes", statistics.mostHeldBytes());
             results.append(line);
             results.append(alone(reader, which));
         }
@@ -75,7 +75,7 @@ final class SchedulerCases {
     private static long readAll(Scheduler scheduler, Reader reader, int partitions) throws IOException {
         List<Consumer> open = new ArrayList<>();
         for (int i = 0; i < partitions; i++) {
-            open.add(scheduler.open(reader, i));
+            open.add(scheduler.partition(reader, i));
         }
         Random random = new Random(1);
         Collections.shuffle(open, random);

@@ -116,7 +116,7 @@ final class BufferReading implements Closeable {
 
     /** Sets a listener, which is called when {@link #next} may have a buffer after it had none. */
     void listener(Runnable called) {
-        consumer.listener(called);
+        consumer.onReady(called);
     }
 
     @Override

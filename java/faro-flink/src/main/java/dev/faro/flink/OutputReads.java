@@ -54,7 +54,7 @@ final class OutputReads implements Closeable {
      * @throws IOException if the output does not have the subpartitions, or this is closed
      */
     BufferReading open(PartitionReader output, int from, int to, boolean local) throws IOException {
-        Consumer consumer = scheduler.open(output, from, to);
+        Consumer consumer = scheduler.range(output, from, to);
         return new BufferReading(consumer, to - from, memory, decoders, consumersDecompress && !local);
     }
 

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  * call while no thread uses a block.
  *
  * <pre>{@code
- * try (Consumer consumer = scheduler.open(reader, 7)) {
+ * try (Consumer consumer = scheduler.partition(reader, 7)) {
  *     while (consumer.next()) {
  *         consume(consumer.block().payload());
  *     }
@@ -172,7 +172,7 @@ public final class Consumer implements Closeable {
      * thread that serves the scheduler calls it, so it must not block; or this method calls it, if there is something
      * already.
      */
-    public void listener(Runnable called) {
+    public void onReady(Runnable called) {
         listener = called;
         newsWanted.set(true);
         if (scheduler.hasNews(account)) {

@@ -231,7 +231,7 @@ final class Reading {
         file.position = end;
     }
 
-    SchedulerStatistics statistics(long mostHeld) {
-        return new SchedulerStatistics(reads, bytes, gapBytes, requests, seekBytes, mostHeld);
+    SchedulerFigures figures(long mostHeld) {
+        return new SchedulerFigures(reads, bytes, gapBytes, requests, seekBytes, mostHeld);
     }
 }

@@ -19,8 +19,8 @@ import java.util.concurrent.Executor;
  *
  * <pre>{@code
  * try (Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, executor)) {
- *     Consumer first = scheduler.open(reader, 0);
- *     Consumer second = scheduler.open(reader, 1);
+ *     Consumer first = scheduler.partition(reader, 0);
+ *     Consumer second = scheduler.partition(reader, 1);
  *     ...
  * }
  * }</pre>
@@ -90,11 +90,11 @@ public final class Scheduler implements Closeable {
      *
      * @throws FaroException {@code invalid-argument} if the file does not have the partition
      */
-    public Consumer open(PartitionReader reader, int partition) throws FaroException {
+    public Consumer partition(PartitionReader reader, int partition) throws FaroException {
         if (partition == Integer.MAX_VALUE) {
             throw FaroException.invalidArgument("a partition of the file", partition);
         }
-        return open(reader, partition, partition + 1);
+        return range(reader, partition, partition + 1);
     }
 
     /**
@@ -103,7 +103,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions, or the scheduler
      *     is closed; {@code io} if the scheduler has failed
      */
-    public Consumer open(PartitionReader reader, int from, int to) throws FaroException {
+    public Consumer range(PartitionReader reader, int from, int to) throws FaroException {
         Consumer consumer;
         boolean run;
         synchronized (ledger) {
@@ -338,9 +338,9 @@ public final class Scheduler implements Closeable {
     }
 
     /** The counts so far. */
-    public SchedulerStatistics statistics() {
+    public SchedulerFigures figures() {
         synchronized (ledger) {
-            return reading.statistics(ledger.mostHeld);
+            return reading.figures(ledger.mostHeld);
         }
     }
 

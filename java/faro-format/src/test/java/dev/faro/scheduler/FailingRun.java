@@ -79,7 +79,7 @@ final class FailingRun {
         Reading(int partition) throws FaroException {
             Consumer opened = null;
             try {
-                opened = scheduler.open(reader, partition);
+                opened = scheduler.partition(reader, partition);
             } catch (FaroException e) {
                 assertEquals(Kind.CLOSE_SCHEDULER, plan.kind(), e::toString);
                 end.complete(e);
@@ -120,7 +120,7 @@ final class FailingRun {
                 return;
             }
             try {
-                consumer.listener(() -> {
+                consumer.onReady(() -> {
                     try {
                         failIfDue(Place.LISTENER);
                     } finally {

@@ -108,7 +108,7 @@ class SchedulerFaultsTest {
             }
             system.refuseRead(0);
             assertTrue(scheduler.serve());
-            Consumer late = scheduler.open(reader, 3);
+            Consumer late = scheduler.partition(reader, 3);
             for (Consumer consumer : consumers) {
                 FaroException e = assertThrows(FaroException.class, consumer::next);
                 assertEquals(ErrorCode.IO, e.code());
@@ -201,7 +201,7 @@ class SchedulerFaultsTest {
             AtomicInteger called = new AtomicInteger();
             for (Consumer consumer : consumers) {
                 assertEquals(Feed.State.NOT_YET, consumer.poll());
-                consumer.listener(() -> {
+                consumer.onReady(() -> {
                     if (called.getAndIncrement() < 2) {
                         throw new IllegalStateException("listener " + called);
                     }
@@ -214,10 +214,10 @@ class SchedulerFaultsTest {
         try (Reader reader = openEven(folder, system);
                 Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT.withGapBytes(0).withReadBytes(1 << 12)
                         .withBudgetBytes(1 << 13), tasks::add)) {
-            Consumer failing = scheduler.open(reader, 0);
-            Consumer other = scheduler.open(reader, 1);
+            Consumer failing = scheduler.partition(reader, 0);
+            Consumer other = scheduler.partition(reader, 1);
             assertEquals(Feed.State.NOT_YET, failing.poll());
-            failing.listener(() -> {
+            failing.onReady(() -> {
                 throw new AssertionError("a listener");
             });
             assertThrows(AssertionError.class, () -> runAll(tasks));
@@ -249,15 +249,15 @@ class SchedulerFaultsTest {
         try (Reader reader = openEven(folder, system)) {
             executor.shutdownNow();
             Scheduler refused = new Scheduler(SchedulerOptions.DEFAULT, executor);
-            Consumer consumer = refused.open(reader, 1);
+            Consumer consumer = refused.partition(reader, 1);
             assertEquals(ErrorCode.IO, assertThrows(FaroException.class, consumer::next).code());
             Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT);
-            Consumer open = scheduler.open(reader, 1);
+            Consumer open = scheduler.partition(reader, 1);
             scheduler.close();
             assertEquals(ErrorCode.IO, assertThrows(FaroException.class, open::next).code());
             assertEquals(ErrorCode.INVALID_ARGUMENT,
-                    assertThrows(FaroException.class, () -> scheduler.open(reader, 1)).code());
-            assertThrows(FaroException.class, () -> refused.open(reader, PARTITIONS));
+                    assertThrows(FaroException.class, () -> scheduler.partition(reader, 1)).code());
+            assertThrows(FaroException.class, () -> refused.partition(reader, PARTITIONS));
         }
     }
 }

@@ -101,7 +101,7 @@ class SchedulerPromisesTest {
             system.hook(call -> (Thread.currentThread() == caller ? here : elsewhere).incrementAndGet());
             List<Consumer> open = openAll(scheduler, even);
             open.addAll(openAll(scheduler, dictionaries));
-            open.add(scheduler.open(even, 0, PARTITIONS));
+            open.add(scheduler.range(even, 0, PARTITIONS));
             int blocks = 0;
             while (!open.isEmpty()) {
                 for (int i = open.size() - 1; i >= 0; i--) {
@@ -136,7 +136,7 @@ class SchedulerPromisesTest {
             for (int i = 0; i < PARTITIONS; i++) {
                 int which = i;
                 found.add(new ArrayList<>());
-                consumers.get(i).listener(() -> notified.add(which));
+                consumers.get(i).onReady(() -> notified.add(which));
                 notified.add(i);
             }
             int ends = 0;
@@ -149,7 +149,7 @@ class SchedulerPromisesTest {
                 }
                 if (state == Feed.State.END) {
                     ends++;
-                    consumers.get(which).listener(() -> {});
+                    consumers.get(which).onReady(() -> {});
                     notified.removeAll(List.of(which));
                 }
                 while (scheduler.serve()) {}
@@ -187,8 +187,8 @@ class SchedulerPromisesTest {
     void closingEndsAWait() throws Exception {
         try (Reader reader = openEven(folder, system)) {
             Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, task -> {});
-            Consumer first = scheduler.open(reader, 1);
-            Consumer second = scheduler.open(reader, 2);
+            Consumer first = scheduler.partition(reader, 1);
+            Consumer second = scheduler.partition(reader, 2);
             CompletableFuture<Boolean> one = waiting(first);
             CompletableFuture<Boolean> two = waiting(second);
             first.close();
@@ -243,7 +243,7 @@ class SchedulerPromisesTest {
         private static void read(Reader reader, Scheduler scheduler) throws FaroException {
             List<Consumer> consumers = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
-                consumers.add(scheduler.open(reader, i));
+                consumers.add(scheduler.partition(reader, i));
             }
             List<String> ends = new ArrayList<>();
             for (Consumer consumer : consumers) {

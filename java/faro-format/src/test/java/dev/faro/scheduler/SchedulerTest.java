@@ -120,14 +120,14 @@ class SchedulerTest {
                 expected.add(Scrambled.transcript(reader.range(from, to)));
                 List<Consumer> consumers = new ArrayList<>();
                 for (int i = 0; i < output.partitions; i++) {
-                    consumers.add(scheduler.open(reader, output.first + i));
+                    consumers.add(scheduler.partition(reader, output.first + i));
                 }
-                consumers.add(scheduler.open(reader, from, to));
+                consumers.add(scheduler.range(reader, from, to));
                 List<List<String>> found = pollInAnyOrder(scheduler, consumers, random);
                 assertEquals(expected, found, "seed " + seed);
                 assertEquals(0, buffers.out());
                 long max = options.budgetBytes() + 4096L * consumers.size();
-                assertTrue(scheduler.statistics().mostHeld() <= max, "seed " + seed);
+                assertTrue(scheduler.figures().mostHeldBytes() <= max, "seed " + seed);
                 faults += expected.toString().contains("expected") ? 1 : 0;
             } catch (FaroException e) {
                 assertTrue(seed % 2 == 1, "seed " + seed);
@@ -199,7 +199,7 @@ class SchedulerTest {
                     int first = thread;
                     tasks.add(() -> {
                         for (int i = first; i < output.partitions; i += 2) {
-                            assertEquals(expected.get(i), transcript(scheduler.open(reader, output.first + i)));
+                            assertEquals(expected.get(i), transcript(scheduler.partition(reader, output.first + i)));
                         }
                         return null;
                     });
@@ -207,7 +207,7 @@ class SchedulerTest {
             }
             Torment.runAll(tasks);
             assertEquals(0, buffers.out());
-            assertTrue(scheduler.statistics().mostHeld() <= 300_000);
+            assertTrue(scheduler.figures().mostHeldBytes() <= 300_000);
         } finally {
             executor.shutdownNow();
             for (Reader reader : readers) {
@@ -237,7 +237,7 @@ class SchedulerTest {
     static List<Consumer> openAll(Scheduler scheduler, Reader reader) throws FaroException {
         List<Consumer> consumers = new ArrayList<>();
         for (int i = 0; i < PARTITIONS; i++) {
-            consumers.add(scheduler.open(reader, i));
+            consumers.add(scheduler.partition(reader, i));
         }
         return consumers;
     }
@@ -250,7 +250,7 @@ class SchedulerTest {
             Collections.shuffle(consumers, new Random(1));
             List<List<String>> found = pollInAnyOrder(scheduler, consumers, new Random(2));
             assertTrue(found.stream().noneMatch(List::isEmpty));
-            SchedulerStatistics statistics = scheduler.statistics();
+            SchedulerFigures statistics = scheduler.figures();
             assertTrue(statistics.reads() <= 2 * REGIONS, statistics.toString());
             assertEquals(0, statistics.gapBytes());
         }
@@ -268,7 +268,7 @@ class SchedulerTest {
             for (int i = 0; i < PARTITIONS; i += 2) {
                 assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
             }
-            assertTrue(scheduler.statistics().mostHeld() <= options.budgetBytes());
+            assertTrue(scheduler.figures().mostHeldBytes() <= options.budgetBytes());
             assertNotEquals(0, buffers.out(), "the slow ones hold something");
             for (int i = 1; i < PARTITIONS; i += 2) {
                 assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
@@ -279,7 +279,7 @@ class SchedulerTest {
 
     /** Opens a consumer that holds as much as it may, and takes nothing. */
     private static Consumer openIdle(Scheduler scheduler, Reader reader) throws Exception {
-        Consumer idle = scheduler.open(reader, 0);
+        Consumer idle = scheduler.partition(reader, 0);
         while (scheduler.serve()) {}
         return idle;
     }
@@ -297,11 +297,11 @@ class SchedulerTest {
         Counting buffers = new Counting(1000);
         try (Reader reader = openEven(folder, system); Scheduler scheduler = new Scheduler(NARROW, null, buffers)) {
             Consumer idle = openIdle(scheduler, reader);
-            assertTrue(scheduler.statistics().mostHeld() > NARROW.budgetBytes() / 2);
+            assertTrue(scheduler.figures().mostHeldBytes() > NARROW.budgetBytes() / 2);
             List<Consumer> others = openAll(scheduler, reader);
             assertAllServed(reader, others);
             long max = NARROW.budgetBytes() + 4096L * PARTITIONS;
-            assertTrue(scheduler.statistics().mostHeld() <= max, scheduler.statistics().toString());
+            assertTrue(scheduler.figures().mostHeldBytes() <= max, scheduler.figures().toString());
             assertEquals(Scrambled.transcript(reader.partition(0)), transcript(idle));
             assertEquals(0, buffers.out());
         }
@@ -339,9 +339,9 @@ class SchedulerTest {
                 expected.add(Scrambled.transcript(reader.partition(i)));
                 expected.get(i).add("end");
                 found.add(Collections.synchronizedList(new ArrayList<>()));
-                Consumer consumer = scheduler.open(reader, i);
+                Consumer consumer = scheduler.partition(reader, i);
                 List<String> transcript = found.get(i);
-                consumer.listener(() -> takers.execute(() -> takeAll(consumer, transcript, ends)));
+                consumer.onReady(() -> takers.execute(() -> takeAll(consumer, transcript, ends)));
             }
             assertTrue(ends.await(60, java.util.concurrent.TimeUnit.SECONDS));
             assertEquals(expected, found);

@@ -39,6 +39,8 @@ import java.util.concurrent.locks.LockSupport;
  * writes in small pieces. Syncs do not reach the device, because that would take long.
  */
 public final class RecordingFileSystem extends FileSystem {
+    private Step beforeOpening;
+    private Step afterOpening;
     private final Provider provider = new Provider();
     private final List<String> calls = new ArrayList<>();
     private int refused = -1;
@@ -145,6 +147,12 @@ public final class RecordingFileSystem extends FileSystem {
     /** A step for {@link #before}. */
     public interface Step {
         void run() throws IOException;
+    }
+
+    /** Runs a step before the next file is opened, and another one after it. */
+    public void aroundOpening(Step before, Step after) {
+        beforeOpening = before;
+        afterOpening = after;
     }
 
     /** Records a call; returns false if it is to be refused. */
@@ -356,7 +364,17 @@ public final class RecordingFileSystem extends FileSystem {
             if (path.getFileName().toString().equals(unreadable) && options.contains(StandardOpenOption.READ)) {
                 throw new AccessDeniedException(path.toString());
             }
+            Step before = beforeOpening;
+            Step after = afterOpening;
+            beforeOpening = null;
+            afterOpening = null;
+            if (before != null) {
+                before.run();
+            }
             FileChannel channel = FileChannel.open(real(path), options, attributes);
+            if (after != null) {
+                after.run();
+            }
             return new RecordingChannel(RecordingFileSystem.this, real(path), channel);
         }
 

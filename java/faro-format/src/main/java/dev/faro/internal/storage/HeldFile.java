@@ -28,15 +28,18 @@ public final class HeldFile implements Closeable {
     private final BasicFileAttributes attributes;
     private final Claim claim;
     private final FileChannel channel;
+    /** A second channel of a locked file, which shows that the name belongs to it. */
+    private final FileChannel named;
     private final RecordLock lock;
 
     private HeldFile(FileRole role, Path path, BasicFileAttributes attributes, Claim claim, FileChannel channel,
-            RecordLock lock) {
+            FileChannel named, RecordLock lock) {
         this.role = role;
         this.path = path;
         this.attributes = attributes;
         this.claim = claim;
         this.channel = channel;
+        this.named = named;
         this.lock = lock;
     }
 
@@ -69,7 +72,7 @@ public final class HeldFile implements Closeable {
             }
             // The claim comes first: closing a file that this process is writing would lose its record lock.
             Claim claim = Claim.take(turn == null ? Claim.ofFile(path, before.fileKey()) : turn);
-            return claim == null ? new HeldFile(role, path, before, null, null, null)
+            return claim == null ? new HeldFile(role, path, before, null, null, null, null)
                     : open(role, path, before.fileKey(), claim);
         } catch (NoSuchFileException e) {
             return null;
@@ -81,23 +84,29 @@ public final class HeldFile implements Closeable {
     private static HeldFile open(FileRole role, Path path, Object key, Claim claim) throws IOException {
         HeldFile held = null;
         FileChannel channel = null;
+        FileChannel named = null;
         RecordLock lock = null;
         try {
-            channel = FileChannel.open(
-                    path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+            channel = open(path);
             if (FileKey.has(path, key)) {
                 lock = RecordLock.tryTake(channel, key);
+                named = lock == null ? null : open(path);
                 BasicFileAttributes attributes = FileKey.attributes(path);
                 // The name may belong to another file by now.
-                held = Objects.equals(key, attributes.fileKey())
-                        ? new HeldFile(role, path, attributes, claim, channel, lock) : null;
+                boolean same = Objects.equals(key, attributes.fileKey()) && (lock == null || lock.isOf(named));
+                held = same ? new HeldFile(role, path, attributes, claim, channel, named, lock) : null;
             }
             return held;
         } finally {
             if (held == null) {
-                close(channel, lock, claim);
+                close(channel, named, lock, claim);
             }
         }
+    }
+
+    private static FileChannel open(Path path) throws IOException {
+        return FileChannel.open(
+                path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
     }
 
     /** The path of the file. */
@@ -164,7 +173,14 @@ public final class HeldFile implements Closeable {
         }
     }
 
-    private static void close(FileChannel channel, RecordLock lock, Claim claim) {
+    private static void close(FileChannel channel, FileChannel named, RecordLock lock, Claim claim) {
+        try {
+            if (named != null) {
+                named.close();
+            }
+        } catch (IOException e) {
+            // The channel was not used.
+        }
         try {
             if (lock != null) {
                 lock.close(channel);
@@ -182,6 +198,6 @@ public final class HeldFile implements Closeable {
 
     @Override
     public void close() {
-        close(channel, lock, claim);
+        close(channel, named, lock, claim);
     }
 }

@@ -26,6 +26,8 @@ public final class PublishingLock {
     private Claim claim;
     private FileChannel channel;
     private RecordLock record;
+    /** A second channel of the locked file, which shows that the name belongs to it. */
+    private FileChannel named;
     private Object key;
     private boolean held;
 
@@ -107,15 +109,25 @@ public final class PublishingLock {
                 made.close();
             }
         }
-        // The number of an open file is not reused, so the name belongs to this file before and after.
-        if (channel != null && FileKey.has(path, key)) {
+        if (channel != null) {
             record = RecordLock.tryTake(channel, key);
         }
-        if (record != null && FileKey.has(path, key)) {
+        if (record != null && isNamed()) {
             return true;
         }
         closeFile();
         return false;
+    }
+
+    /** Step 4: whether the name still belongs to the file that is locked. */
+    private boolean isNamed() throws IOException {
+        named = open();
+        if (named == null || !record.isOf(named)) {
+            return false;
+        }
+        BasicFileAttributes attributes = attributes();
+        key = attributes == null ? null : attributes.fileKey();
+        return attributes != null;
     }
 
     /** Removes the file that this made and cannot open, unless another process has its lock by now. */
@@ -130,6 +142,14 @@ public final class PublishingLock {
     }
 
     private void closeFile() {
+        try {
+            if (named != null) {
+                named.close();
+            }
+        } catch (IOException e) {
+            // The channel was not used.
+        }
+        named = null;
         try {
             if (record != null) {
                 record.close(channel);

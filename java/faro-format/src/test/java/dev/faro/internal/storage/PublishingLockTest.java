@@ -10,6 +10,7 @@ import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.testing.OtherProcess;
 import dev.faro.testing.Outputs;
+import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Torment;
 import java.io.File;
 import java.io.IOException;
@@ -17,13 +18,16 @@ import java.io.InterruptedIOException;
 import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -163,6 +167,31 @@ class PublishingLockTest {
         Files.delete(path);
         assertEquals(0, new ProcessBuilder("mkfifo", path.toString()).start().waitFor());
         expectRefused();
+    }
+
+    /**
+     * A lock file that is replaced while it is opened, by one that gets the number of the first: the opened file is not
+     * the one that has the name, though the name had that number before and after.
+     */
+    @Test
+    void aFileNumberThatIsUsedAgainIsNotTaken() throws Exception {
+        Path path = folder.resolve("n.faro-lock");
+        RecordingFileSystem system = new RecordingFileSystem();
+        try (OtherProcess other = OtherProcess.start()) {
+            FileChannel first = FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+            Object number = FileKey.of(path);
+            system.aroundOpening(() -> {
+                Files.delete(path);
+                Files.createFile(path);
+            }, () -> {
+                Files.delete(path);
+                first.close();
+                assertEquals("held", other.ask("hold", path));
+            });
+            PublishingLock lock = new PublishingLock(FileRole.DATA, system.path(path), SHORT);
+            assertThrows(FaroException.class, () -> lock.holding(() -> { }));
+            Assumptions.assumeTrue(number.equals(FileKey.of(path)), "this file system does not use numbers again");
+        }
     }
 
     /** Threads and processes add to one number in a file. The sum would be too small if two had the lock at once. */

@@ -253,7 +253,7 @@ final class Scenario implements LongUnaryOperator {
 
             private void read() {
                 try {
-                    consumer = scheduler.open(reader, partition);
+                    consumer = scheduler.partition(reader, partition);
                     if (listens) {
                         listen();
                     }
@@ -281,7 +281,7 @@ final class Scenario implements LongUnaryOperator {
 
             private void listen() {
                 try {
-                    consumer.listener(() -> {
+                    consumer.onReady(() -> {
                         notified = true;
                         Interleaving.unpark(thread);
                         failIfDue(Place.LISTENER);
