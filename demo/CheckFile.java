@@ -1,4 +1,5 @@
 import dev.faro.FaroException;
+import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -12,7 +13,7 @@ final class CheckFile {
     public static void main(String[] args) throws Exception {
         try (Reader reader =
                 Reader.openPair(Path.of(args[0] + ".data"), Path.of(args[0] + ".index"), ReaderOptions.DEFAULT)) {
-            Checker.check(reader, CheckLevel.DECODE);
+            Check.check(reader, CheckLevel.DECODE);
             System.out.println("{\"code\": null, \"offset\": null}");
         } catch (FaroException fault) {
             System.out.println("{\"code\": \"" + fault.code() + "\", \"offset\": " + fault.offset() + "}");

@@ -139,3 +139,32 @@ fn the_command_has_no_circles() {
     assert!(arrows.len() > 30, "the modules were not found");
     assert_eq!(circles(&arrows), Vec::<String>::new());
 }
+
+/// proptest repeats the failures in proptest-regressions/x/y.txt before it tests src/x/y.rs. It does not say when a source
+/// file has moved away from its failures.
+#[test]
+fn saved_failures_have_their_tests() {
+    fn walk(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(&path, found),
+                false => found.push(path),
+            }
+        }
+    }
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let saved = package.join("proptest-regressions");
+    let mut files = Vec::new();
+    walk(&saved, &mut files);
+    assert!(!files.is_empty(), "the saved failures were not found");
+    for file in files {
+        let source = package.join("src").join(file.strip_prefix(&saved).unwrap());
+        let source = std::fs::read_to_string(source.with_extension("rs")).unwrap_or_default();
+        assert!(
+            source.contains("proptest!"),
+            "{} is not read by any test",
+            file.display()
+        );
+    }
+}
