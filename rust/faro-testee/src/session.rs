@@ -86,7 +86,12 @@ fn check(request: Check) -> Answer {
         "decode" => Level::Decode,
         other => return Err(Failure::Unsupported(format!("the level {other:?}"))),
     };
-    let CheckReport { regions, blocks, .. } = faro::check(&request.paths.files()?, level, &request.limits.limits())?;
+    let CheckReport { regions, blocks, .. } = faro::check(
+        &request.paths.files()?,
+        &faro::CheckOptions::default()
+            .level(level)
+            .limits(request.limits.limits().clone()),
+    )?;
     Ok(json!({ "regions": regions, "blocks": blocks }))
 }
 
@@ -99,10 +104,15 @@ fn repair(request: Repair) -> Answer {
         Some(other) => return Err(Failure::Unsupported(format!("shared blocks for {other:?}"))),
     };
     let report: RepairReport = match request.mode.as_str() {
-        "last-commit" => faro::repair(&files, &limits, request.dry_run)?,
+        "last-commit" => faro::repair(
+            &files,
+            &faro::RepairOptions::default()
+                .limits(limits.clone())
+                .dry_run(request.dry_run),
+        )?,
         "rebuild" => {
             let options = RebuildOptions::default().shared(shared).dry_run(request.dry_run);
-            faro::rebuild(&files, &limits, options)?
+            faro::rebuild(&files, &options.limits(limits.clone()))?
         }
         other => return Err(Failure::Unsupported(format!("the mode {other:?}"))),
     };
@@ -120,7 +130,7 @@ fn recover(request: Recover) -> Answer {
         .overwrite(request.overwrite)
         .dry_run(request.dry_run);
     options.file_id = request.file_id;
-    let report = faro::recover(&request.path, &request.limits.limits(), &options)?;
+    let report = faro::recover(&request.path, &options.clone().limits(request.limits.limits().clone()))?;
     Ok(json!({ "action": report.action.as_str(), "file_id": report.file_id, "regions": report.regions }))
 }
 

@@ -68,7 +68,7 @@ mod writer;
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
 pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
-pub use check::{CheckReport, Level, check, check_with};
+pub use check::{CheckOptions, CheckReport, Level, check, check_with};
 pub use codec::Codec;
 pub use error::{Code, Error, Family, Result, Role};
 pub use follow::{Follower, Progress};
@@ -79,7 +79,7 @@ pub use reader::{
 };
 pub use repair::{
     Action, CleanOptions, CleanReport, KeptReason, Leftover, RebuildOptions, RecoverOptions, RecoverReport,
-    RepairReport, SharedPolicy, clean, rebuild, recover, repair,
+    RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::{Files, Layout};
 pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};

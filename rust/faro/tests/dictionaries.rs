@@ -5,8 +5,8 @@ mod common;
 use common::Place;
 use faro::block::{BlockHeader, DATA, Seal};
 use faro::{
-    Action, Code, Codec, Files, Follower, Layout, Level, Limits, PieceKind, Reader, ReaderOptions, RebuildOptions,
-    Role, StoredBlock, Writer, WriterOptions, check, rebuild, repair,
+    Action, CheckOptions, Code, Codec, Files, Follower, Layout, Level, PieceKind, Reader, ReaderOptions,
+    RebuildOptions, RepairOptions, Role, StoredBlock, Writer, WriterOptions, check, rebuild, repair,
 };
 
 const PARTITIONS: u32 = 400;
@@ -72,7 +72,7 @@ fn small_blocks_get_a_dictionary_and_give_their_records_back() {
         assert_eq!(reader.dictionaries()[0].offset, 64);
         assert!(reader.all().unwrap().all(|block| block.unwrap().header.dictionary == 1));
         assert_holds_all(&reader);
-        check(&files, Level::Decode, &Limits::default()).unwrap();
+        check(&files, &CheckOptions::default()).unwrap();
         let pieces = reader.layout().unwrap();
         let dictionary = pieces.iter().find(|piece| piece.what == PieceKind::Dictionary).unwrap();
         assert_eq!((dictionary.offset, dictionary.dictionary), (64, Some(1)));
@@ -136,10 +136,10 @@ fn repair_and_rebuild_keep_dictionaries() {
         unreachable!()
     };
     std::fs::remove_file(index).unwrap();
-    rebuild(&files, &Limits::default(), RebuildOptions::default()).unwrap();
+    rebuild(&files, &RebuildOptions::default()).unwrap();
     assert_eq!(open(&files).dictionaries().len(), 1);
     assert_holds_all(&open(&files));
-    check(&files, Level::Decode, &Limits::default()).unwrap();
+    check(&files, &CheckOptions::default()).unwrap();
 
     for layout in [Layout::Paired, Layout::Single] {
         let place = Place::new();
@@ -152,7 +152,7 @@ fn repair_and_rebuild_keep_dictionaries() {
             .unwrap()
             .set_len(length - 30)
             .unwrap();
-        let report = repair(&files, &Limits::default(), false).unwrap();
+        let report = repair(&files, &RepairOptions::default()).unwrap();
         assert_eq!(report.action, Action::LastCommit);
         assert_eq!(open(&files).dictionaries().len(), 1);
         assert_holds_all(&open(&files));
@@ -210,7 +210,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
         assert_eq!(writer.dictionary(&third).unwrap(), 3);
         let files = writer.finish().unwrap().files;
         assert_eq!(open(&files).dictionaries().len(), 2);
-        check(&files, Level::Checksums, &Limits::default()).unwrap();
+        check(&files, &CheckOptions::default().level(Level::Checksums)).unwrap();
         let plain = |reader: &Reader| -> Vec<_> {
             reader
                 .partition_in(9, 0..1)
@@ -259,7 +259,7 @@ fn faults_of_dictionaries_are_reported_when_a_block_needs_them() {
         }
         std::fs::write(&path, bytes).unwrap();
         let reader = open(&files);
-        check(&files, Level::Structure, &Limits::default()).ok();
+        check(&files, &CheckOptions::default().level(Level::Structure)).ok();
         let error = reader.partition(3).unwrap().find_map(Result::err).unwrap();
         assert_eq!(error.role, Some(Role::Data));
         (error.code, error.offset.unwrap())
@@ -287,7 +287,7 @@ fn a_region_without_blocks_leaves_no_dictionary() {
         let files = writer.finish().unwrap().files;
         let entries = open(&files).dictionaries().to_vec();
         assert_eq!((entries.len(), entries[0].offset), (1, 64));
-        check(&files, Level::Decode, &Limits::default()).unwrap();
+        check(&files, &CheckOptions::default()).unwrap();
     }
 }
 
@@ -309,7 +309,7 @@ fn a_rebuild_leaves_out_a_dictionary_that_no_region_follows() {
     bytes.resize((bytes.len() + 7) & !7, 0);
     std::fs::write(data, bytes).unwrap();
     std::fs::remove_file(index).unwrap();
-    rebuild(&files, &Limits::default(), RebuildOptions::default()).unwrap();
+    rebuild(&files, &RebuildOptions::default()).unwrap();
     assert_eq!(data.metadata().unwrap().len(), size);
     assert_eq!(open(&files).dictionaries().len(), 1);
     assert_holds_all(&open(&files));

@@ -139,10 +139,14 @@ fn is_refused(files: &Files, role: Role, path: &Path) {
         open(files).unwrap_err(),
         Follower::open(files, ReaderOptions::default()).err().unwrap(),
         check(files).unwrap_err(),
-        faro::repair(files, &limits, true).unwrap_err(),
+        faro::repair(
+            files,
+            &faro::RepairOptions::default().limits(limits.clone()).dry_run(true),
+        )
+        .unwrap_err(),
     ];
     if role == Role::Data {
-        errors.push(faro::rebuild(files, &limits, dry).unwrap_err());
+        errors.push(faro::rebuild(files, &dry.limits(limits.clone())).unwrap_err());
     }
     for error in errors {
         let told = (error.code, error.role, error.file.as_deref());

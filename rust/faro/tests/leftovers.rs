@@ -6,8 +6,8 @@ mod common;
 
 use common::{Place, check, code, contents, fill_sample, open, options};
 use faro::{
-    Action, CleanOptions, Code, Durability, Files, KeptReason, Layout, Limits, RecoverOptions, RecoverReport, Result,
-    Writer, clean, recover,
+    Action, CleanOptions, Code, Durability, Files, KeptReason, Layout, RecoverOptions, RecoverReport, Result, Writer,
+    clean, recover,
 };
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ fn left(layout: Layout) -> Place {
 }
 
 fn recovered(place: &Place, options: &RecoverOptions) -> Result<RecoverReport> {
-    recover(place.name(), &Limits::default(), options)
+    recover(place.name(), options)
 }
 
 fn swept(place: &Place) -> Vec<String> {
@@ -302,11 +302,8 @@ fn an_unfinished_output_under_its_final_names_is_repaired() {
 fn the_endings_of_a_name_choose_the_layout() {
     let place = left(Layout::Single);
     let name = |ending: &str| place.name().with_extension(ending);
-    assert_eq!(
-        code(recover(name("data"), &Limits::default(), &RecoverOptions::default())),
-        Code::Io
-    );
-    recover(name("faro"), &Limits::default(), &RecoverOptions::default()).unwrap();
+    assert_eq!(code(recover(name("data"), &RecoverOptions::default())), Code::Io);
+    recover(name("faro"), &RecoverOptions::default()).unwrap();
     check(&Files::single(place.name())).unwrap();
 }
 

@@ -160,7 +160,7 @@ fn committed_regions_reach_the_temporary_files() {
             let (from, to) = (place.name().with_file_name(&name), copies.name().with_file_name(last));
             std::fs::copy(from, to).unwrap();
         }
-        let report = faro::repair(&copies.output(layout), &faro::Limits::default(), false).unwrap();
+        let report = faro::repair(&copies.output(layout), &faro::RepairOptions::default()).unwrap();
         assert_eq!(report.regions, 2, "the third region alone is below 1 MiB");
         writer.abort().unwrap();
     }

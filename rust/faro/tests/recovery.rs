@@ -4,8 +4,8 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, fill_sample, index_path, open, options, write_sample};
 use faro::{
-    Action, Code, Files, Follower, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, SharedPolicy, Writer,
-    rebuild, repair,
+    Action, Code, Files, Follower, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, RepairOptions,
+    SharedPolicy, Writer, rebuild, repair,
 };
 
 fn follow(files: &Files) -> Follower {
@@ -121,9 +121,9 @@ fn a_cut_file_is_repaired_to_its_last_commit() {
                 .rposition(|stage| stage.files[index].len() <= length)
                 .unwrap();
 
-            let foretold = repair(&files, &Limits::default(), true).unwrap();
+            let foretold = repair(&files, &RepairOptions::default().dry_run(true)).unwrap();
             assert_eq!(std::fs::read(&paths[index]).unwrap().len(), length);
-            let report = repair(&files, &Limits::default(), false).unwrap();
+            let report = repair(&files, &RepairOptions::default()).unwrap();
             assert_eq!(report, foretold);
             assert_eq!(
                 (report.action, report.regions),
@@ -135,7 +135,7 @@ fn a_cut_file_is_repaired_to_its_last_commit() {
             assert_eq!(contents(&reader).unwrap(), stages[committed].contents);
             check(&files).unwrap();
             assert_eq!(
-                repair(&files, &Limits::default(), false).unwrap().action,
+                repair(&files, &RepairOptions::default()).unwrap().action,
                 Action::Nothing
             );
         }
@@ -161,7 +161,7 @@ fn zeros_and_torn_blocks_at_the_end_were_never_committed() {
         [&torn[..], &[0; 8 + 24]].concat(),
     ] {
         std::fs::write(index_path(&files), [&stage.files[0][..], &behind].concat()).unwrap();
-        let report = repair(&files, &Limits::default(), false).unwrap();
+        let report = repair(&files, &RepairOptions::default()).unwrap();
         assert_eq!((report.regions, report.index_cut), (2, behind.len() as u64));
         assert_eq!(contents(&open(&files).unwrap()).unwrap(), stage.contents);
     }
@@ -181,7 +181,7 @@ fn a_size_is_not_believed_in_a_header_that_makes_no_sense() {
     for ((_, path), bytes) in files.paths().iter().zip([&stage.files[0], &index]) {
         std::fs::write(path, bytes).unwrap();
     }
-    let error = repair(&files, &Limits::default(), false).unwrap_err();
+    let error = repair(&files, &RepairOptions::default()).unwrap_err();
     assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(68)), "{error}");
     let mut follower = Follower::open(&files, ReaderOptions::default()).unwrap();
     assert_eq!(code(follower.poll()), Code::MalformedBlock);
@@ -199,7 +199,7 @@ fn damage_before_the_end_is_reported_and_left_alone() {
     for ((_, path), bytes) in files.paths().iter().zip([&stage.files[0], &index]) {
         std::fs::write(path, bytes).unwrap();
     }
-    assert_eq!(code(repair(&files, &Limits::default(), false)), Code::Checksum);
+    assert_eq!(code(repair(&files, &RepairOptions::default())), Code::Checksum);
     assert_eq!(std::fs::read(index_path(&files)).unwrap(), index);
 }
 
@@ -216,7 +216,7 @@ fn a_lost_tail_is_written_anew() {
         ] {
             std::fs::write(path, &bad).unwrap();
             assert_eq!(
-                repair(&files, &Limits::default(), false).unwrap().action,
+                repair(&files, &RepairOptions::default()).unwrap().action,
                 Action::LastCommit
             );
             assert_eq!(std::fs::read(path).unwrap(), good);
@@ -231,10 +231,10 @@ fn a_lost_index_is_rebuilt() {
     let before = contents(&open(&files).unwrap()).unwrap();
     std::fs::remove_file(index_path(&files)).unwrap();
     let dry = RebuildOptions::default().dry_run(true);
-    let foretold = rebuild(&files, &Limits::default(), dry).unwrap();
+    let foretold = rebuild(&files, &dry).unwrap();
     assert_eq!(place.files(), ["out.data"]);
 
-    let report = rebuild(&files, &Limits::default(), RebuildOptions::default()).unwrap();
+    let report = rebuild(&files, &RebuildOptions::default()).unwrap();
     assert_eq!(report, foretold);
     assert_eq!((report.blocks, report.orphaned, report.data_cut), (Some(6), 2, 0));
     check(&files).unwrap();
@@ -243,7 +243,7 @@ fn a_lost_index_is_rebuilt() {
     assert_eq!(contents(&reader).unwrap()[1][..2], before[1][..2]);
 
     let to_all = RebuildOptions::default().shared(SharedPolicy::All);
-    assert_eq!(rebuild(&files, &Limits::default(), to_all).unwrap().orphaned, 0);
+    assert_eq!(rebuild(&files, &to_all).unwrap().orphaned, 0);
     check(&files).unwrap();
     assert_eq!(contents(&open(&files).unwrap()).unwrap()[1].len(), before[1].len() + 1);
     assert_eq!(place.files(), ["out.data", "out.index"]);
@@ -259,17 +259,13 @@ fn rebuilding_keeps_what_is_whole() {
     let good = std::fs::read(data).unwrap();
     for length in 64..good.len() {
         std::fs::write(data, &good[..length]).unwrap();
-        let report = rebuild(&files, &Limits::default(), RebuildOptions::default()).unwrap();
+        let report = rebuild(&files, &RebuildOptions::default()).unwrap();
         assert_eq!(report.data_kept + report.data_cut, length as u64);
         let checked = check(&files).unwrap();
         assert_eq!(checked.blocks, report.blocks);
     }
     assert_eq!(
-        code(rebuild(
-            &Files::single("x"),
-            &Limits::default(),
-            RebuildOptions::default()
-        )),
+        code(rebuild(&Files::single("x"), &RebuildOptions::default())),
         Code::InvalidArgument
     );
 }
@@ -287,7 +283,7 @@ fn a_rebuild_does_not_cut_what_is_merely_too_large() {
     let before = std::fs::read(data).unwrap();
     let small = Limits::default().max_block_size(500);
     assert_eq!(
-        code(rebuild(&files, &small, RebuildOptions::default())),
+        code(rebuild(&files, &RebuildOptions::default().limits(small.clone()))),
         Code::LimitExceeded
     );
     assert_eq!(std::fs::read(data).unwrap(), before);

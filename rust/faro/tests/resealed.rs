@@ -5,7 +5,7 @@ mod common;
 
 use common::{Place, write_sample};
 use faro::block::BlockHeader;
-use faro::{Files, Follower, Layout, Level, Limits, Lookup, PieceKind, Reader, ReaderOptions, RebuildOptions};
+use faro::{Files, Follower, Layout, Limits, Lookup, PieceKind, Reader, ReaderOptions, RebuildOptions};
 use std::path::Path;
 
 /// CRC-32C bit by bit: slow and simple.
@@ -81,7 +81,7 @@ fn read_every_way(files: &Files) {
         .max_plain_size(1 << 16)
         .max_message_size(1 << 16);
     let options = ReaderOptions::default().limits(limits.clone());
-    let checked = faro::check(files, Level::Decode, &limits).is_ok();
+    let checked = faro::check(files, &faro::CheckOptions::default().limits(limits.clone())).is_ok();
     if let Ok(reader) = Reader::open(files, options.clone()) {
         let read = reader.all().unwrap().all(|block| block.is_ok());
         assert!(read || !checked, "what passes the check can be read");
@@ -106,8 +106,11 @@ fn read_every_way(files: &Files) {
         let _ = follower.layout();
         let _ = follower.range(follower.partitions()).unwrap().count();
     }
-    let _ = faro::repair(files, &limits, true);
-    let _ = faro::rebuild(files, &limits, RebuildOptions::default().dry_run(true));
+    let _ = faro::repair(
+        files,
+        &faro::RepairOptions::default().limits(limits.clone()).dry_run(true),
+    );
+    let _ = faro::rebuild(files, &RebuildOptions::default().dry_run(true).limits(limits.clone()));
 }
 
 fn change_everything(files: &Files, role: faro::Role, path: &Path) {

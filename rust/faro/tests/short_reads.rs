@@ -8,7 +8,7 @@
 mod common;
 
 use common::{Content, Place, check, contents, fill_sample, index_path, open, options, write_sample};
-use faro::{Code, Files, Follower, Layout, Limits, ReaderOptions, Result, Writer};
+use faro::{Code, Files, Follower, Layout, ReaderOptions, Result, Writer};
 use libc::{c_int, c_void, off_t, size_t, ssize_t};
 use std::cell::Cell;
 
@@ -122,7 +122,7 @@ fn every_read_that_fails_is_told_and_the_reader_outlives_it() {
         };
         assert!(every(&|| contents(&reader).map(drop)) > 10);
         assert!(every(&|| read_every_way(&files).map(drop)) > 10);
-        assert!(every(&|| faro::repair(&files, &Limits::default(), true).map(drop)) > 2);
+        assert!(every(&|| faro::repair(&files, &faro::RepairOptions::default().dry_run(true)).map(drop)) > 2);
     }
 }
 
@@ -138,13 +138,13 @@ fn a_repair_with_short_reads_is_the_same() {
         };
         let (place, other) = (Place::new(), Place::new());
         let (files, expected) = (unfinished(&place), unfinished(&other));
-        let report = faro::repair(&expected, &Limits::default(), false).unwrap();
+        let report = faro::repair(&expected, &faro::RepairOptions::default()).unwrap();
         let mode = Mode {
             most: 5,
             interrupted: true,
             ..PLAIN
         };
-        let found = reading(mode, || faro::repair(&files, &Limits::default(), false).unwrap()).0;
+        let found = reading(mode, || faro::repair(&files, &faro::RepairOptions::default()).unwrap()).0;
         assert_eq!(found, report);
         assert_eq!(
             std::fs::read(index_path(&files)).unwrap(),

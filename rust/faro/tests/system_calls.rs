@@ -7,8 +7,8 @@ mod recorder;
 
 use common::{Place, check, options};
 use faro::{
-    Code, Durability, Error, Layout, Limits, Reader, ReaderOptions, RebuildOptions, Result, Writer, WriterOptions,
-    rebuild, repair,
+    Code, Durability, Error, Layout, Reader, ReaderOptions, RebuildOptions, RepairOptions, Result, Writer,
+    WriterOptions, rebuild, repair,
 };
 use recorder::recorded;
 use std::ops::Range;
@@ -181,7 +181,7 @@ fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_abort
                 drop(writer);
                 looks_unfinished();
                 // All that was committed is still there.
-                faro::repair(&place.output(layout), &Limits::default(), false).unwrap();
+                faro::repair(&place.output(layout), &faro::RepairOptions::default()).unwrap();
                 check(&place.output(layout)).unwrap();
             }
             failures += 1;
@@ -280,7 +280,7 @@ fn what_a_repair_did_is_on_the_device() {
     let files = |place: &Place| place.output(Layout::Paired);
     let place = Place::new();
     torn(&place);
-    let (result, calls) = mending(0..0, || repair(&files(&place), &Limits::default(), false));
+    let (result, calls) = mending(0..0, || repair(&files(&place), &RepairOptions::default()));
     result.unwrap();
     assert_eq!(
         calls,
@@ -288,7 +288,7 @@ fn what_a_repair_did_is_on_the_device() {
     );
     check(&files(&place)).unwrap();
 
-    let rebuilt = |place: &Place| rebuild(&files(place), &Limits::default(), RebuildOptions::default());
+    let rebuilt = |place: &Place| rebuild(&files(place), &RebuildOptions::default());
     let mut refusals = 0;
     loop {
         let place = Place::new();

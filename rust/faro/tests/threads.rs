@@ -5,9 +5,7 @@ mod common;
 
 use common::{Content, Place, check, content, contents, open, options};
 use faro::scheduler::{Consumer, Scheduler};
-use faro::{
-    Block, Blocks, ByPartition, Codec, Files, Follower, Layout, Level, Limits, Reader, ReaderOptions, Records, Writer,
-};
+use faro::{Block, Blocks, ByPartition, Codec, Files, Follower, Layout, Reader, ReaderOptions, Records, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
@@ -198,7 +196,7 @@ fn a_check_that_its_caller_stops_changes_nothing() {
     at_once(|number| {
         let mut calls = 0;
         let stopped = catch_unwind(AssertUnwindSafe(|| {
-            faro::check_with(&files, Level::Decode, &Limits::default(), &mut |_, _| {
+            faro::check_with(&files, &faro::CheckOptions::default(), &mut |_, _| {
                 calls += 1;
                 if calls > number {
                     std::panic::resume_unwind(Box::new("enough"));

@@ -117,10 +117,14 @@ fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckRe
     };
     let files = Files::locate(name)?;
     let progress = crate::progress::bytes(Some(0), &name.display().to_string());
-    let report = faro::check_with(&files, level, &faro::Limits::default(), &mut |done, total| {
-        progress.set_length(total);
-        progress.set_position(done);
-    });
+    let report = faro::check_with(
+        &files,
+        &faro::CheckOptions::default().level(level),
+        &mut |done, total| {
+            progress.set_length(total);
+            progress.set_position(done);
+        },
+    );
     progress.finish_and_clear();
     report
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use faro::{
-    Action, Files, Limits, Reader, ReaderOptions, RebuildOptions, RecoverOptions, RecoverReport, RepairReport,
+    Action, Files, Reader, ReaderOptions, RebuildOptions, RecoverOptions, RecoverReport, RepairOptions, RepairReport,
     SharedPolicy,
 };
 
@@ -75,7 +75,6 @@ pub(crate) enum Shared {
 
 /// Runs the command.
 pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
-    let limits = Limits::default();
     let shared = match args.shared {
         Shared::None => SharedPolicy::None,
         Shared::All => SharedPolicy::All,
@@ -86,9 +85,9 @@ pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
             .shared(shared)
             .dry_run(args.dry_run)
             .schema(schema);
-        Recovered::of(faro::rebuild(&args.target.files()?, &limits, options)?)
+        Recovered::of(faro::rebuild(&args.target.files()?, &options)?)
     } else if let Some(files) = args.target.named_otherwise() {
-        Recovered::of(faro::repair(&files, &limits, args.dry_run)?)
+        Recovered::of(faro::repair(&files, &RepairOptions::default().dry_run(args.dry_run))?)
     } else {
         let mut options = RecoverOptions::default()
             .overwrite(args.force)
@@ -96,7 +95,7 @@ pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
             .shared(shared)
             .schema(schema);
         options.file_id = args.file_id.clone();
-        faro::recover(&args.target.name, &limits, &options)?.into()
+        faro::recover(&args.target.name, &options)?.into()
     };
     if args.json {
         let repair = recovered.repair.as_ref();

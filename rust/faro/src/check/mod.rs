@@ -34,38 +34,65 @@ pub struct CheckReport {
     pub blocks: Option<u64>,
 }
 
+/// The options of [`check`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// How much is checked.
+    pub level: Level,
+    /// What is taken from the files at most.
+    pub limits: Limits,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions {
+            level: Level::Decode,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl CheckOptions {
+    /// Sets `level`.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
 /// Checks an output in the order of CHK-1.
 ///
 /// # Errors
 /// The first fault.
 ///
 /// ```no_run
-/// use faro::{Files, Level, Limits, check};
-/// match check(&Files::locate("shuffle/map-7")?, Level::Decode, &Limits::default()) {
+/// use faro::{CheckOptions, Files, check};
+/// match check(&Files::locate("shuffle/map-7")?, &CheckOptions::default()) {
 ///     Ok(report) => println!("{} regions", report.regions),
 ///     Err(error) => println!("{} at {:?}", error.code, error.offset),
 /// }
 /// # Ok::<(), faro::Error>(())
 /// ```
-pub fn check(files: &Files, level: Level, limits: &Limits) -> Result<CheckReport> {
-    check_with(files, level, limits, &mut |_, _| ())
+pub fn check(files: &Files, options: &CheckOptions) -> Result<CheckReport> {
+    check_with(files, options, &mut |_, _| ())
 }
 
 /// As [`check`]. It calls `progress` after each partition block with the bytes that are done and the bytes in all.
 ///
 /// # Errors
 /// The first fault.
-pub fn check_with(
-    files: &Files,
-    level: Level,
-    limits: &Limits,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<CheckReport> {
-    let options = ReaderOptions {
-        limits: limits.clone(),
-        ..ReaderOptions::default()
-    };
-    let reader = Reader::open(files, options)?;
+pub fn check_with(files: &Files, options: &CheckOptions, progress: &mut dyn FnMut(u64, u64)) -> Result<CheckReport> {
+    let level = options.level;
+    let reader = Reader::open(files, ReaderOptions::default().limits(options.limits.clone()))?;
     let statistics = reader.footer().statistics.as_ref();
     let mut stored = statistics.map(|s| Counter::new("stored", s.stored.as_deref(), s.stored_to_all));
     metadata::check(&reader, &mut stored)?;

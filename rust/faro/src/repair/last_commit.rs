@@ -13,6 +13,32 @@ use crate::reader::{OpenFiles, open_files};
 use crate::storage::Files;
 use crate::writer::append_metadata;
 
+/// The options of [`repair`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RepairOptions {
+    /// What is taken from the files at most.
+    pub limits: Limits,
+    /// Whether to report only, and change nothing.
+    pub dry_run: bool,
+}
+
+impl RepairOptions {
+    /// Sets `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets `dry_run`.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+}
+
 /// Finishes an unfinished output at its last commit: the result holds exactly the committed regions (REP-1 to REP-4).
 /// With `dry_run` it changes nothing and reports what it would do.
 ///
@@ -21,7 +47,8 @@ use crate::writer::append_metadata;
 /// # Errors
 /// `unsupported-feature` for a writer feature that this library does not know (HDR-4); any fault that an interrupted
 /// writer cannot cause, as a follower reports it; `io`. The files are unchanged then, except after `io` on writing.
-pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport> {
+pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
+    let limits = &options.limits;
     let open = open_files(files)?;
     open.header
         .check_writer_features()
@@ -66,7 +93,7 @@ pub fn repair(files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairRep
         plan.index_end,
         plan.data_end,
     )?;
-    if !dry_run {
+    if !options.dry_run {
         if let Some(data) = &open.data {
             cut_and_append(data.path(), data.role(), plan.data_end, &[])?;
         }

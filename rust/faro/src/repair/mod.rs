@@ -10,7 +10,7 @@ mod remains;
 mod report;
 
 pub use clean::{CleanOptions, CleanReport, KeptReason, Leftover, clean};
-pub use last_commit::repair;
+pub use last_commit::{RepairOptions, repair};
 pub use rebuild::{RebuildOptions, SharedPolicy, rebuild};
 pub use recover::{RecoverOptions, RecoverReport, recover};
 pub use report::{Action, RepairReport};

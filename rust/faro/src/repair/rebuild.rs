@@ -34,6 +34,8 @@ pub enum SharedPolicy {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RebuildOptions {
+    /// What is taken from the data file at most.
+    pub limits: Limits,
     /// Which partitions read shared blocks.
     pub shared: SharedPolicy,
     /// Whether to report only, and change nothing.
@@ -43,6 +45,13 @@ pub struct RebuildOptions {
 }
 
 impl RebuildOptions {
+    /// Sets `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Sets `shared`.
     #[must_use]
     pub fn shared(mut self, shared: SharedPolicy) -> Self {
@@ -83,20 +92,16 @@ const LOST: &[&str] = &[
 /// `mismatched-pair` for another kind of file; `unsupported-feature` for a writer feature that this library does not
 /// know; `limit-exceeded` and `unsupported-codec` when a block exceeds the caller's limits or has a codec that this
 /// library does not know, since that is not damage; `io`. The files are unchanged then, except after `io` on writing.
-pub fn rebuild(files: &Files, limits: &Limits, options: RebuildOptions) -> Result<RepairReport> {
+pub fn rebuild(files: &Files, options: &RebuildOptions) -> Result<RepairReport> {
     let temporary = match files {
         Files::Paired { index, .. } | Files::Single(index) => with_extension(index, "rebuild.tmp"),
     };
-    rebuild_as(files, &temporary, limits, options)
+    rebuild_as(files, &temporary, options)
 }
 
 /// As [`rebuild`]. The index has the name `temporary` until it is complete (REP-10).
-pub(super) fn rebuild_as(
-    files: &Files,
-    temporary: &Path,
-    limits: &Limits,
-    options: RebuildOptions,
-) -> Result<RepairReport> {
+pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptions) -> Result<RepairReport> {
+    let limits = &options.limits;
     let Files::Paired {
         data: data_path,
         index: index_path,
@@ -111,7 +116,7 @@ pub(super) fn rebuild_as(
     let header = read_header(&data)?;
     check_kind(&data, &header, FileKind::Data)?;
     header.check_writer_features().map_err(|error| data.blame(error))?;
-    let schema = schema_message(&header, &options)?;
+    let schema = schema_message(&header, options)?;
 
     let size = data.size()?;
     let mut scan = Scan::new(&header, limits, options.shared);

@@ -1,6 +1,6 @@
 //! Recovers the output of a dead writer (spec, PUB-8).
 
-use super::last_commit::repair;
+use super::last_commit::{RepairOptions, repair};
 use super::rebuild::{RebuildOptions, SharedPolicy, rebuild_as};
 use super::remains::{Group, Remain, choose, collect, is_x};
 use super::report::{Action, RepairReport};
@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecoverOptions {
+    /// What is taken from the files at most.
+    pub limits: Limits,
     /// The first 8 hexadecimal digits of the file_id of the output to recover; needed only if several writers left
     /// files.
     pub file_id: Option<String>,
@@ -33,6 +35,13 @@ pub struct RecoverOptions {
 }
 
 impl RecoverOptions {
+    /// Sets `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Sets `file_id`.
     #[must_use]
     pub fn file_id(mut self, file_id: impl Into<String>) -> Self {
@@ -107,12 +116,13 @@ impl RecoverReport {
 /// [`repair`] and [`crate::rebuild`]. The files are unchanged then, except after `io` on writing.
 ///
 /// ```no_run
-/// use faro::{Limits, RecoverOptions, recover};
-/// let report = recover("shuffle/map-7", &Limits::default(), &RecoverOptions::default())?;
+/// use faro::{RecoverOptions, recover};
+/// let report = recover("shuffle/map-7", &RecoverOptions::default())?;
 /// println!("{}: {} regions", report.action.as_str(), report.regions);
 /// # Ok::<(), faro::Error>(())
 /// ```
-pub fn recover(name: impl AsRef<Path>, limits: &Limits, options: &RecoverOptions) -> Result<RecoverReport> {
+pub fn recover(name: impl AsRef<Path>, options: &RecoverOptions) -> Result<RecoverReport> {
+    let limits = &options.limits;
     let name = name.as_ref();
     if let Some(x) = options.file_id.as_ref().filter(|x| !is_x(x)) {
         return Err(Error::argument(
@@ -131,7 +141,7 @@ pub fn recover(name: impl AsRef<Path>, limits: &Limits, options: &RecoverOptions
         }
     }
     match choose(collect(&stem, layouts)?, options.file_id.as_deref(), name)? {
-        Some(group) => Recovery::new(group, &stem).run(limits, options),
+        Some(group) => Recovery::new(group, &stem).run(options),
         None => Ok(RecoverReport::without(Action::NothingSaved, 0)),
     }
 }
@@ -188,9 +198,9 @@ impl Recovery {
         Recovery { group, files, rebuilds }
     }
 
-    fn run(&self, limits: &Limits, options: &RecoverOptions) -> Result<RecoverReport> {
+    fn run(&self, options: &RecoverOptions) -> Result<RecoverReport> {
         self.check_free(options.overwrite)?;
-        let repaired = self.repair(limits, options)?;
+        let repaired = self.repair(options)?;
         let unnamed: Vec<_> = self.files.iter().filter(|file| !file.is_last()).collect();
         if !options.dry_run {
             self.publish(&unnamed, options.overwrite)?;
@@ -224,29 +234,26 @@ impl Recovery {
     }
 
     /// Repairs the files, with the names that they have (step 7).
-    fn repair(&self, limits: &Limits, options: &RecoverOptions) -> Result<RepairReport> {
+    fn repair(&self, options: &RecoverOptions) -> Result<RepairReport> {
         let files = match &self.files[..] {
             [data, index] => Files::Paired {
                 data: data.path.clone(),
                 index: index.path.clone(),
             },
             [single, ..] => Files::Single(single.path.clone()),
-            [] => return Err(Error::argument("files to mend", "none")),
+            [] => return Err(Error::argument("files to repair", "none")),
         };
         if !self.rebuilds {
-            return repair(&files, limits, options.dry_run);
+            let repair_options = RepairOptions::default().limits(options.limits.clone());
+            return repair(&files, &repair_options.dry_run(options.dry_run));
         }
         let rebuild = RebuildOptions {
+            limits: options.limits.clone(),
             shared: options.shared,
             dry_run: options.dry_run,
             schema: options.schema.clone(),
         };
-        rebuild_as(
-            &files,
-            &with_extension(&self.files[1].last, "rebuild.tmp"),
-            limits,
-            rebuild,
-        )
+        rebuild_as(&files, &with_extension(&self.files[1].last, "rebuild.tmp"), &rebuild)
     }
 
     /// Syncs the files to the device and gives them their names (step 8).

@@ -3,7 +3,7 @@
 // Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
-use faro::{Code, Files, Layout, Level, Limits, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use faro::{Code, Files, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use std::path::{Path, PathBuf};
 
 /// A folder for one test, and a name in it.
@@ -53,7 +53,7 @@ pub(crate) fn open(files: &Files) -> Result<Reader> {
 }
 
 pub(crate) fn check(files: &Files) -> Result<faro::CheckReport> {
-    faro::check(files, Level::Decode, &Limits::default())
+    faro::check(files, &faro::CheckOptions::default())
 }
 
 /// Small options with a fixed file id, so that every byte is the same each time.

@@ -161,7 +161,7 @@ fn place(region: &mut Region, sequence: u32, data_offset: u64, data_length: u64)
 mod tests {
     use super::*;
     use crate::seal::seal;
-    use faro::{Files, Layout, Level, Limits, Writer, WriterOptions, check};
+    use faro::{CheckOptions, Files, Layout, Writer, WriterOptions, check};
 
     fn written(layout: Layout) -> (tempfile::TempDir, Files) {
         let folder = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ mod tests {
         let mut bytes = file.bytes();
         seal(&mut bytes);
         std::fs::write(path, bytes).unwrap();
-        let report = check(&files, Level::Decode, &Limits::default()).unwrap();
+        let report = check(&files, &CheckOptions::default()).unwrap();
         assert_eq!((report.regions, report.blocks), (3, Some(3)));
     }
 
@@ -220,6 +220,6 @@ mod tests {
         let mut bytes = index.bytes();
         seal(&mut bytes);
         std::fs::write(paths[1].1, bytes).unwrap();
-        check(&files, Level::Decode, &Limits::default()).unwrap();
+        check(&files, &CheckOptions::default()).unwrap();
     }
 }

@@ -241,7 +241,7 @@ fn change_message(file: &mut File, rng: &mut Rng) -> bool {
 mod tests {
     use super::*;
     use crate::scratch;
-    use faro::{Code, Layout, Level, Writer, WriterOptions, check};
+    use faro::{CheckOptions, Code, Layout, Writer, WriterOptions, check};
     use std::collections::BTreeMap;
 
     fn written(layout: Layout) -> Container {
@@ -274,7 +274,10 @@ mod tests {
                 size
             });
             let container = Container::sealed(&data[..size]);
-            let said = check(&scratch::put(&container), Level::Decode, &container.options().limits);
+            let said = check(
+                &scratch::put(&container),
+                &CheckOptions::default().limits(container.options().limits.clone()),
+            );
             let said = said.map_or_else(|error| error.code.as_str().into(), |_| "whole".into());
             *verdicts.entry(said).or_default() += 1;
         }

@@ -5,7 +5,7 @@ use crate::scratch;
 use crate::seal::{crc32c, seal};
 use crate::seen::{Content, verdict};
 use faro::message::{Footer, Region, RegionEntry};
-use faro::{Code, FileHeader, FileKind, Files, Framing, Level, Limits, Reader, ReaderOptions, Role, check};
+use faro::{CheckOptions, Code, FileHeader, FileKind, Files, Framing, Limits, Reader, ReaderOptions, Role, check};
 use std::io::Read;
 
 /// The properties of `codec_lz4`.
@@ -36,7 +36,7 @@ fn decode(input: &[u8], codec: u8) {
     };
     let content = once();
     assert_eq!(content, once(), "twice the same");
-    let checked = verdict(check(&files, Level::Decode, &limits), &files);
+    let checked = verdict(check(&files, &CheckOptions::default().limits(limits.clone())), &files);
     match content.fault {
         None => {
             assert_eq!(content.blocks.len(), 1);
@@ -144,7 +144,7 @@ mod tests {
         let lz4 = [b"\x8Fabcdefgh\x08\x00\x49".as_slice(), b"\x50zyxwv"].concat();
         let files = Files::single(scratch::path("x"));
         scratch::write(scratch::index(&files), &file(1, 8 + 92 + 5, &lz4));
-        let report = check(&files, Level::Decode, &Limits::default()).unwrap();
+        let report = check(&files, &CheckOptions::default()).unwrap();
         assert_eq!(report.blocks, Some(1));
         codec_lz4(&[&[105, 0, 0], lz4.as_slice()].concat());
         codec_lz4(&[&[104, 0, 0], lz4.as_slice()].concat());

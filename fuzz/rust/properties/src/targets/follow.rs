@@ -3,7 +3,7 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Content, Fault, every, verdict};
-use faro::{Files, Follower, Level, Reader, ReaderOptions, check};
+use faro::{CheckOptions, Files, Follower, Level, Reader, ReaderOptions, check};
 use std::collections::BTreeMap;
 
 /// Checks the properties of `follow`: follows files while they grow.
@@ -29,7 +29,15 @@ pub fn follow(input: &[u8]) {
     }
 
     // A follower accepts a file that passes the check.
-    let checked = verdict(check(&files, Level::Checksums, &options.limits), &files);
+    let checked = verdict(
+        check(
+            &files,
+            &CheckOptions::default()
+                .level(Level::Checksums)
+                .limits(options.limits.clone()),
+        ),
+        &files,
+    );
     if let Ok(report) = checked {
         let regions = report.regions as usize;
         assert_eq!(following.last, Some(Ok((regions, true))));

@@ -22,7 +22,7 @@ pub fn header_block(input: &[u8]) {
         index: scratch::path("h.index"),
     };
     let options = RebuildOptions::default().dry_run(true);
-    let said = rebuild(&files, &limits, options).map_err(|error| (error.code, error.offset));
+    let said = rebuild(&files, &options.limits(limits.clone())).map_err(|error| (error.code, error.offset));
     let said = said.map(|report| Found {
         regions: report.regions,
         blocks: report.blocks.unwrap_or(u64::MAX),

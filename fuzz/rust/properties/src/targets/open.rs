@@ -3,14 +3,22 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Fault, verdict};
-use faro::{Files, Level, Reader, ReaderOptions, check};
+use faro::{CheckOptions, Files, Level, Reader, ReaderOptions, check};
 
 /// Checks the properties of `open`: opens the files, and reads every region and the layout.
 pub fn open(input: &[u8]) {
     let container = Container::sealed(input);
     let files = scratch::put(&container);
     let options = container.options();
-    let checked = verdict(check(&files, Level::Structure, &options.limits), &files);
+    let checked = verdict(
+        check(
+            &files,
+            &CheckOptions::default()
+                .level(Level::Structure)
+                .limits(options.limits.clone()),
+        ),
+        &files,
+    );
     let opened = once(&files, &options);
     assert_eq!(opened, once(&files, &options), "twice the same");
     match checked {

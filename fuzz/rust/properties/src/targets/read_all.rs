@@ -3,7 +3,7 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Content, every, verdict};
-use faro::{Files, Framing, Level, Lookup, Reader, ReaderOptions, check};
+use faro::{CheckOptions, Files, Framing, Level, Lookup, Reader, ReaderOptions, check};
 
 /// Checks the properties of `read_all`: reads every partition alone and in a range, and checks the output.
 pub fn read_all(input: &[u8]) {
@@ -11,7 +11,15 @@ pub fn read_all(input: &[u8]) {
     let files = scratch::put(&container);
     let options = container.options();
     let levels = [Level::Structure, Level::Checksums, Level::Decode];
-    let checked = levels.map(|level| verdict(check(&files, level, &options.limits), &files));
+    let checked = levels.map(|level| {
+        verdict(
+            check(
+                &files,
+                &CheckOptions::default().level(level).limits(options.limits.clone()),
+            ),
+            &files,
+        )
+    });
     for higher in &checked[1..] {
         match (checked[0], higher) {
             (Ok(lower), Ok(higher)) => assert_eq!(lower.regions, higher.regions),

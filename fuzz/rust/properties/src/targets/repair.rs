@@ -4,8 +4,8 @@ use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Fault, assert_of_file, verdict};
 use faro::{
-    Action, Code, Files, Level, Limits, Reader, ReaderOptions, RebuildOptions, RepairReport, SharedPolicy, check,
-    rebuild, repair as last_commit,
+    Action, CheckOptions, Code, Files, Level, Limits, Reader, ReaderOptions, RebuildOptions, RepairOptions,
+    RepairReport, SharedPolicy, check, rebuild, repair as last_commit,
 };
 
 /// Checks the properties of `repair`: repairs the files as the mode says.
@@ -31,7 +31,7 @@ pub fn repair(input: &[u8]) {
             Action::Rebuilt => Level::Checksums,
             _ => Level::Structure,
         };
-        if let Err(error) = check(&files, level, &limits) {
+        if let Err(error) = check(&files, &CheckOptions::default().level(level).limits(limits.clone())) {
             // An existing footer is kept, with statistics that were not compared.
             let kept = reader.footer().statistics.is_some() && report.action == Action::LastCommit;
             assert!(kept && error.code == Code::InconsistentIndex, "{error}");
@@ -40,7 +40,7 @@ pub fn repair(input: &[u8]) {
     }
     let mended = scratch::contents(&files);
     sizes(&report, &before, &mended);
-    let again = last_commit(&files, &limits, false).expect("what was repaired opens");
+    let again = last_commit(&files, &RepairOptions::default().limits(limits.clone())).expect("what was repaired opens");
     assert_eq!((again.action, again.regions), (Action::Nothing, report.regions));
     assert_eq!(
         scratch::contents(&files),
@@ -57,7 +57,7 @@ pub(crate) fn asked(
     dry_run: bool,
 ) -> faro::Result<RepairReport> {
     if container.mode & 1 == 0 {
-        return last_commit(files, limits, dry_run);
+        return last_commit(files, &RepairOptions::default().limits(limits.clone()).dry_run(dry_run));
     }
     let shared = if container.mode & 2 == 0 {
         SharedPolicy::None
@@ -65,7 +65,7 @@ pub(crate) fn asked(
         SharedPolicy::All
     };
     let options = RebuildOptions::default().shared(shared).dry_run(dry_run);
-    rebuild(files, limits, options)
+    rebuild(files, &options.limits(limits.clone()))
 }
 
 fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport, Fault> {

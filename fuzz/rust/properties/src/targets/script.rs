@@ -3,7 +3,7 @@
 use super::plain_model::{Model, Piece, without_order};
 use super::program::{Call, Item, Program, Whom};
 use crate::scratch;
-use faro::{Code, Files, Framing, Layout, Level, Limits, Reader, ReaderOptions, To, Writer, check};
+use faro::{CheckOptions, Code, Files, Framing, Layout, Reader, ReaderOptions, To, Writer, check};
 use std::path::Path;
 
 /// Checks the properties of `script`: writes twice, and reads.
@@ -34,7 +34,7 @@ pub fn script(input: &[u8]) {
         Some(Layout::Single) => (Files::single(base), vec!["x.faro"]),
     };
     assert_eq!(names, expected);
-    check(&files, Level::Decode, &Limits::default()).expect("what a writer wrote is whole");
+    check(&files, &CheckOptions::default()).expect("what a writer wrote is whole");
     read(&files, &program, model);
 }
 

@@ -6,7 +6,7 @@ use crate::scratch;
 use crate::seen::every;
 use crate::targets::follow::Growing;
 use crate::targets::repair::asked;
-use faro::{Code, Files, Follower, Level, Reader, check};
+use faro::{CheckOptions, Code, Files, Follower, Level, Reader, check};
 
 pub(super) fn open(input: &[u8], lines: &mut Transcript) {
     let container = Container::sealed(input);
@@ -39,7 +39,10 @@ pub(super) fn read_all(input: &[u8], lines: &mut Transcript) {
     ] {
         lines.result(
             &format!("check {name}"),
-            check(&files, level, &options.limits),
+            check(
+                &files,
+                &CheckOptions::default().level(level).limits(options.limits.clone()),
+            ),
             |report| {
                 let blocks = report.blocks.map_or_else(|| "-".into(), |blocks| blocks.to_string());
                 format!("{} {blocks}", report.regions)

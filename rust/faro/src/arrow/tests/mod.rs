@@ -78,8 +78,7 @@ fn each_partition_reads_its_rows_in_order() {
             }
             crate::check(
                 &Files::locate(&name).unwrap(),
-                crate::Level::Decode,
-                &crate::Limits::default(),
+                &crate::CheckOptions::default().limits(crate::Limits::default().clone()),
             )
             .unwrap();
         }

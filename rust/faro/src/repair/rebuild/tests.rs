@@ -13,7 +13,7 @@ fn rebuilt(limits: Limits) -> Result<u64> {
     writer.finish().unwrap();
     let index = folder.path().join("x.index");
     let before = std::fs::read(&index).unwrap();
-    let report = rebuild(&Files::paired(&name), &limits, RebuildOptions::default());
+    let report = rebuild(&Files::paired(&name), &RebuildOptions::default().limits(limits.clone()));
     assert_eq!(report.is_err(), std::fs::read(&index).unwrap() == before);
     report.map(|report| report.regions)
 }
