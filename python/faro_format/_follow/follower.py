@@ -84,7 +84,7 @@ class Follower(PartitionReader):
         return len(self._walk.regions)
 
     @property
-    def footer(self) -> FooterMessage | None:
+    def _footer(self) -> FooterMessage | None:
         """The footer, after it was seen."""
         return self._walk.footer
 
@@ -93,9 +93,9 @@ class Follower(PartitionReader):
         """The encapsulated Arrow schema message, with framing arrow."""
         return self._walk.schema
 
-    def region(self, number: int) -> Region:
+    def _region(self, number: int) -> Region:
         """Return a committed region by its number."""
-        return self._cache.get(self._check_region(number), self._load)
+        return self._cache.get(number, self._load)
 
     def _load(self, number: int) -> Region:
         return load_region(self._files, self.header, self._limits, self._walk.regions[number])

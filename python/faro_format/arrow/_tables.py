@@ -241,7 +241,7 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
         raise
     except Exception as fault:
         offset = HEADER_SIZE + BLOCK_HEADER_SIZE
-        raise reader.index_place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+        raise reader._files.index.place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
 
 
 def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
@@ -267,7 +267,7 @@ def read_partitions(
     Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    found = by_partition(reader, *reader.check_range(low, high))
+    found = by_partition(reader, *reader._check_range(low, high))
     return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
 
 
@@ -275,7 +275,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
     for block in blocks:
         if block.kind != KIND_DATA:
             continue
-        check_framing(block, FRAMING_ARROW, reader.data_place)
+        check_framing(block, FRAMING_ARROW, reader._files.data.place)
         try:
             message = pa.ipc.read_message(pa.py_buffer(block.payload))
             if _has_compressed_buffers(message.metadata.to_pybytes()):
@@ -287,7 +287,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
             raise
         except Exception as fault:
             offset = block.offset + BLOCK_HEADER_SIZE
-            raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
+            raise reader._files.data.place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
         yield batch
 
 
