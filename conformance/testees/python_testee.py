@@ -187,7 +187,7 @@ def many(writer: Writer, call: Json) -> None:
     low, high = call["partitions"]
     most = call["length"][1]
     chosen = writer.options
-    inside = chosen.first_partition <= low and high <= chosen.end_partition
+    inside = chosen.first_partition <= low and high <= chosen._end_partition
     if inside and most + 4 <= chosen.max_plain_size and chosen.framing != "arrow":
         writer.write_batch(partitions, offsets, data)
         return

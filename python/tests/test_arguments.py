@@ -482,7 +482,7 @@ def _public() -> Iterator[Callable[..., Any]]:
             yield thing
         if inspect.isclass(thing):
             for name, method in inspect.getmembers(thing, inspect.isfunction):
-                if not name.startswith("_") and name not in ("stream", "of"):
+                if not name.startswith("_"):
                     yield method
 
 

@@ -10,7 +10,7 @@ from faro_format._block.block import BLOCK_HEADER_SIZE, Block
 from faro_format._error import Code
 from faro_format._index.lookup import look_up
 from faro_format._index.regions import Extent, Region, RegionCache
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage, Statistics
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
 from faro_format._reader.opening import directory_entry, load_region, open_files, open_finished
@@ -62,7 +62,7 @@ class Reader(PartitionReader):
                 ``invalid-argument``.
         """
         arguments.choice("lookup", lookup, ("full", "direct"))
-        limits, verify, cache = Limits.of(limits), arguments.flag("verify", verify), check_cache(cache)
+        limits, verify, cache = check_limits(limits), arguments.flag("verify", verify), check_cache(cache)
         files, header = open_files(paths_to_read(name, data, index, single))
         try:
             opened = open_finished(files, header, limits)
