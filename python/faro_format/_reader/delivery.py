@@ -298,7 +298,7 @@ class PartitionReader(ABC):
     def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
             name = FRAMING_NAMES[self.header.framing]
-            raise invalid("an output with framing records; payload() and blocks() read any", f"framing {name}")
+            raise invalid("an output with framing records; payload() and partition() read any", f"framing {name}")
 
     def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:
         parts: list[Bytes] = []
