@@ -62,7 +62,7 @@ map-check: .venv/stamp ## Fail if docs/map.md is stale, or a library names a nor
 	@$(STEP) "Docs: compare the map of clauses" $(BIN)/python scripts/map --check
 
 .PHONY: api-check
-api-check: .venv/stamp ## Fail if docs/api.md names what Python does not have, or lacks a public name of it
+api-check: .venv/stamp ## Fail if docs/api.md names what is not public in Python, or lacks a public name of it
 	@$(STEP) "Docs: compare the page of the three APIs" $(BIN)/python scripts/api-check
 
 .PHONY: prose

@@ -58,7 +58,7 @@ def read_partition(reader: PartitionReader, partition: int) -> Json:
     try:
         for block in reader.partition(partition):
             if block.is_data:
-                found = check_framing(block, framing, reader.data_place)
+                found = check_framing(block, framing, reader._files.data.place)
                 records += found[0].size if found is not None else 0
             blocks += 1
             plain_bytes += block.plain_size
@@ -110,7 +110,7 @@ def candidates(reader: PartitionReader) -> list[int]:
     found: set[int] = set()
     try:
         for number in range(reader.region_count):
-            region = reader.region(number)
+            region = reader._region(number)
             found.update(region.slot_partitions()[region.slot_lengths() > 0].tolist())
             for shared in range(region.shared_count):
                 members = region.members(shared)
@@ -124,7 +124,7 @@ def candidates(reader: PartitionReader) -> list[int]:
 
 def answer_read(reader: PartitionReader, request: Json) -> Json:
     """Return what `read` answers for a reader or a follower."""
-    header, footer = reader.header, reader.footer
+    header, footer = reader.header, reader._footer
     answer: Json = {
         "header": {
             "kind": header.kind,
@@ -143,8 +143,9 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
         "created_by": footer.created_by if footer is not None else None,
         "statistics": footer is not None and footer.statistics is not None,
     }
-    if reader.dictionaries is not None:
-        answer["dictionaries"] = [{"offset": place.offset, "size": place.size} for place in reader.dictionaries]
+    dictionaries = reader._files.data.dictionaries
+    if dictionaries is not None:
+        answer["dictionaries"] = [{"offset": place.offset, "size": place.size} for place in dictionaries.places]
     if "range" in request:
         low, high = request["range"]
         answer["range"] = read_range(lambda: reader.range(low, high))
@@ -186,7 +187,7 @@ def many(writer: Writer, call: Json) -> None:
     low, high = call["partitions"]
     most = call["length"][1]
     chosen = writer.options
-    inside = chosen.first_partition <= low and high <= chosen.end_partition
+    inside = chosen.first_partition <= low and high <= chosen._end_partition
     if inside and most + 4 <= chosen.max_plain_size and chosen.framing != "arrow":
         writer.write_batch(partitions, offsets, data)
         return

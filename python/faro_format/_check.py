@@ -107,12 +107,12 @@ def check(
     choice("level", level, ("structure", "checksums", "decode"))
     with Reader(name, data=data, index=index, single=single, limits=limits) as reader:
         _metadata(reader, limits)
-        place, at = reader.files.index.place, reader.opened.footer_offset + BLOCK_HEADER_SIZE
+        place, at = reader._files.index.place, reader._opened.footer_offset + BLOCK_HEADER_SIZE
         statistics, first = reader.statistics, reader.header.first_partition
         if statistics is not None:
             stored = _Sums("stored", statistics.stored, statistics.stored_to_all, first)
             for number in range(reader.region_count):
-                region = reader.region(number)
+                region = reader._region(number)
                 stored.add(region.slot_partitions(), region.slot_lengths())
                 for shared, length in enumerate(region.shared_lengths().tolist()):
                     stored.add_shared(region, shared, length)
@@ -132,9 +132,9 @@ def check(
 
 def _metadata(reader: Reader, limits: Limits) -> None:
     """Walk the metadata blocks in file order (CHK-1, steps 2 and 3)."""
-    file, header, footer = reader.files.index, reader.header, reader.footer
-    place, end = file.place, reader.opened.footer_offset
-    paired = reader.files.paired
+    file, header, footer = reader._files.index, reader.header, reader._footer
+    place, end = file.place, reader._opened.footer_offset
+    paired = reader._files.paired
     window = Window(file, end)
     offset, sequence, number = HEADER_SIZE, 0, 0
     dictionaries, taken = dictionary_places(footer), 0
@@ -156,7 +156,7 @@ def _metadata(reader: Reader, limits: Limits) -> None:
                 found = f"{len(block.stored)} bytes at {offset}"
                 raise place.error(Code.INCONSISTENT_INDEX, offset, f"region message {number} of the directory", found)
             message = parse_region(block, place, header.version_minor)
-            check_region(message, header, entry, place, reader.files.data_kind)
+            check_region(message, header, entry, place, reader._files.data_kind)
             number += 1
         elif block.kind == KIND_DICTIONARY:
             here = (offset, len(block.stored))
@@ -169,7 +169,7 @@ def _metadata(reader: Reader, limits: Limits) -> None:
         sequence += 1
     if paired:
         for taken, where in enumerate(dictionaries, 1):
-            load_dictionary(reader.files.data, limits, taken, where, sequence=taken - 1)
+            load_dictionary(reader._files.data, limits, taken, where, sequence=taken - 1)
     elif taken < len(dictionaries):
         expected = f"{len(dictionaries)} dictionaries"
         raise place.error(Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, expected, f"{taken} dictionaries")
@@ -177,18 +177,18 @@ def _metadata(reader: Reader, limits: Limits) -> None:
         raise place.error(
             Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, f"{reader.region_count} regions", f"{number} regions"
         )
-    if reader.opened.footer_sequence != sequence:
-        actual = reader.opened.footer_sequence
+    if reader._opened.footer_sequence != sequence:
+        actual = reader._opened.footer_sequence
         raise place.error(Code.INCONSISTENT_INDEX, end + 12, f"sequence {sequence}", actual)
 
 
 def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -> int:
     """Check every partition block (CHK-1, steps 5 and 6); return how many there are."""
-    header, file = reader.header, reader.files.data
+    header, file = reader.header, reader._files.data
     sequences = Sequences(all_shared=True)
     blocks = 0
     for number in range(reader.region_count):
-        region = reader.region(number)
+        region = reader._region(number)
         extents = list(region.own_range(header.first_partition, header.end_partition))
         window: Window | None = None
         for extent in [*extents, *map(region.shared, range(region.shared_count))]:

@@ -100,7 +100,7 @@ class FaroError(Exception):
         self.found = shortened(found, _FOUND)
         self.args = (code, self.expected, self.found, file, role, offset, errno)
 
-    def copy(self) -> FaroError:
+    def _copy(self) -> FaroError:
         """Return the same error without its traceback and causes."""
         return _made(*self.args)
 
@@ -207,7 +207,7 @@ class Place:
         """Return the ``io`` error for an error of the system."""
         if isinstance(fault, FaroError):
             # It already says which file, and why.
-            return fault.copy()
+            return fault._copy()
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         return FaroError(Code.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)
 

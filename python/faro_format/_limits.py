@@ -35,11 +35,11 @@ class Limits:
         for field in fields(self):
             object.__setattr__(self, field.name, integer(field.name, getattr(self, field.name), 0, 2**64 - 1))
 
-    @staticmethod
-    def of(value: Limits) -> Limits:
-        """Return the limits of a caller, after checking their type."""
-        instance("limits", value, Limits, "Limits(max_regions=1000)")
-        return value
-
 
 DEFAULT_LIMITS = Limits()
+
+
+def check_limits(limits: Limits) -> Limits:
+    """Return the argument ``limits`` of a caller, its type checked."""
+    instance("limits", limits, Limits, "Limits(max_regions=1000)")
+    return limits

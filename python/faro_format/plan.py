@@ -15,11 +15,13 @@ import numpy as np
 from faro_format._arguments import integer
 from faro_format._bytes.spans import Ints
 
-GAP_BYTES = 64 << 10
+__all__ = ["Read", "plan", "windows"]
+
+_GAP_BYTES = 64 << 10
 """The largest gap between wanted bytes that is read and discarded."""
-READ_BYTES = 4 << 20
+_READ_BYTES = 4 << 20
 """The largest read, unless one extent is larger."""
-WINDOW_BYTES = 4 << 20
+_WINDOW_BYTES = 4 << 20
 """The bytes of a window of partitions, all regions together."""
 
 
@@ -34,7 +36,7 @@ class Read:
     """The numbers of the wanted extents inside, in ascending order of their begins."""
 
 
-def plan(begins: Ints, ends: Ints, *, gap_bytes: int = GAP_BYTES, read_bytes: int = READ_BYTES) -> list[Read]:
+def plan(begins: Ints, ends: Ints, *, gap_bytes: int = _GAP_BYTES, read_bytes: int = _READ_BYTES) -> list[Read]:
     """Return the reads that cover the wanted extents, in the order of the file.
 
     Args:
@@ -63,7 +65,7 @@ def plan(begins: Ints, ends: Ints, *, gap_bytes: int = GAP_BYTES, read_bytes: in
     return reads
 
 
-def windows(sizes: Ints, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[int, int]]:
+def windows(sizes: Ints, window_bytes: int = _WINDOW_BYTES) -> Iterator[tuple[int, int]]:
     """Yield the bounds of stretches of consecutive partitions that total up to ``window_bytes``.
 
     Args:

@@ -76,7 +76,7 @@ class Call:
 
     def readers(self, options: WriterOptions) -> list[int]:
         if self.name == "broadcast":
-            return list(range(options.first_partition, options.end_partition))
+            return list(range(options.first_partition, options._end_partition))
         if self.name == "multicast":
             return sorted(set(self.partitions))
         return self.partitions[:1] if self.name == "write" else []
@@ -143,7 +143,7 @@ def scripts(draw: st.DrawFn, /, **fixed: Any) -> tuple[WriterOptions, list[Call]
         "schema": arrow_message(b"") if framing == "arrow" else None,
     } | fixed
     options = WriterOptions(**chosen)
-    numbers = st.integers(options.first_partition, options.end_partition - 1)
+    numbers = st.integers(options.first_partition, options._end_partition - 1)
     calls = []
     for _ in range(draw(st.integers(0, 25))):
         name = draw(st.sampled_from(("write", "write", "write", "broadcast", "multicast", "flush")))

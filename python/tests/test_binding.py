@@ -48,7 +48,7 @@ def test_shared_extents_that_changed_places(tmp_path: Path, layout: Any) -> None
     calls = [Call("multicast", [0], b"to 0"), Call("multicast", [1], b"to 1"), Call("broadcast", [], b"all!")]
     made = write(tmp_path, WriterOptions(2, layout=layout, file_id=FILE_ID), calls)
     with made.reader() as reader:
-        region = reader.region(0)
+        region = reader._region(0)
         assert [region.shared(number).first_block for number in range(3)] == [0, 1, 2]
     role = "single" if layout == "single" else "data"
     contents = made.contents()[role]
@@ -132,7 +132,7 @@ def test_rebuild_writes_first_block_from_the_blocks(tmp_path: Path) -> None:
     made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), calls)
     rebuild(**made.files, shared="all")
     with made.reader() as reader:
-        firsts = [reader.region(number).shared(0).first_block for number in range(reader.region_count - 1)]
+        firsts = [reader._region(number).shared(0).first_block for number in range(reader.region_count - 1)]
         assert firsts == [0, 1]
         read_all(reader)
 
@@ -145,7 +145,7 @@ def unfinished(folder: Path, layout: Any) -> tuple[Output, str, int]:
     calls = [Call("write", [0], b"one"), Call("flush"), Call("write", [1], b"two"), Call("broadcast", [], b"all")]
     made = write(folder, WriterOptions(2, layout=layout, file_id=FILE_ID), calls)
     with made.reader() as reader:
-        end, last = reader.opened.footer_offset, int(reader.footer.regions[1]["message_offset"])
+        end, last = reader._opened.footer_offset, int(reader._footer.regions[1]["message_offset"])
     role = "index" if layout == "paired" else "single"
     made.put(made.contents() | {role: made.contents()[role][:end]})
     return made, role, last

@@ -26,10 +26,10 @@ def small(folder: Path, layout: Layout) -> Output:
 
 def stage(reader: Reader, role: str, offset: int) -> str:
     """Which step of reading first meets a byte: to leave out the steps before it, that do not see it."""
-    entry = reader.footer.regions[0]
+    entry = reader._footer.regions[0]
     if role != "index" and entry["data_offset"] <= offset < entry["data_offset"] + entry["data_length"]:
         return "blocks"
-    if role != "data" and entry["message_offset"] <= offset < reader.opened.footer_offset:
+    if role != "data" and entry["message_offset"] <= offset < reader._opened.footer_offset:
         return "region"
     return "open"
 

@@ -289,4 +289,4 @@ def test_errors_cross_processes(tmp_path: Path) -> None:
     copy = pickle.loads(pickle.dumps(fault))
     assert str(copy) == str(fault)
     assert vars(copy) == vars(fault)
-    assert str(fault.copy()) == str(fault)
+    assert str(fault._copy()) == str(fault)

@@ -35,7 +35,7 @@ def test_a_follower_sees_each_region_when_it_is_committed(
             for partition in follower.partitions:
                 found = events_of(follower.partition(partition), options.framing)
                 assert found == model(calls[: done + 1], options, partition)
-            assert follower.footer is None
+            assert follower._footer is None
         writer.finish()
         assert follower.poll()
         assert follower.poll()

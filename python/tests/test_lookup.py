@@ -76,9 +76,9 @@ def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None
     output = made(tmp_path, 2, count=12)
     good = output.contents()
     with output.reader() as full:
-        regions = [(int(e["message_offset"]), int(e["message_size"])) for e in full.footer.regions]
+        regions = [(int(e["message_offset"]), int(e["message_size"])) for e in full._footer.regions]
         expected = {p: [(b.offset, bytes(b.payload)) for b in full.partition(p)] for p in full.partitions}
-        footer_offset = full.opened.footer_offset
+        footer_offset = full._opened.footer_offset
     faults: set[tuple[Code, str | None, int | None]] = set()
     for at, size in regions[:3]:
         for place in range(at + 24, at + 24 + size):

@@ -52,8 +52,8 @@ def test_a_range_reads_what_its_partitions_read(
 ) -> None:
     options, calls = script
     made = write(tmp_path, options, calls)
-    low = data.draw(st.integers(options.first_partition, options.end_partition))
-    high = data.draw(st.integers(low, options.end_partition))
+    low = data.draw(st.integers(options.first_partition, options._end_partition))
+    high = data.draw(st.integers(low, options._end_partition))
     with made.reader() as reader:
         by_partition: dict[int, list[int]] = {partition: [] for partition in range(low, high)}
         for block in reader.range(low, high):

@@ -75,7 +75,7 @@ def questions(reader: PartitionReader, made: Output) -> dict[str, Callable[[], A
         asked[f"stored {p}"] = partial(reader.stored_bytes, p)
     asked["all"] = lambda: told(reader.all())
     asked["check"] = lambda: check(**made.files)
-    asked["regions"] = lambda: [reader.region(number).entry for number in range(reader.region_count)]
+    asked["regions"] = lambda: [reader._region(number).entry for number in range(reader.region_count)]
     return asked
 
 

@@ -107,7 +107,7 @@ ASKED: dict[str, tuple[Callable[[Path], PartitionReader], Ask]] = {
     "follower": (lambda folder: Follower(folder / "records"), polled),
     "check": (
         lambda folder: Reader(folder / "records"),
-        lambda reader: check(data=reader.data_place.path, index=reader.index_place.path).blocks,
+        lambda reader: check(data=reader._files.data.place.path, index=reader._files.index.place.path).blocks,
     ),
 }
 
@@ -260,7 +260,7 @@ def test_threads_that_wait_for_what_one_loads_go_on(outputs: Path, cause: str, m
     with Reader(outputs / "records") as reader:
         expected = payloads(reader.partition(0))
     reader = Reader(outputs / "records")
-    known = reader.files.data.dictionaries
+    known = reader._files.data.dictionaries
     assert known is not None
     place, pread, take = known.places[0], os.pread, known.take
     arrived, loads = threading.Semaphore(0), itertools.count()

@@ -219,7 +219,7 @@ def test_the_region_writer(tmp_path: Path) -> None:
                 region.block(2, 0, b"x")
         given_up = writer.region()
         given_up.block(1, 0, b"never")
-        given_up.give_up()
+        given_up._give_up()
         with pytest.raises(FaroError, match="invalid-argument"):
             given_up.end()
         writer.write(1, b"after")

@@ -112,7 +112,7 @@ def unfinished(name: str) -> None:
         writer.write(1, b"not committed")
     path = Path(f"{name}.faro")
     with Reader(single=path) as reader:
-        torn = reader.region(1).entry.message_offset + 40
+        torn = reader._region(1).entry.message_offset + 40
     with path.open("r+b") as file:
         file.truncate(torn)
 
@@ -224,7 +224,7 @@ def where_is_seven(base: Path) -> str:
     ]
     with Reader(data=data, index=index) as reader:
         for number in range(reader.region_count):
-            steps.append(f"{number + 2}. {_region_step(number, reader.region(number))}")
+            steps.append(f"{number + 2}. {_region_step(number, reader._region(number))}")
         found = list(reader.partition(7))
         steps.append(
             f"{reader.region_count + 2}. So partition 7 reads, in this order, the blocks at "

@@ -17,7 +17,7 @@ from faro_targets.transcript import Transcript, sum_of
 
 _MOST_PLAIN = 0x1FFFF
 _LIMITS = Limits(max_window_size=1 << 20)
-_HEADER = FileHeader(kind=1, framing=0, partition_count=1).encode()
+_HEADER = FileHeader(kind=1, framing=0, partition_count=1)._encode()
 
 
 def codec_lz4(raw: bytes, folder: Folder, transcript: Transcript) -> None:

@@ -52,7 +52,7 @@ class Block(NamedTuple):
     offset: int
     """Where the block begins, absolute, in bytes."""
     partition: int
-    """Its absolute partition number, or :data:`NO_PARTITION`."""
+    """Its absolute partition number; 0xFFFFFFFF in a shared extent."""
     sequence: int
     """Its number in its stream."""
     kind: int

@@ -67,15 +67,15 @@ class FileHeader:
         return self.first_partition + self.partition_count
 
     @property
-    def seed(self) -> int:
+    def _seed(self) -> int:
         """The checksum of file_id, which begins the checksum of each block of the file (BLK-9)."""
         return crc32c(self.file_id)
 
-    def with_kind(self, kind: int) -> FileHeader:
+    def _with_kind(self, kind: int) -> FileHeader:
         """Return this header for another file of the same output."""
         return replace(self, kind=kind)
 
-    def encode(self) -> bytes:
+    def _encode(self) -> bytes:
         """Return the header's 64 bytes, checksum included."""
         raw = _STRUCT.pack(
             MAGIC,

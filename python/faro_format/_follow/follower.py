@@ -6,7 +6,7 @@ from faro_format._arguments import flag
 from faro_format._error import Code, FaroError
 from faro_format._follow.walk import Walk
 from faro_format._index.regions import Region, RegionCache
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.opening import load_region, open_files
@@ -39,7 +39,7 @@ class Follower(PartitionReader):
             FaroError: the first fault of the headers; ``unfinished`` if the schema is not there yet;
                 ``invalid-argument``.
         """
-        limits, verify, cache = Limits.of(limits), flag("verify", verify), check_cache(cache)
+        limits, verify, cache = check_limits(limits), flag("verify", verify), check_cache(cache)
         files, header = open_files(paths_to_read(name, data, index, single))
         try:
             self._walk = Walk(files, header, limits, verify=verify)
@@ -84,7 +84,7 @@ class Follower(PartitionReader):
         return len(self._walk.regions)
 
     @property
-    def footer(self) -> FooterMessage | None:
+    def _footer(self) -> FooterMessage | None:
         """The footer, after it was seen."""
         return self._walk.footer
 
@@ -93,9 +93,9 @@ class Follower(PartitionReader):
         """The encapsulated Arrow schema message, with framing arrow."""
         return self._walk.schema
 
-    def region(self, number: int) -> Region:
+    def _region(self, number: int) -> Region:
         """Return a committed region by its number."""
-        return self._cache.get(self._check_region(number), self._load)
+        return self._cache.get(number, self._load)
 
     def _load(self, number: int) -> Region:
         return load_region(self._files, self.header, self._limits, self._walk.regions[number])

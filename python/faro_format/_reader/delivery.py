@@ -25,14 +25,13 @@ from faro_format._block.block import (
 from faro_format._block.framing import check_framing, scan_chains, scan_equal, strip_lengths
 from faro_format._bytes.header import FRAMING_NAMES, FRAMING_RECORDS, FileHeader
 from faro_format._bytes.spans import Bytes, Ints
-from faro_format._dictionaries import DictionaryPlace
-from faro_format._error import FaroError, Place, invalid
+from faro_format._error import FaroError, invalid
 from faro_format._index.regions import Extent, Region
 from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.opening import Files
 from faro_format._reader.windows import by_partition
-from faro_format._storage.input_file import InputFile, Window
+from faro_format._storage.input_file import Window
 
 Self = TypeVar("Self", bound="PartitionReader")
 
@@ -154,12 +153,12 @@ class PartitionReader(ABC):
         """How many committed regions are known."""
 
     @abstractmethod
-    def region(self, number: int) -> Region:
+    def _region(self, number: int) -> Region:
         """Return a region, its message checked (REG-10)."""
 
     @property
     @abstractmethod
-    def footer(self) -> FooterMessage | None:
+    def _footer(self) -> FooterMessage | None:
         """The footer, if it is known."""
 
     @property
@@ -168,37 +167,16 @@ class PartitionReader(ABC):
         """The encapsulated Arrow schema message, with framing arrow."""
 
     @property
-    def index_place(self) -> Place:
-        """The index or single file, as errors name it."""
-        return self._files.index.place
-
-    @property
-    def data_place(self) -> Place:
-        """The file that holds the blocks, as errors name it."""
-        return self._files.data.place
-
-    @property
-    def dictionaries(self) -> list[DictionaryPlace] | None:
-        """Where the known dictionaries are, number 1 first; None in a file without the feature (DIC)."""
-        known = self._files.data.dictionaries
-        return None if known is None else known.places
-
-    @property
     def partitions(self) -> builtins.range:
         """The absolute numbers of the file's partitions."""
         return range(self.header.first_partition, self.header.end_partition)
 
-    def check_range(self, low: int, high: int) -> tuple[int, int]:
+    def _check_range(self, low: int, high: int) -> tuple[int, int]:
         low = integer("low", low, self.header.first_partition, self.header.end_partition)
         return low, integer("high", high, low, self.header.end_partition)
 
     def _check_partition(self, partition: int) -> int:
         return integer("partition", partition, self.header.first_partition, self.header.end_partition - 1)
-
-    def _check_region(self, number: int) -> int:
-        if not self.region_count:
-            raise invalid("number: a region", "an output without regions")
-        return integer("number", number, 0, self.region_count - 1)
 
     def partition(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
         """Yield the blocks that a partition reads, in order (PRT-1 to PRT-4).
@@ -221,29 +199,24 @@ class PartitionReader(ABC):
         Raises:
             FaroError: ``invalid-argument`` (PRT-2) at once; the first fault of the file when it is reached.
         """
-        grouped = by_partition(self, *self.check_range(low, high))
+        grouped = by_partition(self, *self._check_range(low, high))
         return ((number, block) for number, blocks in grouped for block in blocks)
 
     def record_arrays_by_partition(self, low: int, high: int) -> Iterator[tuple[int, Bytes, Ints]]:
         """Yield each partition from ``low`` to ``high`` - 1 with what :meth:`record_arrays` returns for it."""
-        low, high = self.check_range(low, high)
+        low, high = self._check_range(low, high)
         self._check_records()
         return ((number, *self._record_arrays(blocks)) for number, blocks in by_partition(self, low, high))
 
-    def held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
+    def _held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
         """Yield the blocks of a partition, extents in memory by their begin; for windows."""
         return self._blocks(partition, 0, held)
-
-    @property
-    def data_file(self) -> InputFile:
-        """The file that holds the blocks."""
-        return self._files.data
 
     def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)
         held = held or {}
         for number in range(from_region, self.region_count):
-            region = self.region(number)
+            region = self._region(number)
             own = region.own(partition)
             if own is not None:
                 yield from self._extent(own, sequences, held.get(own.begin))
@@ -265,7 +238,7 @@ class PartitionReader(ABC):
 
         A shared block comes once; its ``members`` are those of the range that read it, None if all do.
         """
-        return self._range_blocks(*self.check_range(low, high))
+        return self._range_blocks(*self._check_range(low, high))
 
     def all(self) -> Iterator[Block]:
         """Yield the blocks of all partitions; see :meth:`range`."""
@@ -276,7 +249,7 @@ class PartitionReader(ABC):
             return
         sequences = Sequences()
         for number in range(self.region_count):
-            region = self.region(number)
+            region = self._region(number)
             window: Window | None = None
             for extent in region.own_range(low, high):
                 if window is None or window.end != extent.run_end:
@@ -325,7 +298,7 @@ class PartitionReader(ABC):
     def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
             name = FRAMING_NAMES[self.header.framing]
-            raise invalid("an output with framing records; payload() and blocks() read any", f"framing {name}")
+            raise invalid("an output with framing records; payload() and partition() read any", f"framing {name}")
 
     def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:
         parts: list[Bytes] = []
@@ -359,14 +332,14 @@ class PartitionReader(ABC):
     def stored_bytes(self, partition: int) -> int:
         """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
         partition = self._check_partition(partition)
-        statistics = None if self.footer is None else self.footer.statistics
+        statistics = None if self._footer is None else self._footer.statistics
         if statistics is not None:
             vector = statistics.stored
             own_bytes = 0 if vector is None else int(vector[partition - self.header.first_partition])
             return own_bytes + statistics.stored_to_all
         total = 0
         for number in range(self.region_count):
-            region = self.region(number)
+            region = self._region(number)
             own = region.own(partition)
             total += own.end - own.begin if own is not None else 0
             total += sum(extent.end - extent.begin for extent in region.shared_of(partition))

@@ -10,10 +10,10 @@ from faro_format._block.block import BLOCK_HEADER_SIZE, Block
 from faro_format._error import Code
 from faro_format._index.lookup import look_up
 from faro_format._index.regions import Extent, Region, RegionCache
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage, Statistics
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
-from faro_format._reader.opening import Files, Opened, directory_entry, load_region, open_files, open_finished
+from faro_format._reader.opening import directory_entry, load_region, open_files, open_finished
 from faro_format._storage.names import Path, paths_to_read
 
 Lookup = Literal["full", "direct"]
@@ -62,7 +62,7 @@ class Reader(PartitionReader):
                 ``invalid-argument``.
         """
         arguments.choice("lookup", lookup, ("full", "direct"))
-        limits, verify, cache = Limits.of(limits), arguments.flag("verify", verify), check_cache(cache)
+        limits, verify, cache = check_limits(limits), arguments.flag("verify", verify), check_cache(cache)
         files, header = open_files(paths_to_read(name, data, index, single))
         try:
             opened = open_finished(files, header, limits)
@@ -75,48 +75,38 @@ class Reader(PartitionReader):
         self._direct = lookup == "direct"
 
     @property
-    def files(self) -> Files:
-        """The open files."""
-        return self._files
-
-    @property
-    def opened(self) -> Opened:
-        """The result of opening: the footer, its offset, the schema message."""
-        return self._opened
-
-    @property
-    def footer(self) -> FooterMessage:
+    def _footer(self) -> FooterMessage:
         """The footer."""
         return self._opened.footer
 
     @property
     def region_count(self) -> int:
         """How many regions the file has."""
-        return int(self.footer.regions.size)
+        return int(self._footer.regions.size)
 
     @property
     def properties(self) -> dict[str, str]:
         """The footer's properties. They are data: do not print them unescaped (SEC-4)."""
-        return dict(self.footer.properties)
+        return dict(self._footer.properties)
 
     @property
     def created_by(self) -> str | None:
         """The writing program, as its caller named it."""
-        return self.footer.created_by
+        return self._footer.created_by
 
     @property
     def statistics(self) -> Statistics | None:
         """The footer's statistics; None if there are none. A hint unless they were checked (FTR-6)."""
-        return self.footer.statistics
+        return self._footer.statistics
 
     @property
     def schema_message(self) -> bytes | None:
         """The encapsulated Arrow schema message, with framing arrow."""
         return self._opened.schema
 
-    def region(self, number: int) -> Region:
+    def _region(self, number: int) -> Region:
         """Return a region by its number, its message checked (REG-10)."""
-        return self._cache.get(self._check_region(number), self._load)
+        return self._cache.get(number, self._load)
 
     def partition(self, partition: int, *, from_region: int = 0) -> Iterator[Block]:
         """Yield the blocks that a partition reads; see :meth:`PartitionReader.partition`."""
@@ -135,7 +125,7 @@ class Reader(PartitionReader):
         """Return the extents that a partition reads, region by region, found by position (LKP)."""
         found: list[list[Extent]] = []
         for number in range(self.region_count):
-            entry = directory_entry(self.footer, number)
+            entry = directory_entry(self._footer, number)
             own, shared = look_up(self._files.index, self.header, entry, partition)
             found.append([own, *shared] if own is not None else shared)
         statistics = self.statistics
@@ -146,7 +136,7 @@ class Reader(PartitionReader):
             total = sum(extent.end - extent.begin for extents in found for extent in extents)
             if total != expected:
                 at = self._opened.footer_offset + BLOCK_HEADER_SIZE
-                raise self.index_place.error(Code.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
+                raise self._files.index.place.error(Code.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
         return found
 
     def stored_bytes(self, partition: int) -> int:
@@ -157,7 +147,7 @@ class Reader(PartitionReader):
         return sum(extent.end - extent.begin for extents in self._look_up(partition) for extent in extents)
 
     def _load(self, number: int) -> Region:
-        return load_region(self._files, self.header, self._limits, directory_entry(self.footer, number))
+        return load_region(self._files, self.header, self._limits, directory_entry(self._footer, number))
 
 
 def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True, lookup: Lookup = "full") -> Reader:

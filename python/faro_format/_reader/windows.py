@@ -11,6 +11,7 @@ from faro_format._block.block import Block
 from faro_format._bytes.spans import Ints
 from faro_format._error import FaroError
 from faro_format._index.regions import Region
+from faro_format._reader.opening import Files
 from faro_format._storage.input_file import InputFile, Window
 from faro_format.plan import plan, windows
 
@@ -21,18 +22,16 @@ CHUNK = 1 << 16
 class Windowed(Protocol):
     """The source of the extents that windows read."""
 
+    _files: Files
+
     @property
     def region_count(self) -> int:
         """How many regions there are."""
 
-    def region(self, number: int) -> Region:
+    def _region(self, number: int) -> Region:
         """Return a region."""
 
-    @property
-    def data_file(self) -> InputFile:
-        """The file that holds the blocks."""
-
-    def held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
+    def _held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
         """Yield the blocks of a partition, extents in memory by their begin."""
 
 
@@ -66,16 +65,16 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
         for first, last in windows(_sizes(reader, begin, end)):
             held: dict[int, Window] = {}
             if last - first > 1:
-                held = _read(reader.data_file, *_wanted(reader, begin + first, begin + last))
+                held = _read(reader._files.data, *_wanted(reader, begin + first, begin + last))
             for partition in range(begin + first, begin + last):
-                yield partition, reader.held_blocks(partition, held)
+                yield partition, reader._held_blocks(partition, held)
 
 
 def _regions(reader: Windowed) -> Iterator[Region]:
     """Yield the regions up to the first that is refused: a reading that reaches it reports its fault."""
     for number in range(reader.region_count):
         try:
-            region = reader.region(number)
+            region = reader._region(number)
         except FaroError:
             return
         yield region

@@ -29,7 +29,7 @@ from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE,
 from faro_format._dictionaries import DictionaryPlace
 from faro_format._error import Code, FaroError, Place, invalid
 from faro_format._index.regions import MAX_REGION, Entry
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.build import build_schema
 from faro_format._repair.repair import RepairReport, ending_of, known_features, rewrite
 from faro_format._storage.input_file import InputFile, Window, check_kind
@@ -149,7 +149,7 @@ def rebuild(
             arrow lacks the schema.
     """
     arguments.choice("shared", shared, ("none", "all"))
-    limits, dry_run = Limits.of(limits), arguments.flag("dry_run", dry_run)
+    limits, dry_run = check_limits(limits), arguments.flag("dry_run", dry_run)
     schema = None if schema is None else bytes(as_bytes(schema, "schema"))
     paths = paths_to_read(name, data, index)
     if paths.data is None or paths.index is None:
@@ -191,7 +191,7 @@ def make_index(
     if schema is not None and encapsulation_fault(schema) is not None:
         raise invalid("schema: an encapsulated Arrow message", encapsulation_fault(schema))
     nobody = b"" if shared == "none" else None
-    found = _Rebuild(header.with_kind(KIND_INDEX), nobody, limits)
+    found = _Rebuild(header._with_kind(KIND_INDEX), nobody, limits)
     kept = _scan(file, found, limits)
     report = RepairReport(
         "rebuilt",
@@ -255,11 +255,11 @@ def _write_index(
     output: OutputFile, found: _Rebuild, data_size: int, schema: bytes | None, cut_data: Callable[[], None]
 ) -> None:
     """Write the index under a temporary name, cut the data file, and rename the index, in this order (REP-10)."""
-    header, seed = found.header, found.header.seed
+    header, seed = found.header, found.header._seed
     try:
         # A file that an interrupted rebuild left is replaced.
         output.create(replacing=True)
-        output.append([header.encode()])
+        output.append([header._encode()])
         sequence = 0
         if schema is not None:
             output.append([encode_metadata(seed, KIND_SCHEMA, sequence, build_schema(schema))])

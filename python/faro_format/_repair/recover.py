@@ -11,7 +11,7 @@ from typing import Literal
 
 from faro_format._arguments import flag, shown
 from faro_format._error import Code, FaroError, Place, invalid
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._reader.opening import open_files, open_finished
 from faro_format._repair.rebuild import TEMPORARY, make_index
 from faro_format._repair.remains import Remains, choose, collect
@@ -64,7 +64,7 @@ def recover(
     """
     if file_id is not None and not (isinstance(file_id, str) and re.fullmatch("[0-9a-f]{8}", file_id)):
         raise invalid("file_id: its first 8 hexadecimal digits, in lower case", shown(file_id))
-    limits, overwrite, dry_run = Limits.of(limits), flag("overwrite", overwrite), flag("dry_run", dry_run)
+    limits, overwrite, dry_run = check_limits(limits), flag("overwrite", overwrite), flag("dry_run", dry_run)
     given, layout = split_name(name)
     base = os.path.abspath(given)
     opened = _opens(base, layout, limits)

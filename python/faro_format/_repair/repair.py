@@ -19,7 +19,7 @@ from faro_format._dictionaries import DictionaryPlace
 from faro_format._error import Code, FaroError, Place
 from faro_format._follow.walk import Walk
 from faro_format._index.regions import Entry
-from faro_format._limits import DEFAULT_LIMITS, Limits
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.build import build_footer
 from faro_format._message.messages import DICTIONARY, ENTRY
 from faro_format._reader.opening import Files, open_files, open_finished
@@ -70,7 +70,7 @@ def repair(
     Raises:
         FaroError: a fault other than a torn end; the files stay as they are.
     """
-    limits, dry_run = Limits.of(limits), arguments.flag("dry_run", dry_run)
+    limits, dry_run = check_limits(limits), arguments.flag("dry_run", dry_run)
     files, header = open_files(paths_to_read(name, data, index, single))
     try:
         return mend(files, header, limits, dry_run=dry_run)

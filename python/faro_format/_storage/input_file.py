@@ -141,7 +141,7 @@ class InputFile:
         raw = self.read(0, min(self.size, HEADER_SIZE))
         size = self.size if len(raw) == min(self.size, HEADER_SIZE) else self.refresh()
         header = parse_header(raw, size, self.place)
-        self.seed = header.seed
+        self.seed = header._seed
         self.dictionaries = Dictionaries() if header.dictionaries else None
         return header
 

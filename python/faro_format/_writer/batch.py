@@ -37,7 +37,7 @@ def check_batch(
     """
     raw = np.frombuffer(as_bytes(data, "data"), np.uint8)
     first = options.first_partition
-    numbers = integers("partitions", partitions, first, options.end_partition - 1)
+    numbers = integers("partitions", partitions, first, options._end_partition - 1)
     bounds = integers("offsets", offsets, 0, raw.size)
     if bounds.size != numbers.size + 1:
         if numbers.size or bounds.size:

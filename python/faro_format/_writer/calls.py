@@ -61,7 +61,7 @@ class Calls:
         if self.ended:
             raise invalid("an open writer", f"one that was {self.ended}")
         if self.failure is not None:
-            raise self.failure.copy()
+            raise self.failure._copy()
         if self.under_way:
             raise FaroError(Code.IO, "the call before to end; one thread at a time may use a writer", _UNDER_WAY)
 
@@ -78,7 +78,7 @@ class Calls:
                 if isinstance(fault, FaroError)
                 else FaroError(Code.IO, "the call before to succeed; abort this writer and make another", repr(fault))
             )
-            self.failure = known.copy()
+            self.failure = known._copy()
 
     def begin(self) -> None:
         """Begin a call of the writer."""

@@ -40,10 +40,10 @@ class Committer:
         self._metadata = 0
         files.create()
         self._data, self._index = files.data, files.index
-        header = options.header
+        header = options._header
         if files.paired:
-            self._data.append([header.with_kind(DATA_FILE).encode()])
-        self._index.append([header.encode()])
+            self._data.append([header._with_kind(DATA_FILE)._encode()])
+        self._index.append([header._encode()])
         if options.schema is not None:
             self._append_message(KIND_SCHEMA, build_schema(options.schema))
 

@@ -9,7 +9,7 @@ from typing import Literal
 from faro_format._arguments import choice, flag, integer, shown, text
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import DICTIONARIES, FRAMING_ARROW, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
+from faro_format._bytes.header import DICTIONARIES, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
 from faro_format._error import invalid
 from faro_format._storage.names import Layout
 
@@ -98,7 +98,7 @@ class WriterOptions:
         object.__setattr__(self, name, value)
 
     @property
-    def header(self) -> FileHeader:
+    def _header(self) -> FileHeader:
         """The header of the index or single file."""
         return FileHeader(
             kind=KIND_SINGLE if self.layout == "single" else KIND_INDEX,
@@ -112,16 +112,11 @@ class WriterOptions:
         )
 
     @property
-    def end_partition(self) -> int:
+    def _end_partition(self) -> int:
         """One more than the last partition."""
         return self.first_partition + self.partition_count
 
     @property
-    def cut_size(self) -> int:
+    def _cut_size(self) -> int:
         """Plain bytes at which data blocks are cut."""
         return min(self.block_size, self.max_plain_size)
-
-    @property
-    def arrow(self) -> bool:
-        """Whether the framing is arrow."""
-        return FRAMINGS[self.framing] == FRAMING_ARROW

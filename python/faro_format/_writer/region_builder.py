@@ -210,7 +210,7 @@ class RegionBuilder:
         options = self._options
         kept = [extent for extent in self.extents if extent.blocks]
         rotation = options.rotation
-        return region_message(kept, options.header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
+        return region_message(kept, options._header, sequence, data_offset, rotation=rotation, wrapped=wrapped)
 
     def commit(self) -> None:
         """Advance the writer's sequences and sums; the region is in the file."""
@@ -290,7 +290,7 @@ def member_bits(partitions: Any, options: WriterOptions) -> bytes | None:  # noq
     """
     if not hasattr(partitions, "__array__"):
         partitions = items("partitions", partitions, "a sequence or a set of integers")
-    numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+    numbers = integers("partitions", partitions, options.first_partition, options._end_partition - 1)
     if not numbers.size:
         raise invalid("partitions: one or more", "none")
     index = np.unique(numbers - options.first_partition)

@@ -122,7 +122,7 @@ class RegionWriter:
             self._open = False
             self._end(self._builder, self._wrapped)
 
-    def give_up(self) -> None:
+    def _give_up(self) -> None:
         """Abandon the region, which leaves no trace. Does nothing after it has ended."""
         self._writer.check_process()
         self._open = False
@@ -153,7 +153,7 @@ class RegionWriter:
             if partition is not None:
                 raise invalid("partition: None in a shared extent, for all its readers", shown(partition))
             return
-        partition = integer("partition", partition, options.first_partition, options.end_partition - 1)
+        partition = integer("partition", partition, options.first_partition, options._end_partition - 1)
         extents = self._builder.extents
         if extents and extents[-1].partition == partition:
             return
@@ -176,7 +176,7 @@ class RegionWriter:
         """End the region, unless that was done; abandon it after an exception."""
         if kind is not None:
             if self._writer.own:
-                self.give_up()
+                self._give_up()
         elif self._open:
             self.end()
 

@@ -122,7 +122,7 @@ class SortBuffer:
         data = columns.kinds == KIND_DATA
         pool = np.frombuffer(self._pool, np.uint8)
         return Sampled(
-            pool, columns.streams[data], begins[data], columns.lengths[data], self._framing, self._options.cut_size
+            pool, columns.streams[data], begins[data], columns.lengths[data], self._framing, self._options._cut_size
         )
 
     def _columns(self) -> _Columns:
@@ -181,7 +181,7 @@ class SortBuffer:
                 if kind != KIND_DATA:
                     builder.plain(kind, target[begin:end], 0)
                     continue
-                while end - begin > self._options.cut_size:
+                while end - begin > self._options._cut_size:
                     to = self._block_end(begin, end, ends[firsts[number] : lasts[number]] - base)
                     builder.plain(KIND_DATA, target[begin:to], 0)
                     begin = to
@@ -231,7 +231,7 @@ class SortBuffer:
             end: where the stretch ends.
             ends: where each of the stretch's records ends.
         """
-        most = begin + self._options.cut_size
+        most = begin + self._options._cut_size
         if self._framing == FRAMING_ARROW:
             return end
         if self._framing == FRAMING_OPAQUE:

@@ -53,7 +53,7 @@ class Writer:
         self.options = options
         self._framing = FRAMINGS[options.framing]
         self._buffer = SortBuffer(options)
-        self._streams = Streams(options, options.header.seed)
+        self._streams = Streams(options, options._header._seed)
         self._properties: dict[str, str] = {}
         self._calls = Calls()
         self._files = OutputFiles(base, options)
@@ -66,7 +66,7 @@ class Writer:
             raise
 
     @property
-    def ended(self) -> bool:
+    def _ended(self) -> bool:
         """Whether the writer has finished or was aborted."""
         return bool(self._calls.ended)
 
@@ -113,7 +113,7 @@ class Writer:
         stream = partition - options.first_partition if type(partition) is int else -1
         if not 0 <= stream < options.partition_count:
             first = options.first_partition
-            stream = integer("partition", partition, first, options.end_partition - 1) - first
+            stream = integer("partition", partition, first, options._end_partition - 1) - first
         record, length = self._record(record, kind)
         rows = self._rows(rows)
         buffer = self._buffer
@@ -298,8 +298,8 @@ class Writer:
             self._calls.ended = "aborted"
             self._discard()
 
-    def check_open(self) -> None:
-        """Raise the error of a call after the writer has ended or failed; for the modules of this package."""
+    def _check_open(self) -> None:
+        """Raise the error of a call after the writer has ended or failed; for the arrow writer."""
         self._calls.check()
 
     # The common part of the calls.
@@ -351,8 +351,8 @@ class Writer:
         self._buffer.drain(builder)
         self._buffer.clear()
 
-    def stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> None:
-        """Write a region whose blocks go to the file as they are made; for the modules of this package.
+    def _stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> None:
+        """Write a region whose blocks go to the file as they are made; for the arrow writer.
 
         Args:
             fill: begins extents, in slot order, and adds their blocks; an error of it makes the writer fail.

@@ -104,7 +104,7 @@ class Rows:
     @property
     def rows_per_block(self) -> int:
         """How many rows make a block of about block_size bytes."""
-        return max(1, self._count * self._options.cut_size // max(self.bytes, 1))
+        return max(1, self._count * self._options._cut_size // max(self.bytes, 1))
 
 
 def one_batch(rows: Any) -> Any:  # noqa: ANN401

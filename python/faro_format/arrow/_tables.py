@@ -94,14 +94,13 @@ class ArrowWriter:
         message = self.schema.serialize().to_pybytes()
         options.setdefault("block_size", BLOCK)
         chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
-        self.writer = Writer(name, chosen)
-        """The writer underneath."""
+        self._writer = Writer(name, chosen)
         self._rows = Rows(chosen)
         self._calls = Calls()
 
     def _call(self) -> Calls:
         """Begin a call, in a ``with`` statement: the rows that are kept are part of what WRT-6 guards."""
-        self.writer.check_open()
+        self._writer._check_open()
         return self._calls
 
     def write(self, table: Any, partitions: npt.ArrayLike) -> None:  # noqa: ANN401
@@ -116,10 +115,10 @@ class ArrowWriter:
         Raises:
             FaroError: ``invalid-argument`` if they do not fit; whatever writing a region raises.
         """
-        self.writer.check_open()
+        self._writer._check_open()
         rows = as_table(table, self.schema)
-        options = self.writer.options
-        numbers = integers("partitions", partitions, options.first_partition, options.end_partition - 1)
+        options = self._writer.options
+        numbers = integers("partitions", partitions, options.first_partition, options._end_partition - 1)
         if numbers.size != rows.num_rows:
             raise invalid(f"partitions: {rows.num_rows} of them, one for each row", numbers.size)
         if not numbers.size:
@@ -140,22 +139,22 @@ class ArrowWriter:
         self._share(table, partitions)
 
     def _share(self, table: Any, partitions: Sequence[int] | npt.NDArray[Any] | None) -> None:  # noqa: ANN401
-        self.writer.check_open()
-        options = self.writer.options
+        self._writer._check_open()
+        options = self._writer.options
         rows = as_table(table, self.schema)
         members = None if partitions is None else member_bits(partitions, options)
         check_rows(rows, options.max_plain_size)
         self.flush()
         if not rows.num_rows:
             return
-        per_block = max(1, rows.num_rows * options.cut_size // max(rows.nbytes, 1))
+        per_block = max(1, rows.num_rows * options._cut_size // max(rows.nbytes, 1))
 
         def fill(region: RegionBuilder) -> None:
             region.shared(members)
             self._blocks(region, [one_batch(rows)], per_block)
 
         with self._call():
-            self.writer.stream(fill)
+            self._writer._stream(fill)
 
     def flush(self) -> None:
         """Write the rows that are kept as a region."""
@@ -163,7 +162,7 @@ class ArrowWriter:
             self._flush()
 
     def _flush(self) -> None:
-        rows, options = self._rows, self.writer.options
+        rows, options = self._rows, self._writer.options
         rows.sort()
         slots = rows.present()
         if not slots.size:
@@ -176,28 +175,28 @@ class ArrowWriter:
                 region.own(options.first_partition + index)
                 self._blocks(region, slices, per_block)
 
-        self.writer.stream(fill, wrapped=bool((indices[1:] < indices[:-1]).any()))
+        self._writer._stream(fill, wrapped=bool((indices[1:] < indices[:-1]).any()))
         rows.clear()
 
     def _blocks(self, region: RegionBuilder, slices: list[Any], rows_per_block: int) -> None:
         """Add the rows of the extent that was begun last."""
-        most = self.writer.options.max_plain_size
+        most = self._writer.options.max_plain_size
         for batch in cut(slices, rows_per_block):
             for message, count in messages(batch, most):
                 region.plain(KIND_DATA, np.frombuffer(message, np.uint8), count)
 
     def property(self, key: str, value: str) -> None:
         """Add a property to the footer; each key once."""
-        self.writer.property(key, value)
+        self._writer.property(key, value)
 
     def finish(self) -> None:
         """Write what is kept, footer and tail, and publish the files."""
         self.flush()
-        self.writer.finish()
+        self._writer.finish()
 
     def abort(self) -> None:
         """Give up and leave nothing."""
-        self.writer.abort()
+        self._writer.abort()
         self._rows.clear()
 
     def __enter__(self: Self) -> Self:
@@ -210,7 +209,7 @@ class ArrowWriter:
         """Finish, unless that was done; abort on an exception."""
         if kind is not None:
             self.abort()
-        elif not self.writer.ended:
+        elif not self._writer._ended:
             try:
                 self.finish()
             except BaseException:
@@ -241,7 +240,7 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
         raise
     except Exception as fault:
         offset = HEADER_SIZE + BLOCK_HEADER_SIZE
-        raise reader.index_place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+        raise reader._files.index.place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
 
 
 def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
@@ -267,7 +266,7 @@ def read_partitions(
     Small partitions are read together (PRT-7). The batches of one are taken before the next partition is asked for.
     """
     schema, validate = read_schema(reader), flag("validate", validate)
-    found = by_partition(reader, *reader.check_range(low, high))
+    found = by_partition(reader, *reader._check_range(low, high))
     return ((number, _batches(reader, blocks, schema, validate=validate)) for number, blocks in found)
 
 
@@ -275,7 +274,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
     for block in blocks:
         if block.kind != KIND_DATA:
             continue
-        check_framing(block, FRAMING_ARROW, reader.data_place)
+        check_framing(block, FRAMING_ARROW, reader._files.data.place)
         try:
             message = pa.ipc.read_message(pa.py_buffer(block.payload))
             if _has_compressed_buffers(message.metadata.to_pybytes()):
@@ -287,7 +286,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
             raise
         except Exception as fault:
             offset = block.offset + BLOCK_HEADER_SIZE
-            raise reader.data_place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
+            raise reader._files.data.place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
         yield batch
 
 
