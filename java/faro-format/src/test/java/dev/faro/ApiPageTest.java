@@ -33,8 +33,7 @@ class ApiPageTest {
     private static final Map<String, Set<String>> DETAILS = Map.ofEntries(
             Map.entry("BlockKind", Set.of("FIRST_OF_APPLICATION", "LAST_OF_APPLICATION", "FIRST_SKIPPABLE", "isEvent",
                     "isMetadata", "isPartitionKind")),
-            Map.entry("Codec", Set.of("number")),
-            Map.entry("Decoder", Set.of("NONE", "LZ4", "ZSTD")),
+            Map.entry("Codec", Set.of("number", "of")),
             Map.entry("DictionaryDigest", Set.of("LEAST")),
             Map.entry("Encoder", Set.of("SMALL_BLOCK")),
             Map.entry("FaroException", Set.of("NO_OFFSET", "invalidArgument", "io", "limitExceeded")),

@@ -3,7 +3,7 @@ package dev.faro.writer;
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.index.Members;
 import dev.faro.internal.index.RegionDraft;
@@ -64,7 +64,7 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /** Writes an own block that is already in its stored form, without a dictionary. */
-    public void storedBlock(int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records)
+    public void storedBlock(int partition, int kind, Codec codec, long plainSize, ByteBuffer stored, long records)
             throws FaroException {
         storedBlock(partition, kind, codec, plainSize, stored, records, 0);
     }
@@ -74,7 +74,7 @@ public final class RegionWriter implements AutoCloseable {
      *
      * @param partition the partition, not before the last one in slot order
      * @param kind 0, 1 or 64 to 127 (BLK-2)
-     * @param codec 0 none, 1 LZ4, 2 Zstandard
+     * @param codec how the payload is compressed
      * @param plainSize the size of the plain payload in bytes
      * @param stored the stored payload, from the buffer's position to its limit
      * @param records the number of records in the block, for the statistics; ignored for events
@@ -82,7 +82,7 @@ public final class RegionWriter implements AutoCloseable {
      *     {@link Writer#dictionary}; 0 for none
      */
     public void storedBlock(
-            int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+            int partition, int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         checkStored(kind, codec, plainSize, stored, records, dictionary);
         int slot = checkOwn(partition, stored.remaining());
@@ -93,14 +93,14 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /** Writes a stored block of the current shared extent, without a dictionary. */
-    public void storedBlock(int kind, int codec, long plainSize, ByteBuffer stored, long records)
+    public void storedBlock(int kind, Codec codec, long plainSize, ByteBuffer stored, long records)
             throws FaroException {
         storedSharedBlock(kind, codec, plainSize, stored, records, 0);
     }
 
     /** Writes a stored block of the current shared extent; see {@link #storedBlock} with a dictionary. */
     public void storedSharedBlock(
-            int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+            int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         checkStored(kind, codec, plainSize, stored, records, dictionary);
         checkShared(stored.remaining());
@@ -165,7 +165,7 @@ public final class RegionWriter implements AutoCloseable {
         count(kind, records);
     }
 
-    private void stored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+    private void stored(int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         output.stored(stored, (int) plainSize, kind, codec, dictionary);
         count(kind, records);
@@ -190,16 +190,16 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /** Makes checks 5 to 8 and 10b of BLK-7 (WRT-9). */
-    private void checkStored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
+    private void checkStored(int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
             throws FaroException {
         checkOpen();
         check(kind, plainSize, records);
-        require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec 0, 1 or 2", codec);
-        require(codec == Decoder.NONE || kind == BlockKind.DATA, "codec none", codec);
-        require(dictionary == 0 || codec == Decoder.ZSTD, "no dictionary without Zstandard", dictionary);
+        require(codec != null, "a codec", "null");
+        require(codec == Codec.NONE || kind == BlockKind.DATA, "codec none", codec);
+        require(dictionary == 0 || codec == Codec.ZSTD, "no dictionary without Zstandard", dictionary);
         require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
         int size = stored.remaining();
-        require(codec == Decoder.NONE ? plainSize == size : plainSize > size,
+        require(codec == Codec.NONE ? plainSize == size : plainSize > size,
                 "a plain size that fits the stored size", plainSize);
     }
 

@@ -76,7 +76,7 @@ public final class Writer implements AutoCloseable {
         this.statistics = options.statistics ? new StatisticsDraft(header) : null;
         // The files come after everything that can fail for lack of memory or of a native library; they would not be
         // removed.
-        this.encoder = new Encoder(options.codec.number(), options.level);
+        this.encoder = new Encoder(options.codec, options.level);
         this.files = createFiles(paths, encoder);
         this.output = new RegionBuilder(files.data(), header, encoder);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);

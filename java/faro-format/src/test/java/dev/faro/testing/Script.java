@@ -103,7 +103,7 @@ public final class Script {
             if (payload.length > 0) {
                 region.block(first + partition, 0, ByteBuffer.wrap(payload), 1);
                 region.sharedAll();
-                region.storedBlock(0, 0, payload.length, ByteBuffer.wrap(payload), 1);
+                region.storedBlock(0, Codec.NONE, payload.length, ByteBuffer.wrap(payload), 1);
                 if (keep) {
                     region.end();
                     model.get(partition).add(text(0, record));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
+import dev.faro.codec.Codec;
 import dev.faro.reader.Reader;
 import dev.faro.testing.Outputs;
 import java.nio.ByteBuffer;
@@ -162,11 +163,11 @@ class WriterTest {
             expect(ErrorCode.INVALID_ARGUMENT, () -> region.block(2, 0, ByteBuffer.allocate(0), 1));
             expect(ErrorCode.INVALID_ARGUMENT, () -> region.block(0, ByteBuffer.allocate(1), 1));
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 0, 3, 9, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, 0, null, 9, ByteBuffer.allocate(1), 1));
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 0, 1, 1, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, 0, Codec.LZ4, 1, ByteBuffer.allocate(1), 1));
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 1, 1, 2, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, 1, Codec.LZ4, 2, ByteBuffer.allocate(1), 1));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(1, Outputs.bytes("x")));
             region.shared(0, 3);
             region.block(0, Outputs.bytes("shared"), 1);

@@ -2,6 +2,7 @@ package dev.faro.testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.faro.FaroException;
+import dev.faro.codec.Codec;
 import dev.faro.writer.RegionWriter;
 import dev.faro.writer.Writer;
 import java.nio.ByteBuffer;
@@ -47,7 +48,7 @@ final class RegionScript {
     private static void stored(RegionWriter region, JsonNode block) throws FaroException {
         ByteBuffer payload = ByteBuffer.wrap(Payload.of(block.get("stored")));
         int kind = WriteOperation.kind(block);
-        int codec = Request.saturated(block.get("codec"));
+        Codec codec = Codec.of(Request.saturated(block.get("codec")));
         long plainSize = block.get("plain_size").longValue();
         long records = block.path("records").asLong();
         int dictionary = block.has("dictionary") ? Request.saturated(block.get("dictionary")) : 0;
