@@ -45,6 +45,7 @@ class ApiPageTest {
                     "partitionOf", "sequence", "sharedCount", "sharedEnd", "sharedFirstBlock", "sharedStart",
                     "slotOf", "slots", "start", "storedBytes")),
             Map.entry("SchedulerOptions", Set.of("MIN_SIZE")),
+            Map.entry("StoredBlock", Set.of("codec", "dictionary", "kind", "payload", "plainSize")),
             Map.entry("Sweep.Request", Set.of("bytes", "end", "owner", "start")),
             // For other packages of the library. The types that they return are not exported.
             Map.entry("PartitionReader", Set.of("output")),

@@ -115,12 +115,13 @@ final class RegionBuilder {
         }
     }
 
-    /** Appends a payload that is stored as it is. */
-    void stored(ByteBuffer payload, int plainSize, int kind, Codec codec, int dictionary) throws FaroException {
+    /** Appends a block that is already in its stored form. */
+    void stored(StoredBlock block) throws FaroException {
+        ByteBuffer payload = block.payload();
         int size = payload.remaining();
         int at = file.reserve(blockRoom(size));
         file.buffer().put(at + BlockHeader.SIZE, payload, payload.position(), size);
-        append(at, size, plainSize, kind, codec, dictionary);
+        append(at, size, (int) block.plainSize(), block.kind(), block.codec(), block.dictionary());
     }
 
     private void append(int at, int stored, int plainSize, int kind, Codec codec, int dictionary) {

@@ -63,48 +63,27 @@ public final class RegionWriter implements AutoCloseable {
         writer.guard(() -> plain(kind, payload, records));
     }
 
-    /** Writes an own block that is already in its stored form, without a dictionary. */
-    public void storedBlock(int partition, int kind, Codec codec, long plainSize, ByteBuffer stored, long records)
-            throws FaroException {
-        storedBlock(partition, kind, codec, plainSize, stored, records, 0);
-    }
-
     /**
      * Writes an own block that is already in its stored form; the payload is not decoded.
      *
      * @param partition the partition, not before the last one in slot order
-     * @param kind 0, 1 or 64 to 127 (BLK-2)
-     * @param codec how the payload is compressed
-     * @param plainSize the size of the plain payload in bytes
-     * @param stored the stored payload, from the buffer's position to its limit
+     * @param block the block; its payload is copied, and the position of the buffer stays
      * @param records the number of records in the block, for the statistics; ignored for events
-     * @param dictionary the number of the dictionary in this file that the payload was compressed with, from
-     *     {@link Writer#dictionary}; 0 for none
      */
-    public void storedBlock(
-            int partition, int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records, dictionary);
-        int slot = checkOwn(partition, stored.remaining());
+    public void storedBlock(int partition, StoredBlock block, long records) throws FaroException {
+        checkStored(block, records);
+        int slot = checkOwn(partition, block.payload().remaining());
         writer.guard(() -> {
             own(partition, slot);
-            stored(kind, codec, plainSize, stored, records, dictionary);
+            stored(block, records);
         });
     }
 
-    /** Writes a stored block of the current shared extent, without a dictionary. */
-    public void storedBlock(int kind, Codec codec, long plainSize, ByteBuffer stored, long records)
-            throws FaroException {
-        storedSharedBlock(kind, codec, plainSize, stored, records, 0);
-    }
-
-    /** Writes a stored block of the current shared extent; see {@link #storedBlock} with a dictionary. */
-    public void storedSharedBlock(
-            int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records, dictionary);
-        checkShared(stored.remaining());
-        writer.guard(() -> stored(kind, codec, plainSize, stored, records, dictionary));
+    /** Writes a stored block of the current shared extent; see {@link #storedBlock}. */
+    public void storedSharedBlock(StoredBlock block, long records) throws FaroException {
+        checkStored(block, records);
+        checkShared(block.payload().remaining());
+        writer.guard(() -> stored(block, records));
     }
 
     /** Begins a shared extent for every partition. */
@@ -165,10 +144,9 @@ public final class RegionWriter implements AutoCloseable {
         count(kind, records);
     }
 
-    private void stored(int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        output.stored(stored, (int) plainSize, kind, codec, dictionary);
-        count(kind, records);
+    private void stored(StoredBlock block, long records) throws FaroException {
+        output.stored(block);
+        count(block.kind(), records);
     }
 
     private void count(int kind, long records) {
@@ -190,15 +168,18 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /** Makes checks 5 to 8 and 10b of BLK-7 (WRT-9). */
-    private void checkStored(int kind, Codec codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
+    private void checkStored(StoredBlock block, long records) throws FaroException {
         checkOpen();
+        int kind = block.kind();
+        Codec codec = block.codec();
+        int dictionary = block.dictionary();
+        long plainSize = block.plainSize();
         check(kind, plainSize, records);
         require(codec != null, "a codec", "null");
         require(codec == Codec.NONE || kind == BlockKind.DATA, "codec none", codec);
         require(dictionary == 0 || codec == Codec.ZSTD, "no dictionary without Zstandard", dictionary);
         require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
-        int size = stored.remaining();
+        int size = block.payload().remaining();
         require(codec == Codec.NONE ? plainSize == size : plainSize > size,
                 "a plain size that fits the stored size", plainSize);
     }

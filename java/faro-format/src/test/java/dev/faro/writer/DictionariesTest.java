@@ -230,10 +230,11 @@ final class DictionariesTest {
             try (RegionWriter region = writer.region(); BlockCursor blocks = reader.partition(9)) {
                 assertEquals(ErrorCode.INVALID_ARGUMENT, writing(() -> writer.dictionary(other)));
                 while (blocks.next()) {
-                    ByteBuffer stored = blocks.storedPayload();
-                    region.storedBlock(9, BlockKind.DATA, blocks.codec(), blocks.plainSize(), stored, 1, 2);
-                    assertEquals(ErrorCode.INVALID_ARGUMENT, writing(() ->
-                            region.storedBlock(9, BlockKind.DATA, blocks.codec(), blocks.plainSize(), stored, 1, 3)));
+                    StoredBlock stored = StoredBlock.of(
+                            BlockKind.DATA, blocks.codec(), blocks.plainSize(), blocks.storedPayload());
+                    region.storedBlock(9, stored.withDictionary(2), 1);
+                    assertEquals(ErrorCode.INVALID_ARGUMENT,
+                            writing(() -> region.storedBlock(9, stored.withDictionary(3), 1)));
                     moved.add(copy(blocks.payload()));
                 }
                 region.end();
