@@ -24,7 +24,8 @@ import java.nio.ByteBuffer;
  * }</pre>
  */
 public final class RegionWriter implements AutoCloseable {
-    private final RegionOwner writer;
+    private final Calls calls;
+    private final WriterRegions regions;
     private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
@@ -32,10 +33,11 @@ public final class RegionWriter implements AutoCloseable {
     private boolean shared;
     private boolean closed;
 
-    RegionWriter(RegionOwner writer, RegionBuilder output, int rotation, long maxPlain) {
-        this.writer = writer;
+    RegionWriter(Calls calls, WriterRegions regions, RegionBuilder output, long maxPlain) {
+        this.calls = calls;
+        this.regions = regions;
         this.output = output;
-        this.rotation = rotation;
+        this.rotation = regions.rotation();
         this.maxPlain = maxPlain;
     }
 
@@ -50,7 +52,7 @@ public final class RegionWriter implements AutoCloseable {
     public void block(int partition, int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
         int slot = checkOwn(partition, payload.remaining());
-        writer.guard(() -> {
+        calls.guard(() -> {
             own(partition, slot);
             plain(kind, payload, records);
         });
@@ -60,7 +62,7 @@ public final class RegionWriter implements AutoCloseable {
     public void block(int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
         checkShared(payload.remaining());
-        writer.guard(() -> plain(kind, payload, records));
+        calls.guard(() -> plain(kind, payload, records));
     }
 
     /**
@@ -73,7 +75,7 @@ public final class RegionWriter implements AutoCloseable {
     public void storedBlock(int partition, StoredBlock block, long records) throws FaroException {
         checkStored(block, records);
         int slot = checkOwn(partition, block.payload().remaining());
-        writer.guard(() -> {
+        calls.guard(() -> {
             own(partition, slot);
             stored(block, records);
         });
@@ -83,7 +85,7 @@ public final class RegionWriter implements AutoCloseable {
     public void storedSharedBlock(StoredBlock block, long records) throws FaroException {
         checkStored(block, records);
         checkShared(block.payload().remaining());
-        writer.guard(() -> stored(block, records));
+        calls.guard(() -> stored(block, records));
     }
 
     /** Begins a shared extent for every partition. */
@@ -95,7 +97,7 @@ public final class RegionWriter implements AutoCloseable {
     /** Begins a shared extent for a set of partitions, in any order, with or without repetitions. */
     public void shared(int... partitions) throws FaroException {
         checkOpen();
-        begin(Members.of(writer.header(), partitions));
+        begin(Members.of(regions.header(), partitions));
     }
 
     private void begin(Members members) {
@@ -108,9 +110,9 @@ public final class RegionWriter implements AutoCloseable {
         checkOpen();
         closed = true;
         try {
-            writer.guard(writer::commit);
+            calls.guard(regions::commit);
         } finally {
-            writer.closed();
+            closed();
         }
     }
 
@@ -120,12 +122,20 @@ public final class RegionWriter implements AutoCloseable {
         if (!closed) {
             closed = true;
             try {
-                if (writer.isUsable()) {
-                    writer.guard(writer::giveUp);
+                if (calls.isUsable()) {
+                    calls.guard(regions::giveUp);
                 }
             } finally {
-                writer.closed();
+                closed();
             }
+        }
+    }
+
+    /** Lets the writer accept other calls again. */
+    private void closed() {
+        calls.regionEnded();
+        if (!calls.hasEnded()) {
+            regions.holdBack(false);
         }
     }
 
@@ -156,7 +166,7 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void checkOpen() throws FaroException {
-        writer.checkUsable();
+        calls.checkUsable();
         if (closed) {
             throw FaroException.invalidArgument("an open region", "a region that was ended or given up");
         }
@@ -178,7 +188,7 @@ public final class RegionWriter implements AutoCloseable {
         require(codec != null, "a codec", "null");
         require(codec == Codec.NONE || kind == BlockKind.DATA, "codec none", codec);
         require(dictionary == 0 || codec == Codec.ZSTD, "no dictionary without Zstandard", dictionary);
-        require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
+        require(dictionary >= 0 && dictionary <= regions.dictionaryCount(), "a dictionary of the file", dictionary);
         int size = block.payload().remaining();
         require(codec == Codec.NONE ? plainSize == size : plainSize > size,
                 "a plain size that fits the stored size", plainSize);
@@ -193,7 +203,7 @@ public final class RegionWriter implements AutoCloseable {
 
     /** Checks a partition, and returns its slot. */
     private int checkOwn(int partition, int size) throws FaroException {
-        FileHeader header = writer.header();
+        FileHeader header = regions.header();
         require(header.has(partition), "a partition of the file", partition);
         require(!shared, "no own block after a shared extent", partition);
         int relative = partition - header.firstPartition();
