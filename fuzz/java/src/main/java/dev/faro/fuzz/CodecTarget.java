@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.Limits;
+import dev.faro.codec.Codec;
 import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.Encoder;
@@ -26,10 +27,10 @@ final class CodecTarget implements Target {
     private static final Limits LIMITS = Limits.DEFAULT.withMaxBlockSize(1 << 26).withMaxPlainSize(1 << 26)
             .withMaxMessageSize(1 << 26).withMaxWindowSize(1 << 20);
 
-    private final int codec;
+    private final Codec codec;
     private final Decoder decoder = new Decoder();
 
-    CodecTarget(int codec) {
+    CodecTarget(Codec codec) {
         this.codec = codec;
     }
 
@@ -53,7 +54,7 @@ final class CodecTarget implements Target {
     private byte[] file(byte[] stored, int plainSize) {
         long end = AT + BlockHeader.SIZE + Seal.pad8(stored.length);
         ByteBuffer file = ByteBuffer.allocate((int) end).order(ByteOrder.LITTLE_ENDIAN);
-        file.putInt(AT, stored.length).putInt(AT + 4, plainSize).put(AT + 17, (byte) codec);
+        file.putInt(AT, stored.length).putInt(AT + 4, plainSize).put(AT + 17, (byte) codec.number());
         file.put(AT + BlockHeader.SIZE, stored);
         file.putInt(AT + 20, Seal.block(file.array(), AT, stored.length));
         return file.array();
@@ -68,7 +69,7 @@ final class CodecTarget implements Target {
 
     private void judge(FaroException e, boolean shrinks) {
         long blockOffset = e.offset() - AT;
-        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Decoder.ZSTD
+        boolean beyond = e.code() == ErrorCode.LIMIT_EXCEEDED && codec == Codec.ZSTD
                 && blockOffset == BlockHeader.SIZE;
         boolean malformed = e.code() == ErrorCode.MALFORMED_BLOCK && blockOffset == (shrinks ? BlockHeader.SIZE : 4);
         Broken.unless(beyond || malformed, "the error is one of a payload: " + e);

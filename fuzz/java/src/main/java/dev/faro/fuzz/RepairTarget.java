@@ -10,6 +10,7 @@ import dev.faro.reader.ReaderOptions;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
+import dev.faro.repair.RepairOptions;
 import dev.faro.repair.RepairReport;
 import java.io.IOException;
 import java.util.Arrays;
@@ -82,14 +83,14 @@ final class RepairTarget implements Target {
             return Rebuild.rebuild(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX),
                     RebuildOptions.DEFAULT.withSharedToAll(all).withLimits(limits).withDryRun(dry));
         }
-        return toLastCommit(input, folder, limits, dry);
+        return toLastCommit(input, folder, RepairOptions.DEFAULT.withLimits(limits).withDryRun(dry));
     }
 
-    private static RepairReport toLastCommit(FilesInput input, Folder folder, Limits limits, boolean dry)
+    private static RepairReport toLastCommit(FilesInput input, Folder folder, RepairOptions options)
             throws FaroException {
         return input.pair()
-                ? Repair.repairPair(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), limits, dry)
-                : Repair.repairSingle(folder.path(FilesInput.SINGLE), limits, dry);
+                ? Repair.repairPair(folder.path(FilesInput.DATA), folder.path(FilesInput.INDEX), options)
+                : Repair.repairSingle(folder.path(FilesInput.SINGLE), options);
     }
 
     private static void unchanged(FilesInput input, Folder folder, String property) throws IOException {
@@ -114,7 +115,7 @@ final class RepairTarget implements Target {
         }
         byte[] first = folder.read(input.firstName());
         byte[] second = folder.read(input.secondName());
-        RepairReport again = toLastCommit(input, folder, limits, false);
+        RepairReport again = toLastCommit(input, folder, RepairOptions.DEFAULT.withLimits(limits));
         Broken.unless(again.action() == RepairReport.Action.NOTHING, "a second repair has nothing to do");
         Broken.unless(Arrays.equals(first, folder.read(input.firstName()))
                 && Arrays.equals(second, folder.read(input.secondName())), "a second repair changes nothing");

@@ -97,7 +97,7 @@ final class ScriptTarget implements Target {
         return new WriterOptions(program.partitionCount)
                 .layout(program.single ? Layout.SINGLE : Layout.PAIRED)
                 .framing(program.records ? Framing.RECORDS : Framing.OPAQUE)
-                .codec(Codec.values()[program.codec])
+                .codec(Codec.of(program.codec))
                 .ordered(program.ordered)
                 .statistics(program.statistics)
                 .follow(program.follow)

@@ -1,6 +1,6 @@
 package dev.faro.fuzz;
 
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
@@ -8,8 +8,8 @@ import java.util.TreeMap;
 /** The targets by name. */
 final class Targets {
     private static final Map<String, Target> ALL = new TreeMap<>(Map.of(
-            "codec_lz4", new CodecTarget(Decoder.LZ4),
-            "codec_zstd", new CodecTarget(Decoder.ZSTD),
+            "codec_lz4", new CodecTarget(Codec.LZ4),
+            "codec_zstd", new CodecTarget(Codec.ZSTD),
             "follow", new FollowTarget(),
             "header_block", new HeaderBlockTarget(),
             "message", new MessageTarget(),

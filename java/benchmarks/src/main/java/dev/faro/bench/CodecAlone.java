@@ -38,7 +38,7 @@ public final class CodecAlone implements WriteSubject {
         }
         faro.clear();
         Files.delete(own);
-        encoder = new Encoder(writeCase.codec().number(), 1);
+        encoder = new Encoder(writeCase.codec(), 1);
         int largest = blocks.stream().mapToInt(ByteBuffer::capacity).max().orElse(0);
         target = ByteBuffer.allocateDirect((int) encoder.bound(largest));
     }

@@ -1,6 +1,7 @@
 package dev.faro.flink;
 
 import dev.faro.Limits;
+import dev.faro.codec.Codec;
 import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
 import dev.faro.reader.BlockCursor;
@@ -19,7 +20,7 @@ final class Decoders {
      * @throws IOException a {@link dev.faro.FaroException} that says what is wrong with the block
      */
     void decode(BlockCursor block, ByteBuffer target) throws IOException {
-        if (block.codec() == Decoder.NONE) {
+        if (block.codec() == Codec.NONE) {
             target.put(block.storedPayload());
             return;
         }
@@ -34,12 +35,12 @@ final class Decoders {
     /**
      * Decompresses a payload.
      *
-     * @param codec 1 LZ4, 2 Zstandard without its magic number
+     * @param codec LZ4, or Zstandard without its magic number
      * @param stored a direct little-endian buffer, read from 0 to its limit
      * @param plainSize the size of the result in bytes
      * @param target receives the result
      */
-    void decode(int codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws DecodeException {
+    void decode(Codec codec, ByteBuffer stored, int plainSize, ByteBuffer target) throws DecodeException {
         Decoder decoder = free.poll();
         if (decoder == null) {
             decoder = new Decoder();

@@ -190,7 +190,7 @@ class FaroShuffleEnvironment implements ShuffleEnvironment<ResultPartition, Sing
         List<SingleInputGate> gates = delegate.createInputGates(owner, provider, descriptors);
         for (SingleInputGate gate : gates) {
             if (consumersDecompress && isOurs(gate.getConsumedPartitionType())) {
-                GateDecompressor.install(gate, decoders, codec.number());
+                GateDecompressor.install(gate, decoders, codec);
             }
         }
         return gates;

@@ -1,6 +1,6 @@
 package dev.faro.flink;
 
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.reader.BlockCursor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,7 +18,7 @@ final class FlinkCompression {
 
     /** Whether Flink can decompress a block, and its frame is smaller than the plain bytes, which fit into a buffer. */
     static boolean canFrame(BlockCursor block) {
-        return block.codec() != Decoder.NONE && block.dictionary() == 0
+        return block.codec() != Codec.NONE && block.dictionary() == 0
                 && framedSize(block) < block.plainSize();
     }
 
@@ -28,14 +28,14 @@ final class FlinkCompression {
     }
 
     private static int codecSize(BlockCursor block) {
-        int magic = block.codec() == Decoder.ZSTD ? Integer.BYTES : 0;
+        int magic = block.codec() == Codec.ZSTD ? Integer.BYTES : 0;
         return magic + block.storedPayload().remaining();
     }
 
     /** Writes a block in Flink's frame. */
     static void frame(BlockCursor block, ByteBuffer target) {
         target.order(ByteOrder.LITTLE_ENDIAN).putInt(codecSize(block)).putInt(block.plainSize());
-        if (block.codec() == Decoder.ZSTD) {
+        if (block.codec() == Codec.ZSTD) {
             target.putInt(ZSTD_MAGIC);
         }
         target.put(block.storedPayload());
@@ -54,7 +54,7 @@ final class FlinkCompression {
      * Parses the frame at an index of a buffer. Returns null if there is no complete frame of the codec, or the buffer
      * is not direct.
      */
-    static Frame unframe(ByteBuffer source, int begin, int codec) {
+    static Frame unframe(ByteBuffer source, int begin, Codec codec) {
         int left = source.limit() - begin - SIZES;
         if (!source.isDirect() || left < 0) {
             return null;
@@ -62,7 +62,7 @@ final class FlinkCompression {
         ByteBuffer bytes = source.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         int size = bytes.getInt(begin);
         int plainSize = bytes.getInt(begin + Integer.BYTES);
-        int magic = codec == Decoder.ZSTD ? Integer.BYTES : 0;
+        int magic = codec == Codec.ZSTD ? Integer.BYTES : 0;
         if (size <= magic || size > left || plainSize < 0
                 || magic > 0 && bytes.getInt(begin + SIZES) != ZSTD_MAGIC) {
             return null;

@@ -1,5 +1,6 @@
 package dev.faro.flink;
 
+import dev.faro.codec.Codec;
 import dev.faro.codec.DecodeException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -23,16 +24,16 @@ final class GateDecompressor implements BlockDecompressor {
             field(BufferDecompressor.class, "blockDecompressor", BlockDecompressor.class);
 
     private final Decoders decoders;
-    private final int codec;
+    private final Codec codec;
     private final BlockDecompressor flinkDecompressor;
 
     /**
      * Makes a decompressor that shares its decoders with others.
      *
-     * @param codec 1 LZ4, 2 Zstandard
+     * @param codec LZ4 or Zstandard
      * @param flinkDecompressor Flink's decompressor
      */
-    GateDecompressor(Decoders decoders, int codec, BlockDecompressor flinkDecompressor) {
+    GateDecompressor(Decoders decoders, Codec codec, BlockDecompressor flinkDecompressor) {
         this.decoders = decoders;
         this.codec = codec;
         this.flinkDecompressor = flinkDecompressor;
@@ -57,7 +58,7 @@ final class GateDecompressor implements BlockDecompressor {
      * Gives a gate such a decompressor. A gate that has none stays as it is, and so does one of a Flink with other
      * fields.
      */
-    static void install(SingleInputGate gate, Decoders decoders, int codec) {
+    static void install(SingleInputGate gate, Decoders decoders, Codec codec) {
         BlockDecompressor flinkDecompressor = of(gate);
         if (flinkDecompressor != null) {
             try {

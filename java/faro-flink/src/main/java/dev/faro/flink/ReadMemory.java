@@ -22,8 +22,6 @@ final class ReadMemory implements BufferRecycler {
     /** The maximum size of a read in bytes. It leaves most of the budget free if early consumers take nothing. */
     private static final int MAX_READ = 512 << 10;
     /** The budget, the same amount that is kept for the next reads, and the memory of reads for several consumers. */
-    /** The minimum budget of a scheduler in bytes. */
-    private static final int MIN_BUDGET = 4 << 10;
     private static final int PARTS = 3;
 
     private final long bytes;
@@ -41,7 +39,7 @@ final class ReadMemory implements BufferRecycler {
 
     /** The options of the scheduler for all outputs, which uses the direct memory. */
     SchedulerOptions scheduling() {
-        long budget = Math.max(MIN_BUDGET, bytes / PARTS);
+        long budget = Math.max(SchedulerOptions.MIN_SIZE, bytes / PARTS);
         return SchedulerOptions.DEFAULT.withGapBytes(GAP).withReadBytes((int) Math.min(MAX_READ, budget))
                 .withBudgetBytes(budget);
     }

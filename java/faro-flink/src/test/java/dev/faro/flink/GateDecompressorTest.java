@@ -46,8 +46,8 @@ class GateDecompressorTest {
         }
     }
 
-    private static int codec(CompressionCodec codec) {
-        return (codec == CompressionCodec.LZ4 ? Codec.LZ4 : Codec.ZSTD).number();
+    private static Codec codec(CompressionCodec codec) {
+        return codec == CompressionCodec.LZ4 ? Codec.LZ4 : Codec.ZSTD;
     }
 
     /** The output of Faro's encoder in the frame of Flink's compressors, after some other bytes. */

@@ -14,13 +14,6 @@ import net.jpountz.lz4.LZ4SafeDecompressor;
  * threads at once.
  */
 public final class Decoder {
-    /** The payload as it is. */
-    public static final int NONE = 0;
-    /** One LZ4 block. */
-    public static final int LZ4 = 1;
-    /** One Zstandard frame without its magic number. */
-    public static final int ZSTD = 2;
-
     private static final Cleaner CLEANER = Cleaner.create();
     /** The largest exponent of a window that libzstd accepts. */
     private static final int MAX_WINDOW_LOG = 31;
@@ -37,7 +30,7 @@ public final class Decoder {
     /**
      * Decompresses a payload. All of it must be used, and the result must have exactly {@code plainSize} bytes (COD-1).
      *
-     * @param codec {@link #NONE}, {@link #LZ4} or {@link #ZSTD}
+     * @param codec {@link Codec#LZ4} or {@link Codec#ZSTD}; with {@link Codec#NONE} nothing is to be decompressed
      * @param stored a direct little-endian buffer, read from 0 to its limit
      * @param plainSize the size of the result in bytes
      * @param maxWindow the maximum window of a Zstandard frame in bytes
@@ -45,16 +38,16 @@ public final class Decoder {
      * @return a little-endian buffer in this decoder's memory, which is valid until the next call
      * @throws DecodeException if the payload is not valid, or needs a window that is larger than {@code maxWindow}
      */
-    public ByteBuffer decode(int codec, ByteBuffer stored, int plainSize, long maxWindow, DictionaryDigest digest)
+    public ByteBuffer decode(Codec codec, ByteBuffer stored, int plainSize, long maxWindow, DictionaryDigest digest)
             throws DecodeException {
-        if (codec == ZSTD) {
+        if (codec == Codec.ZSTD) {
             ZstdFrame.check(stored, plainSize, maxWindow);
         }
         if (result.capacity() < plainSize) {
             result = ByteBuffer.allocateDirect(plainSize).order(ByteOrder.LITTLE_ENDIAN);
         }
         ByteBuffer target = result.slice(0, plainSize).order(ByteOrder.LITTLE_ENDIAN);
-        if (codec == LZ4) {
+        if (codec == Codec.LZ4) {
             decodeLz4(stored, target);
         } else {
             decodeZstd(stored.duplicate(), target, maxWindow, digest);

@@ -15,7 +15,7 @@ public final class Encoder implements Closeable {
      */
     public static final int SMALL_BLOCK = 16 << 10;
 
-    private final int codec;
+    private final Codec codec;
     private final int level;
     private final LZ4Compressor lz4;
     private final ZstdCompressCtx zstd;
@@ -26,14 +26,14 @@ public final class Encoder implements Closeable {
     /**
      * Makes an encoder.
      *
-     * @param codec {@link Decoder#NONE}, {@link Decoder#LZ4} or {@link Decoder#ZSTD}
+     * @param codec the codec; with {@link Codec#NONE} the encoder compresses nothing
      * @param level the level of Zstandard, 1 to 19; windows have at most 8 MiB (COD-5)
      */
-    public Encoder(int codec, int level) {
+    public Encoder(Codec codec, int level) {
         this.codec = codec;
         this.level = level;
-        this.lz4 = codec == Decoder.LZ4 ? LZ4Factory.nativeInstance().fastCompressor() : null;
-        this.zstd = codec == Decoder.ZSTD ? context(level) : null;
+        this.lz4 = codec == Codec.LZ4 ? LZ4Factory.nativeInstance().fastCompressor() : null;
+        this.zstd = codec == Codec.ZSTD ? context(level) : null;
     }
 
     private static ZstdCompressCtx context(int level) {
@@ -73,14 +73,14 @@ public final class Encoder implements Closeable {
         return plainSize < SMALL_BLOCK ? dictionary : 0;
     }
 
-    /** The number of the codec. */
-    public int codec() {
+    /** The codec. */
+    public Codec codec() {
         return codec;
     }
 
     /** The maximum size of the result for {@code plainSize} bytes; may be more than a buffer holds. */
     public long bound(int plainSize) {
-        return codec == Decoder.LZ4 ? (long) plainSize + plainSize / 255 + 16 : Zstd.compressBound(plainSize);
+        return codec == Codec.LZ4 ? (long) plainSize + plainSize / 255 + 16 : Zstd.compressBound(plainSize);
     }
 
     /**
@@ -91,7 +91,7 @@ public final class Encoder implements Closeable {
      */
     public int encode(ByteBuffer plain, int plainSize, ByteBuffer target, int at) {
         int room = (int) bound(plainSize);
-        if (codec == Decoder.LZ4) {
+        if (codec == Codec.LZ4) {
             return lz4.compress(plain, 0, plainSize, target, at, room);
         }
         ZstdCompressCtx context = dictionaryFor(plainSize) == 0 ? zstd : trained;

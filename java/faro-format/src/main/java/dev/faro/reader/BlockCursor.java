@@ -3,6 +3,7 @@ package dev.faro.reader;
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
+import dev.faro.codec.Codec;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.block.Context;
 import dev.faro.internal.reader.ExtentReaders;
@@ -159,8 +160,8 @@ public final class BlockCursor implements Closeable {
         return block().kind();
     }
 
-    /** The number of the block's codec, see {@link dev.faro.codec.Codec}. */
-    public int codec() {
+    /** How the block's payload is compressed. */
+    public Codec codec() {
         return block().codec();
     }
 

@@ -104,12 +104,13 @@ public final class Recover {
     }
 
     private RepairReport repair() throws FaroException {
+        RepairOptions repair = RepairOptions.DEFAULT.withLimits(options.limits()).withDryRun(options.dryRun());
         if (group.isSingle()) {
-            return Repair.repairSingle(group.path(FileRole.SINGLE), options.limits(), options.dryRun());
+            return Repair.repairSingle(group.path(FileRole.SINGLE), repair);
         }
         Path data = group.path(FileRole.DATA);
         if (group.header(FileRole.INDEX) != null) {
-            return Repair.repairPair(data, group.path(FileRole.INDEX), options.limits(), options.dryRun());
+            return Repair.repairPair(data, group.path(FileRole.INDEX), repair);
         }
         // The temporary name is that of any rebuild, so that a rebuild that dies here can be repeated.
         return Rebuild.rebuild(data, group.temporaryPath(FileRole.INDEX),

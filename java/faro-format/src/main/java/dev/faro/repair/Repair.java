@@ -3,7 +3,6 @@ package dev.faro.repair;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
-import dev.faro.Limits;
 import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.follow.Walk;
@@ -27,46 +26,43 @@ public final class Repair {
     /**
      * Repairs an output in place, by NAME (PUB-1).
      *
-     * @param dryRun whether to change nothing, and report what would be done
      * @throws FaroException a fault other than an unfinished end, or {@code invalid-argument} if both layouts exist;
      *     nothing was changed then
      */
-    public static RepairReport repair(Path name, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport repair(Path name, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.open(name)) {
-            return repair(files, limits, dryRun);
+            return repair(files, options);
         }
     }
 
     /**
      * Repairs a pair in place.
      *
-     * @param dryRun whether to change nothing, and report what would be done
      * @throws FaroException a fault other than an unfinished end; nothing was changed then
      */
-    public static RepairReport repairPair(Path data, Path index, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport repairPair(Path data, Path index, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.openPair(data, index)) {
-            return repair(files, limits, dryRun);
+            return repair(files, options);
         }
     }
 
     /**
      * Repairs a single file in place.
      *
-     * @param dryRun whether to change nothing, and report what would be done
      * @throws FaroException a fault other than an unfinished end; nothing was changed then
      */
-    public static RepairReport repairSingle(Path file, Limits limits, boolean dryRun) throws FaroException {
+    public static RepairReport repairSingle(Path file, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.openSingle(file)) {
-            return repair(files, limits, dryRun);
+            return repair(files, options);
         }
     }
 
-    private static RepairReport repair(FileSet files, Limits limits, boolean dryRun) throws FaroException {
+    private static RepairReport repair(FileSet files, RepairOptions options) throws FaroException {
         HeaderBytes.checkRewritable(files.header(), files.index());
         long dataSize = files.isSingle() ? 0 : files.data().size();
         long indexSize = files.index().size();
         try {
-            Directory directory = Opening.of(files, limits).footer().directory();
+            Directory directory = Opening.of(files, options.limits()).footer().directory();
             return new RepairReport(Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, List.of());
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
@@ -74,7 +70,7 @@ public final class Repair {
             }
             // Whatever the fault is, the walk decides: a broken tail is repaired, and any other fault is found again.
         }
-        Walk walk = new Walk(files, limits, true);
+        Walk walk = new Walk(files, options.limits(), true);
         walk.open();
         walk.advance();
         long dataEnd = files.isSingle() ? 0 : walk.dataEnd();
@@ -82,7 +78,7 @@ public final class Repair {
         if (hasTail(files, walk, indexSize)) {
             indexEnd = indexSize;
         }
-        if (!dryRun) {
+        if (!options.dryRun()) {
             mend(files, walk, dataEnd, indexEnd);
         }
         return new RepairReport(Action.LAST_COMMIT, walk.directory().size(), -1, dataEnd, dataSize - dataEnd, indexEnd,

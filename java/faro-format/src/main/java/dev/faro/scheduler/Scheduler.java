@@ -37,7 +37,7 @@ public final class Scheduler implements Closeable {
     private final Buffers buffers;
     private final Executor executor;
     private final Runnable task = this::runSteps;
-    private final Reading reading;
+    private final FileReads reads;
     /** Its monitor also guards the state of consumers and files. */
     private final Ledger ledger;
     private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
@@ -80,7 +80,7 @@ public final class Scheduler implements Closeable {
         this.options = options.checked();
         this.executor = executor;
         this.buffers = buffers;
-        this.reading = new Reading(options, buffers);
+        this.reads = new FileReads(options, buffers);
         this.ledger = new Ledger(options);
     }
 
@@ -151,7 +151,7 @@ public final class Scheduler implements Closeable {
             }
             ledger.forgetReady();
         }
-        Step.tell(all, failures);
+        FileStep.tell(all, failures);
         failures.suppressIn(refusal);
     }
 
@@ -199,7 +199,7 @@ public final class Scheduler implements Closeable {
             }
             file.hasNewWork = false;
         }
-        Step step;
+        FileStep step;
         try {
             step = serve(file);
         } catch (FaroException interrupt) {
@@ -215,8 +215,8 @@ public final class Scheduler implements Closeable {
         return true;
     }
 
-    private Step serve(FileSweep<Account> file) throws FaroException {
-        Step step = new Step(ledger, reading, buffers, file);
+    private FileStep serve(FileSweep<Account> file) throws FaroException {
+        FileStep step = new FileStep(ledger, reads, buffers, file);
         boolean more = true;
         try {
             more = step.run();
@@ -340,7 +340,7 @@ public final class Scheduler implements Closeable {
     /** The counts so far. */
     public SchedulerFigures figures() {
         synchronized (ledger) {
-            return reading.figures(ledger.mostHeld);
+            return reads.figures(ledger.mostHeld);
         }
     }
 
@@ -349,7 +349,7 @@ public final class Scheduler implements Closeable {
         synchronized (ledger) {
             all = new ArrayList<>(accounts);
         }
-        Step.tell(all, failures);
+        FileStep.tell(all, failures);
     }
 
     /**

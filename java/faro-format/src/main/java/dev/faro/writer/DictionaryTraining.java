@@ -4,7 +4,7 @@ import com.github.luben.zstd.ZstdDictTrainer;
 import com.github.luben.zstd.ZstdException;
 import dev.faro.FaroException;
 import dev.faro.Framing;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.sortbuffer.SortBuffer;
@@ -115,7 +115,7 @@ final class DictionaryTraining {
 
     private long size(List<byte[]> blocks, Trained trained) {
         long size = 0;
-        try (Encoder encoder = new Encoder(Decoder.ZSTD, level)) {
+        try (Encoder encoder = new Encoder(Codec.ZSTD, level)) {
             if (trained != null) {
                 encoder.use(trained.dictionary, 1, trained.minMatch);
             }

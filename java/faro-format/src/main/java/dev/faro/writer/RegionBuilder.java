@@ -3,7 +3,7 @@ package dev.faro.writer;
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockSeal;
@@ -76,7 +76,7 @@ final class RegionBuilder {
      * @return the index in {@link #target} where the payload begins
      */
     int begin(int maxPlain, int kind) throws FaroException {
-        compress = kind == BlockKind.DATA && encoder.codec() != Decoder.NONE;
+        compress = kind == BlockKind.DATA && encoder.codec() != Codec.NONE;
         if (!compress) {
             return file.reserve(blockRoom(maxPlain)) + BlockHeader.SIZE;
         }
@@ -102,7 +102,7 @@ final class RegionBuilder {
     /** Ends the block with a plain payload at the index that {@link #begin} returned. */
     void end(int plainSize, int kind) throws FaroException {
         if (!compress) {
-            append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Decoder.NONE, 0);
+            append(file.reserve(blockRoom(plainSize)), plainSize, plainSize, kind, Codec.NONE, 0);
             return;
         }
         int at = file.reserve(blockRoom(Math.max(plainSize, encoder.bound(plainSize))));
@@ -111,19 +111,20 @@ final class RegionBuilder {
             append(at, stored, plainSize, kind, encoder.codec(), encoder.dictionaryFor(plainSize));
         } else {
             file.buffer().put(at + BlockHeader.SIZE, plain, 0, plainSize);
-            append(at, plainSize, plainSize, kind, Decoder.NONE, 0);
+            append(at, plainSize, plainSize, kind, Codec.NONE, 0);
         }
     }
 
-    /** Appends a payload that is stored as it is. */
-    void stored(ByteBuffer payload, int plainSize, int kind, int codec, int dictionary) throws FaroException {
+    /** Appends a block that is already in its stored form. */
+    void stored(StoredBlock block) throws FaroException {
+        ByteBuffer payload = block.payload();
         int size = payload.remaining();
         int at = file.reserve(blockRoom(size));
         file.buffer().put(at + BlockHeader.SIZE, payload, payload.position(), size);
-        append(at, size, plainSize, kind, codec, dictionary);
+        append(at, size, (int) block.plainSize(), block.kind(), block.codec(), block.dictionary());
     }
 
-    private void append(int at, int stored, int plainSize, int kind, int codec, int dictionary) {
+    private void append(int at, int stored, int plainSize, int kind, Codec codec, int dictionary) {
         int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec, dictionary);
         file.advance(size);
         draft.addBlock(size, kind == BlockKind.DATA ? plainSize : 0, sequence++);

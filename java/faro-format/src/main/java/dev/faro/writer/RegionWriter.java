@@ -3,7 +3,7 @@ package dev.faro.writer;
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.index.Members;
 import dev.faro.internal.index.RegionDraft;
@@ -24,7 +24,8 @@ import java.nio.ByteBuffer;
  * }</pre>
  */
 public final class RegionWriter implements AutoCloseable {
-    private final RegionOwner writer;
+    private final Calls calls;
+    private final WriterRegions regions;
     private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
@@ -32,10 +33,11 @@ public final class RegionWriter implements AutoCloseable {
     private boolean shared;
     private boolean closed;
 
-    RegionWriter(RegionOwner writer, RegionBuilder output, int rotation, long maxPlain) {
-        this.writer = writer;
+    RegionWriter(Calls calls, WriterRegions regions, RegionBuilder output, long maxPlain) {
+        this.calls = calls;
+        this.regions = regions;
         this.output = output;
-        this.rotation = rotation;
+        this.rotation = regions.rotation();
         this.maxPlain = maxPlain;
     }
 
@@ -50,7 +52,7 @@ public final class RegionWriter implements AutoCloseable {
     public void block(int partition, int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
         int slot = checkOwn(partition, payload.remaining());
-        writer.guard(() -> {
+        calls.guard(() -> {
             own(partition, slot);
             plain(kind, payload, records);
         });
@@ -60,51 +62,30 @@ public final class RegionWriter implements AutoCloseable {
     public void block(int kind, ByteBuffer payload, long records) throws FaroException {
         checkPlain(kind, payload, records);
         checkShared(payload.remaining());
-        writer.guard(() -> plain(kind, payload, records));
-    }
-
-    /** Writes an own block that is already in its stored form, without a dictionary. */
-    public void storedBlock(int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records)
-            throws FaroException {
-        storedBlock(partition, kind, codec, plainSize, stored, records, 0);
+        calls.guard(() -> plain(kind, payload, records));
     }
 
     /**
      * Writes an own block that is already in its stored form; the payload is not decoded.
      *
      * @param partition the partition, not before the last one in slot order
-     * @param kind 0, 1 or 64 to 127 (BLK-2)
-     * @param codec 0 none, 1 LZ4, 2 Zstandard
-     * @param plainSize the size of the plain payload in bytes
-     * @param stored the stored payload, from the buffer's position to its limit
+     * @param block the block; its payload is copied, and the position of the buffer stays
      * @param records the number of records in the block, for the statistics; ignored for events
-     * @param dictionary the number of the dictionary in this file that the payload was compressed with, from
-     *     {@link Writer#dictionary}; 0 for none
      */
-    public void storedBlock(
-            int partition, int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records, dictionary);
-        int slot = checkOwn(partition, stored.remaining());
-        writer.guard(() -> {
+    public void storedBlock(int partition, StoredBlock block, long records) throws FaroException {
+        checkStored(block, records);
+        int slot = checkOwn(partition, block.payload().remaining());
+        calls.guard(() -> {
             own(partition, slot);
-            stored(kind, codec, plainSize, stored, records, dictionary);
+            stored(block, records);
         });
     }
 
-    /** Writes a stored block of the current shared extent, without a dictionary. */
-    public void storedBlock(int kind, int codec, long plainSize, ByteBuffer stored, long records)
-            throws FaroException {
-        storedSharedBlock(kind, codec, plainSize, stored, records, 0);
-    }
-
-    /** Writes a stored block of the current shared extent; see {@link #storedBlock} with a dictionary. */
-    public void storedSharedBlock(
-            int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        checkStored(kind, codec, plainSize, stored, records, dictionary);
-        checkShared(stored.remaining());
-        writer.guard(() -> stored(kind, codec, plainSize, stored, records, dictionary));
+    /** Writes a stored block of the current shared extent; see {@link #storedBlock}. */
+    public void storedSharedBlock(StoredBlock block, long records) throws FaroException {
+        checkStored(block, records);
+        checkShared(block.payload().remaining());
+        calls.guard(() -> stored(block, records));
     }
 
     /** Begins a shared extent for every partition. */
@@ -116,7 +97,7 @@ public final class RegionWriter implements AutoCloseable {
     /** Begins a shared extent for a set of partitions, in any order, with or without repetitions. */
     public void shared(int... partitions) throws FaroException {
         checkOpen();
-        begin(Members.of(writer.header(), partitions));
+        begin(Members.of(regions.header(), partitions));
     }
 
     private void begin(Members members) {
@@ -129,9 +110,9 @@ public final class RegionWriter implements AutoCloseable {
         checkOpen();
         closed = true;
         try {
-            writer.guard(writer::commit);
+            calls.guard(regions::commit);
         } finally {
-            writer.closed();
+            closed();
         }
     }
 
@@ -141,12 +122,20 @@ public final class RegionWriter implements AutoCloseable {
         if (!closed) {
             closed = true;
             try {
-                if (writer.isUsable()) {
-                    writer.guard(writer::giveUp);
+                if (calls.isUsable()) {
+                    calls.guard(regions::giveUp);
                 }
             } finally {
-                writer.closed();
+                closed();
             }
+        }
+    }
+
+    /** Lets the writer accept other calls again. */
+    private void closed() {
+        calls.regionEnded();
+        if (!calls.hasEnded()) {
+            regions.holdBack(false);
         }
     }
 
@@ -165,10 +154,9 @@ public final class RegionWriter implements AutoCloseable {
         count(kind, records);
     }
 
-    private void stored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
-        output.stored(stored, (int) plainSize, kind, codec, dictionary);
-        count(kind, records);
+    private void stored(StoredBlock block, long records) throws FaroException {
+        output.stored(block);
+        count(block.kind(), records);
     }
 
     private void count(int kind, long records) {
@@ -178,7 +166,7 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void checkOpen() throws FaroException {
-        writer.checkUsable();
+        calls.checkUsable();
         if (closed) {
             throw FaroException.invalidArgument("an open region", "a region that was ended or given up");
         }
@@ -190,16 +178,19 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     /** Makes checks 5 to 8 and 10b of BLK-7 (WRT-9). */
-    private void checkStored(int kind, int codec, long plainSize, ByteBuffer stored, long records, int dictionary)
-            throws FaroException {
+    private void checkStored(StoredBlock block, long records) throws FaroException {
         checkOpen();
+        int kind = block.kind();
+        Codec codec = block.codec();
+        int dictionary = block.dictionary();
+        long plainSize = block.plainSize();
         check(kind, plainSize, records);
-        require(codec >= Decoder.NONE && codec <= Decoder.ZSTD, "codec 0, 1 or 2", codec);
-        require(codec == Decoder.NONE || kind == BlockKind.DATA, "codec none", codec);
-        require(dictionary == 0 || codec == Decoder.ZSTD, "no dictionary without Zstandard", dictionary);
-        require(dictionary >= 0 && dictionary <= writer.dictionaryCount(), "a dictionary of the file", dictionary);
-        int size = stored.remaining();
-        require(codec == Decoder.NONE ? plainSize == size : plainSize > size,
+        require(codec != null, "a codec", "null");
+        require(codec == Codec.NONE || kind == BlockKind.DATA, "codec none", codec);
+        require(dictionary == 0 || codec == Codec.ZSTD, "no dictionary without Zstandard", dictionary);
+        require(dictionary >= 0 && dictionary <= regions.dictionaryCount(), "a dictionary of the file", dictionary);
+        int size = block.payload().remaining();
+        require(codec == Codec.NONE ? plainSize == size : plainSize > size,
                 "a plain size that fits the stored size", plainSize);
     }
 
@@ -212,7 +203,7 @@ public final class RegionWriter implements AutoCloseable {
 
     /** Checks a partition, and returns its slot. */
     private int checkOwn(int partition, int size) throws FaroException {
-        FileHeader header = writer.header();
+        FileHeader header = regions.header();
         require(header.has(partition), "a partition of the file", partition);
         require(!shared, "no own block after a shared extent", partition);
         int relative = partition - header.firstPartition();

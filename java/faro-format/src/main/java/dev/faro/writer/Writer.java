@@ -8,7 +8,6 @@ import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.index.Members;
-import dev.faro.internal.index.RegionDraft;
 import dev.faro.internal.index.StatisticsDraft;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.sortbuffer.SortBuffer;
@@ -52,18 +51,12 @@ public final class Writer implements AutoCloseable {
     private final SortBuffer buffer;
     private final Committer committer;
     private final WriterDictionaries dictionaries;
-    private final StatisticsDraft statistics;
+    private final WriterRegions regions;
+    private final Calls calls;
     private final TreeMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
     private final byte[] createdBy;
     private final long maxPlain;
     private final RecordRules rules;
-    private RegionWriter openRegion;
-    private FaroException failure;
-    private State state = State.OPEN;
-
-    private enum State {
-        OPEN, FINISHED, ABORTED
-    }
 
     private Writer(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
         this.options = options;
@@ -73,10 +66,10 @@ public final class Writer implements AutoCloseable {
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
         this.rules = new RecordRules(header.framing(), maxPlain);
         this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
-        this.statistics = options.statistics ? new StatisticsDraft(header) : null;
+        StatisticsDraft statistics = options.statistics ? new StatisticsDraft(header) : null;
         // The files come after everything that can fail for lack of memory or of a native library; they would not be
         // removed.
-        this.encoder = new Encoder(options.codec.number(), options.level);
+        this.encoder = new Encoder(options.codec, options.level);
         this.files = createFiles(paths, encoder);
         this.output = new RegionBuilder(files.data(), header, encoder);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
@@ -85,6 +78,8 @@ public final class Writer implements AutoCloseable {
         DictionaryTraining training = options.dictionaries && options.codec == Codec.ZSTD
                 ? new DictionaryTraining(options.framing, blockSize, options.level) : null;
         this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, training);
+        this.regions = new WriterRegions(header, files, output, committer, dictionaries, statistics, options);
+        this.calls = new Calls(files.data());
     }
 
     private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
@@ -121,7 +116,7 @@ public final class Writer implements AutoCloseable {
     private static Writer create(List<Path> paths, Layout layout, WriterOptions options) throws FaroException {
         Writer writer = new Writer(paths, options.header(layout), options);
         try {
-            writer.guard(writer::begin);
+            writer.calls.guard(writer::begin);
             return writer;
         } catch (FaroException | RuntimeException | Error e) {
             writer.abort();
@@ -167,7 +162,7 @@ public final class Writer implements AutoCloseable {
      *     otherwise 1 (WRT-2)
      */
     public void write(int partition, ByteBuffer record, long rows) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         checkPartition(partition);
         rules.checkRecord(record, rows);
         take(partition, null, record, BlockKind.DATA, rows);
@@ -181,7 +176,7 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException as {@link #write(int, ByteBuffer)}
      */
     public void writeEvent(int partition, int kind, ByteBuffer event) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         checkPartition(partition);
         rules.checkEvent(event, kind);
         take(partition, null, event, kind, 0);
@@ -194,14 +189,14 @@ public final class Writer implements AutoCloseable {
 
     /** Writes a record for every partition, stored once; see {@link #write(int, ByteBuffer, long)}. */
     public void broadcast(ByteBuffer record, long rows) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         rules.checkRecord(record, rows);
         take(0, Members.ALL, record, BlockKind.DATA, rows);
     }
 
     /** Writes an event for every partition, stored once; see {@link #writeEvent}. */
     public void broadcastEvent(int kind, ByteBuffer event) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         rules.checkEvent(event, kind);
         take(0, Members.ALL, event, kind, 0);
     }
@@ -217,7 +212,7 @@ public final class Writer implements AutoCloseable {
 
     /** Writes a record for some partitions, stored once; see {@link #write(int, ByteBuffer, long)}. */
     public void multicast(int[] partitions, ByteBuffer record, long rows) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         Members members = Members.of(header, partitions);
         rules.checkRecord(record, rows);
         take(0, members, record, BlockKind.DATA, rows);
@@ -225,7 +220,7 @@ public final class Writer implements AutoCloseable {
 
     /** Writes an event for some partitions, stored once; see {@link #writeEvent}. */
     public void multicastEvent(int[] partitions, int kind, ByteBuffer event) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         Members members = Members.of(header, partitions);
         rules.checkEvent(event, kind);
         take(0, members, event, kind, 0);
@@ -237,14 +232,18 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Does what {@link #guard} does, without an object for each record. {@code members} is null for one partition. */
+    /**
+     * Does what {@link Calls#guard} does, without an object for each record.
+     *
+     * @param members the partitions; null for one
+     */
     private void take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
         try {
             put(partition, members, record, kind, rows);
         } catch (FaroException e) {
-            throw fail(e);
+            throw calls.fail(e);
         } catch (RuntimeException | Error e) {
-            failUnexpectedly(e);
+            calls.failUnexpectedly(e);
             throw e;
         }
     }
@@ -258,7 +257,7 @@ public final class Writer implements AutoCloseable {
             closeRegion();
         }
         if (oversized) {
-            beginRegion();
+            regions.begin();
             if (members == null) {
                 builder.beginOwn(partition);
             } else {
@@ -266,7 +265,7 @@ public final class Writer implements AutoCloseable {
             }
             builder.record(record, record.position(), length, kind, rows);
             builder.endExtent();
-            commit();
+            regions.commit();
         } else if (members == null) {
             buffer.add(partition, record, kind, rows);
         } else {
@@ -277,43 +276,16 @@ public final class Writer implements AutoCloseable {
     private void closeRegion() throws FaroException {
         if (!buffer.isEmpty()) {
             dictionaries.train(buffer, encoder);
-            beginRegion();
+            regions.begin();
             buffer.drain((int) options.rotation, builder);
-            commit();
-        }
-    }
-
-    /** Begins a region, after the dictionaries that are to be written before it. */
-    private void beginRegion() throws FaroException {
-        dictionaries.beginRegion();
-        output.beginRegion();
-    }
-
-    /** Commits the region in {@link #output} (WRT-5). */
-    private void commit() throws FaroException {
-        RegionDraft draft = output.draft();
-        if (draft.bytes() > 0) {
-            dictionaries.commit();
-            ByteBuffer message =
-                    draft.message(committer.directory().size(), output.start(), (int) options.rotation);
-            if (!files.isSingle() || options.durability == Durability.COMMIT) {
-                files.data().complete(options.durability == Durability.COMMIT);
-            }
-            committer.region(message, output.start(), draft.bytes());
-            files.index().complete(options.durability == Durability.COMMIT);
-        } else {
-            dictionaries.giveUp();
-        }
-        output.commit();
-        if (statistics != null) {
-            statistics.add(draft);
+            regions.commit();
         }
     }
 
     /** Closes the current region, and releases the memory of the sort buffer. The next records allocate it again. */
     public void flush() throws FaroException {
-        checkOpen();
-        guard(() -> {
+        calls.checkNoRegion();
+        calls.guard(() -> {
             closeRegion();
             buffer.release();
         });
@@ -327,12 +299,12 @@ public final class Writer implements AutoCloseable {
      * @return the number of the dictionary in the file
      */
     public int dictionary(byte[] dictionary) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         if (!options.dictionaries) {
             throw FaroException.invalidArgument("a file with the option dictionaries", "a file without it");
         }
         dictionaries.check(dictionary);
-        guard(this::closeRegion);
+        calls.guard(this::closeRegion);
         // Closing the region may have added a trained dictionary.
         dictionaries.check(dictionary);
         return dictionaries.add(dictionary);
@@ -342,63 +314,16 @@ public final class Writer implements AutoCloseable {
     public RegionWriter region() throws FaroException {
         flush();
         if (options.follow && files.isSingle()) {
-            files.data().holdBack(true);
+            regions.holdBack(true);
         }
-        guard(this::beginRegion);
-        openRegion = new RegionWriter(new Owner(), output, (int) options.rotation, maxPlain);
-        return openRegion;
-    }
-
-    /** The methods that the open region calls. */
-    private final class Owner implements RegionOwner {
-        @Override
-        public FileHeader header() {
-            return header;
-        }
-
-        @Override
-        public int dictionaryCount() {
-            return dictionaries.count();
-        }
-
-        @Override
-        public void checkUsable() throws FaroException {
-            Writer.this.checkUsable();
-        }
-
-        @Override
-        public boolean isUsable() {
-            return state == State.OPEN && failure == null;
-        }
-
-        @Override
-        public void guard(Step step) throws FaroException {
-            Writer.this.guard(step);
-        }
-
-        @Override
-        public void commit() throws FaroException {
-            Writer.this.commit();
-        }
-
-        @Override
-        public void giveUp() throws FaroException {
-            output.giveUp();
-            dictionaries.giveUp();
-        }
-
-        @Override
-        public void closed() {
-            openRegion = null;
-            if (state == State.OPEN) {
-                files.data().holdBack(false);
-            }
-        }
+        calls.guard(regions::begin);
+        calls.regionBegun();
+        return new RegionWriter(calls, regions, output, maxPlain);
     }
 
     /** Sets a property of the footer. Each key can be set once. */
     public void property(String key, String value) throws FaroException {
-        checkOpen();
+        calls.checkNoRegion();
         byte[] name = Committer.utf8(key);
         byte[] text = Committer.utf8(value);
         if (properties.putIfAbsent(name, text) != null) {
@@ -408,16 +333,16 @@ public final class Writer implements AutoCloseable {
 
     /** Closes the current region, writes footer and tail, and gives the files their names. */
     public void finish() throws FaroException {
-        checkOpen();
-        guard(() -> {
+        calls.checkNoRegion();
+        calls.guard(() -> {
             closeRegion();
             // Building the footer needs memory for the numbers of all partitions.
             buffer.release();
             committer.footer(files.isSingle(), files.data().position(),
-                    statistics == null ? null : statistics.counts(), properties, createdBy);
+                    regions.statistics() == null ? null : regions.statistics().counts(), properties, createdBy);
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);
         });
-        state = State.FINISHED;
+        calls.finished();
         release();
     }
 
@@ -433,17 +358,15 @@ public final class Writer implements AutoCloseable {
      * fails: a file that cannot be removed keeps its temporary name, and a followed file stays unfinished.
      */
     public void abort() {
-        if (state != State.OPEN) {
+        if (calls.hasEnded()) {
             return;
         }
-        state = State.ABORTED;
+        calls.aborted();
         release();
         try {
             files.discard();
         } catch (FaroException e) {
-            if (failure != null) {
-                failure.addSuppressed(e);
-            }
+            calls.suppress(e);
         }
     }
 
@@ -451,43 +374,5 @@ public final class Writer implements AutoCloseable {
     @Override
     public void close() {
         abort();
-    }
-
-    private void checkOpen() throws FaroException {
-        checkUsable();
-        if (openRegion != null) {
-            throw FaroException.invalidArgument("no call while a region writer is open", "an open region writer");
-        }
-    }
-
-    /** Refuses a call of a writer that failed or ended. */
-    private void checkUsable() throws FaroException {
-        if (state != State.OPEN) {
-            throw FaroException.invalidArgument("an open writer", state);
-        }
-        if (failure != null) {
-            throw failure.again();
-        }
-    }
-
-    /** Makes a step. If the step throws an exception, the writer fails. */
-    private void guard(Step step) throws FaroException {
-        try {
-            step.run();
-        } catch (FaroException e) {
-            throw fail(e);
-        } catch (RuntimeException | Error e) {
-            failUnexpectedly(e);
-            throw e;
-        }
-    }
-
-    private FaroException fail(FaroException e) {
-        failure = e;
-        return e;
-    }
-
-    private void failUnexpectedly(Throwable e) {
-        failure = FaroException.io(files.data().role(), files.data().path(), "to continue writing", e);
     }
 }

@@ -2,7 +2,7 @@ package dev.faro.writer;
 
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.codec.DictionaryDigest;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.block.BlockHeader;
@@ -103,7 +103,7 @@ final class WriterDictionaries {
             int at = file.reserve((int) BlockHeader.sizeInFile(size));
             file.buffer().put(at + BlockHeader.SIZE, bytes, 0, size);
             file.advance(seal.seal(file.buffer(), at, size, size, BlockHeader.NO_PARTITION, sequence,
-                    BlockKind.DICTIONARY, Decoder.NONE, before + 1));
+                    BlockKind.DICTIONARY, Codec.NONE, before + 1));
         }
     }
 

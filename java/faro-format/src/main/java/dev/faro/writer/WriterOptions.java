@@ -15,7 +15,8 @@ import java.util.UUID;
 
 /**
  * Options of a writer. The defaults are those of the specification; fields of the header without an option are zero
- * (HDR-3). Setters return this object. A value outside its range is refused when a writer is made (WRT-1).
+ * (HDR-3). Setters change this object and return it; other options types of the library are immutable, and have methods
+ * {@code with} that make a changed copy. A value outside its range is refused when a writer is made (WRT-1).
  * <pre>{@code
  * WriterOptions options = new WriterOptions(64).codec(Codec.ZSTD).durability(Durability.COMMIT);
  * }</pre>

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
-import dev.faro.Limits;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.follow.Follower;
@@ -16,6 +15,7 @@ import dev.faro.internal.message.MessageBuilder;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
+import dev.faro.repair.RepairOptions;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
@@ -256,11 +256,11 @@ class BelongsElsewhereTest {
     }
 
     private static void repair(Path name, Layout layout) throws FaroException {
+        RepairOptions options = RepairOptions.DEFAULT.withDryRun(true);
         if (layout == Layout.SINGLE) {
-            Repair.repairSingle(Outputs.file(name, ".faro"), Limits.DEFAULT, true);
+            Repair.repairSingle(Outputs.file(name, ".faro"), options);
         } else {
-            Repair.repairPair(
-                    Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, true);
+            Repair.repairPair(Outputs.file(name, ".data"), Outputs.file(name, ".index"), options);
         }
     }
 

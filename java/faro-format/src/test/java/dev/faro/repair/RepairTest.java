@@ -32,10 +32,10 @@ class RepairTest {
     Path folder;
 
     private static RepairReport repair(Path name, Layout layout, boolean dryRun) throws FaroException {
+        RepairOptions options = RepairOptions.DEFAULT.withDryRun(dryRun);
         return layout == Layout.SINGLE
-                ? Repair.repairSingle(Outputs.file(name, ".faro"), Limits.DEFAULT, dryRun)
-                : Repair.repairPair(
-                        Outputs.file(name, ".data"), Outputs.file(name, ".index"), Limits.DEFAULT, dryRun);
+                ? Repair.repairSingle(Outputs.file(name, ".faro"), options)
+                : Repair.repairPair(Outputs.file(name, ".data"), Outputs.file(name, ".index"), options);
     }
 
     /** Makes the files of a writer that died in follow mode, before it finished. */

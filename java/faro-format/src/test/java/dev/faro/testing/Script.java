@@ -1,5 +1,6 @@
 package dev.faro.testing;
 
+import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.Framing;
 import dev.faro.codec.Codec;
@@ -8,6 +9,7 @@ import dev.faro.reader.PartitionReader;
 import dev.faro.reader.RecordCursor;
 import dev.faro.writer.Layout;
 import dev.faro.writer.RegionWriter;
+import dev.faro.writer.StoredBlock;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.ByteArrayOutputStream;
@@ -103,7 +105,8 @@ public final class Script {
             if (payload.length > 0) {
                 region.block(first + partition, 0, ByteBuffer.wrap(payload), 1);
                 region.sharedAll();
-                region.storedBlock(0, 0, payload.length, ByteBuffer.wrap(payload), 1);
+                region.storedSharedBlock(
+                        StoredBlock.of(BlockKind.DATA, Codec.NONE, payload.length, ByteBuffer.wrap(payload)), 1);
                 if (keep) {
                     region.end();
                     model.get(partition).add(text(0, record));

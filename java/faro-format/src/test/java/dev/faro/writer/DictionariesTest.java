@@ -9,7 +9,6 @@ import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
-import dev.faro.Limits;
 import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
@@ -22,6 +21,7 @@ import dev.faro.reader.RecordCursor;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
+import dev.faro.repair.RepairOptions;
 import dev.faro.repair.RepairReport.Action;
 import dev.faro.testing.Outputs;
 import java.nio.ByteBuffer;
@@ -187,8 +187,8 @@ final class DictionariesTest {
             channel.truncate(channel.size() - 30);
         }
         Action action = layout == Layout.SINGLE
-                ? Repair.repairSingle(data(name, layout), Limits.DEFAULT, false).action()
-                : Repair.repairPair(data(name, layout), index(name, layout), Limits.DEFAULT, false).action();
+                ? Repair.repairSingle(data(name, layout), RepairOptions.DEFAULT).action()
+                : Repair.repairPair(data(name, layout), index(name, layout), RepairOptions.DEFAULT).action();
         assertEquals(Action.LAST_COMMIT, action);
         try (Reader reader = open(name, layout)) {
             assertEquals(1, reader.dictionaryCount());
@@ -230,10 +230,11 @@ final class DictionariesTest {
             try (RegionWriter region = writer.region(); BlockCursor blocks = reader.partition(9)) {
                 assertEquals(ErrorCode.INVALID_ARGUMENT, writing(() -> writer.dictionary(other)));
                 while (blocks.next()) {
-                    ByteBuffer stored = blocks.storedPayload();
-                    region.storedBlock(9, BlockKind.DATA, blocks.codec(), blocks.plainSize(), stored, 1, 2);
-                    assertEquals(ErrorCode.INVALID_ARGUMENT, writing(() ->
-                            region.storedBlock(9, BlockKind.DATA, blocks.codec(), blocks.plainSize(), stored, 1, 3)));
+                    StoredBlock stored = StoredBlock.of(
+                            BlockKind.DATA, blocks.codec(), blocks.plainSize(), blocks.storedPayload());
+                    region.storedBlock(9, stored.withDictionary(2), 1);
+                    assertEquals(ErrorCode.INVALID_ARGUMENT,
+                            writing(() -> region.storedBlock(9, stored.withDictionary(3), 1)));
                     moved.add(copy(blocks.payload()));
                 }
                 region.end();

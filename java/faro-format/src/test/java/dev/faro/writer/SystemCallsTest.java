@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
-import dev.faro.Limits;
 import dev.faro.follow.Follower;
 import dev.faro.repair.Repair;
+import dev.faro.repair.RepairOptions;
 import dev.faro.repair.RepairReport;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
@@ -175,8 +175,8 @@ class SystemCallsTest {
             }
             List<Path> files = Outputs.files(name, layout);
             RepairReport report = layout == Layout.SINGLE
-                    ? Repair.repairSingle(files.get(0), Limits.DEFAULT, false)
-                    : Repair.repairPair(files.get(0), files.get(1), Limits.DEFAULT, false);
+                    ? Repair.repairSingle(files.get(0), RepairOptions.DEFAULT)
+                    : Repair.repairPair(files.get(0), files.get(1), RepairOptions.DEFAULT);
             assertEquals(committed, report.regions(), where);
             assertEquals(committed, Outputs.check(name, layout).regions(), where);
         }

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.BlockKind;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
+import dev.faro.codec.Codec;
 import dev.faro.reader.Reader;
 import dev.faro.testing.Outputs;
 import java.nio.ByteBuffer;
@@ -161,12 +163,13 @@ class WriterTest {
             expect(ErrorCode.INVALID_ARGUMENT, () -> region.block(0, 0, ByteBuffer.allocate(1), 1));
             expect(ErrorCode.INVALID_ARGUMENT, () -> region.block(2, 0, ByteBuffer.allocate(0), 1));
             expect(ErrorCode.INVALID_ARGUMENT, () -> region.block(0, ByteBuffer.allocate(1), 1));
+            ByteBuffer stored = ByteBuffer.allocate(1);
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 0, 3, 9, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, StoredBlock.of(BlockKind.DATA, null, 9, stored), 1));
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 0, 1, 1, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, StoredBlock.of(BlockKind.DATA, Codec.LZ4, 1, stored), 1));
             expect(ErrorCode.INVALID_ARGUMENT,
-                    () -> region.storedBlock(2, 1, 1, 2, ByteBuffer.allocate(1), 1));
+                    () -> region.storedBlock(2, StoredBlock.of(BlockKind.EVENT, Codec.LZ4, 2, stored), 1));
             expect(ErrorCode.INVALID_ARGUMENT, () -> writer.write(1, Outputs.bytes("x")));
             region.shared(0, 3);
             region.block(0, Outputs.bytes("shared"), 1);

@@ -2,7 +2,9 @@ package dev.faro.testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.faro.FaroException;
+import dev.faro.codec.Codec;
 import dev.faro.writer.RegionWriter;
+import dev.faro.writer.StoredBlock;
 import dev.faro.writer.Writer;
 import java.nio.ByteBuffer;
 
@@ -46,16 +48,16 @@ final class RegionScript {
 
     private static void stored(RegionWriter region, JsonNode block) throws FaroException {
         ByteBuffer payload = ByteBuffer.wrap(Payload.of(block.get("stored")));
-        int kind = WriteOperation.kind(block);
-        int codec = Request.saturated(block.get("codec"));
-        long plainSize = block.get("plain_size").longValue();
-        long records = block.path("records").asLong();
+        Codec codec = Codec.of(Request.saturated(block.get("codec")));
         int dictionary = block.has("dictionary") ? Request.saturated(block.get("dictionary")) : 0;
+        StoredBlock stored = StoredBlock
+                .of(WriteOperation.kind(block), codec, block.get("plain_size").longValue(), payload)
+                .withDictionary(dictionary);
+        long records = block.path("records").asLong();
         if (block.has("partition")) {
-            region.storedBlock(Request.saturated(block.get("partition")), kind, codec, plainSize, payload, records,
-                    dictionary);
+            region.storedBlock(Request.saturated(block.get("partition")), stored, records);
         } else {
-            region.storedSharedBlock(kind, codec, plainSize, payload, records, dictionary);
+            region.storedSharedBlock(stored, records);
         }
     }
 }

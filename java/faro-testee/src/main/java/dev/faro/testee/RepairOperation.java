@@ -3,10 +3,10 @@ package dev.faro.testee;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.faro.FaroException;
-import dev.faro.Limits;
 import dev.faro.repair.Rebuild;
 import dev.faro.repair.RebuildOptions;
 import dev.faro.repair.Repair;
+import dev.faro.repair.RepairOptions;
 import dev.faro.repair.RepairReport;
 import java.nio.file.Path;
 
@@ -31,12 +31,12 @@ final class RepairOperation {
     }
 
     private static RepairReport toLastCommit(JsonNode request) throws FaroException {
-        boolean dryRun = request.path("dry_run").asBoolean();
-        Limits limits = Request.limits(request);
+        RepairOptions options = RepairOptions.DEFAULT.withLimits(Request.limits(request))
+                .withDryRun(request.path("dry_run").asBoolean());
         Path single = Request.path(request, "single");
         return single == null
-                ? Repair.repairPair(Request.path(request, "data"), Request.path(request, "index"), limits, dryRun)
-                : Repair.repairSingle(single, limits, dryRun);
+                ? Repair.repairPair(Request.path(request, "data"), Request.path(request, "index"), options)
+                : Repair.repairSingle(single, options);
     }
 
     private static RepairReport rebuild(JsonNode request) throws FaroException {

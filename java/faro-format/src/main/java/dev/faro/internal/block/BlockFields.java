@@ -1,6 +1,7 @@
 package dev.faro.internal.block;
 
 import dev.faro.BlockKind;
+import dev.faro.codec.Codec;
 
 /** The header fields of the block that a {@link BlockReader} read last. */
 public abstract class BlockFields {
@@ -10,7 +11,7 @@ public abstract class BlockFields {
     int partition;
     long sequence;
     int kind;
-    int codec;
+    Codec codec;
     int dictionary;
 
     BlockFields() {}
@@ -50,8 +51,8 @@ public abstract class BlockFields {
         return kind;
     }
 
-    /** The number of the block's codec. */
-    public int codec() {
+    /** The block's codec. */
+    public Codec codec() {
         return codec;
     }
 

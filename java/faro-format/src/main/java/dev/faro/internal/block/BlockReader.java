@@ -5,6 +5,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.Framing;
 import dev.faro.Limits;
+import dev.faro.codec.Codec;
 import dev.faro.codec.DecodeException;
 import dev.faro.codec.Decoder;
 import dev.faro.codec.DictionaryDigest;
@@ -235,7 +236,7 @@ public final class BlockReader extends BlockFields {
             plain = bytes.getInt(at + BlockHeader.PLAIN_SIZE);
             if (plain == stored && plain > 0 && plain <= limits.maxPlainSize()) {
                 kind = BlockKind.DATA;
-                codec = Decoder.NONE;
+                codec = Codec.NONE;
                 dictionary = 0;
                 return;
             }
@@ -253,19 +254,20 @@ public final class BlockReader extends BlockFields {
         if (!context.allows(kind)) {
             throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.KIND, "a kind that is allowed here", kind);
         }
-        codec = bytes.get(at + BlockHeader.CODEC) & 0xFF;
-        if (codec > Decoder.ZSTD) {
-            throw fault(ErrorCode.UNSUPPORTED_CODEC, BlockHeader.CODEC, "codec 0, 1 or 2", codec);
+        int number = bytes.get(at + BlockHeader.CODEC) & 0xFF;
+        codec = Codec.of(number);
+        if (codec == null) {
+            throw fault(ErrorCode.UNSUPPORTED_CODEC, BlockHeader.CODEC, "codec 0, 1 or 2", number);
         }
-        if (codec != Decoder.NONE && kind != BlockKind.DATA) {
-            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.CODEC, "codec none", codec);
+        if (codec != Codec.NONE && kind != BlockKind.DATA) {
+            throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.CODEC, "codec none", number);
         }
-        if (dictionary != 0 && codec != Decoder.ZSTD && kind != BlockKind.DICTIONARY) {
+        if (dictionary != 0 && codec != Codec.ZSTD && kind != BlockKind.DICTIONARY) {
             throw fault(
                     ErrorCode.MALFORMED_BLOCK, BlockHeader.DICTIONARY, "no dictionary without Zstandard", dictionary);
         }
         long plainSize = bytes.getInt(at + BlockHeader.PLAIN_SIZE) & 0xFFFFFFFFL;
-        if (codec == Decoder.NONE ? plainSize != stored : plainSize <= stored) {
+        if (codec == Codec.NONE ? plainSize != stored : plainSize <= stored) {
             throw fault(ErrorCode.MALFORMED_BLOCK, BlockHeader.PLAIN_SIZE,
                     "a plain size that fits the stored size " + stored, plainSize);
         }
@@ -363,7 +365,7 @@ public final class BlockReader extends BlockFields {
      */
     public ByteBuffer plainPayload(Decoder decoder) throws FaroException {
         ByteBuffer payload = storedPayload();
-        if (codec == Decoder.NONE) {
+        if (codec == Codec.NONE) {
             return payload;
         }
         DictionaryDigest digest = dictionary == 0 ? null : dictionaries.digest(dictionary);

@@ -1,5 +1,6 @@
 package dev.faro.internal.block;
 
+import dev.faro.codec.Codec;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
@@ -19,10 +20,10 @@ public final class BlockSeal {
      * @return the size of the block in the file, in bytes
      */
     public int seal(ByteBuffer bytes, int at, int storedSize, int plainSize, int partition, long sequence, int kind,
-            int codec, int dictionary) {
+            Codec codec, int dictionary) {
         bytes.putInt(at + BlockHeader.STORED_SIZE, storedSize).putInt(at + BlockHeader.PLAIN_SIZE, plainSize);
         bytes.putInt(at + BlockHeader.PARTITION, partition).putInt(at + BlockHeader.SEQUENCE, (int) sequence);
-        bytes.put(at + BlockHeader.KIND, (byte) kind).put(at + BlockHeader.CODEC, (byte) codec);
+        bytes.put(at + BlockHeader.KIND, (byte) kind).put(at + BlockHeader.CODEC, (byte) codec.number());
         bytes.putShort(at + BlockHeader.DICTIONARY, (short) dictionary);
         int size = (int) BlockHeader.sizeInFile(storedSize);
         for (int i = BlockHeader.SIZE + storedSize; i < size; i++) {

@@ -2,7 +2,7 @@ package dev.faro.internal.writer;
 
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.codec.Decoder;
+import dev.faro.codec.Codec;
 import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockSeal;
 import dev.faro.internal.bytes.HeaderBytes;
@@ -100,7 +100,7 @@ public final class Committer {
         int at = file.reserve((int) BlockHeader.sizeInFile(size));
         file.buffer().put(at + BlockHeader.SIZE, message, 0, size);
         file.advance(seal.seal(file.buffer(), at, size, size, BlockHeader.NO_PARTITION, sequence++,
-                kind.blockKind(), Decoder.NONE, 0));
+                kind.blockKind(), Codec.NONE, 0));
     }
 
     /** The regions so far. */

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Reads files. Each request gets buffers for its own bytes, so that a request that is taken late does not keep the
  * bytes of other requests or of gaps. Several threads may read. The scheduler's lock guards the counters.
  */
-final class Reading {
+final class FileReads {
     /** A request of this size or more, in bytes, takes longer to copy than a separate system call takes. */
     private static final int WORTH_A_CALL = 32 << 10;
 
@@ -38,7 +38,7 @@ final class Reading {
      */
     record Result(int served, int read, List<List<ByteBuffer>> pieces, FaroException[] faults) {}
 
-    Reading(SchedulerOptions options, Buffers buffers) {
+    FileReads(SchedulerOptions options, Buffers buffers) {
         this.buffers = buffers;
         this.readBytes = options.readBytes();
     }

@@ -10,18 +10,18 @@ import java.util.List;
  * One step for one file: plans, reads once, and delivers. A failure ends only the readings that it affects. If it is
  * not a {@link FaroException}, it is also thrown at the end of the step.
  */
-final class Step {
+final class FileStep {
     private final Ledger ledger;
-    private final Reading reading;
+    private final FileReads reads;
     private final Buffers buffers;
     private final FileSweep<Account> file;
     private final Failures failures = new Failures();
     private final List<ByteBuffer> dropped = new ArrayList<>();
     private boolean madeRoom;
 
-    Step(Ledger ledger, Reading reading, Buffers buffers, FileSweep<Account> file) {
+    FileStep(Ledger ledger, FileReads reads, Buffers buffers, FileSweep<Account> file) {
         this.ledger = ledger;
-        this.reading = reading;
+        this.reads = reads;
         this.buffers = buffers;
         this.file = file;
     }
@@ -55,9 +55,9 @@ final class Step {
         if (read == null) {
             return false;
         }
-        Reading.Result result = null;
+        FileReads.Result result = null;
         try {
-            result = reading.read(file.file, read, failures);
+            result = reads.read(file.file, read, failures);
         } finally {
             if (result == null) {
                 ledger.putBack(file, read.requests());
@@ -116,7 +116,7 @@ final class Step {
         return wanted;
     }
 
-    private boolean handOut(Sweep.Read<Account> read, Reading.Result result, long wakesBefore) {
+    private boolean handOut(Sweep.Read<Account> read, FileReads.Result result, long wakesBefore) {
         List<Sweep.Request<Account>> requests = read.requests();
         int served = result.served();
         boolean more = true;
@@ -125,7 +125,7 @@ final class Step {
                 handOut(requests.get(i), result.pieces().get(i), result.faults()[i]);
             }
             if (result.read() > 0) {
-                reading.count(file, read, result.read());
+                reads.count(file, read, result.read());
             }
             if (served < requests.size()) {
                 ledger.putBack(file, requests.subList(served, requests.size()));
@@ -135,7 +135,7 @@ final class Step {
                 }
             }
         }
-        Reading.giveBack(dropped, buffers, failures);
+        FileReads.giveBack(dropped, buffers, failures);
         tell(requests.subList(0, served).stream().map(Sweep.Request::owner).toList(), failures);
         return more;
     }

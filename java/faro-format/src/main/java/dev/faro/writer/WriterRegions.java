@@ -1,0 +1,90 @@
+package dev.faro.writer;
+
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.internal.index.RegionDraft;
+import dev.faro.internal.index.StatisticsDraft;
+import dev.faro.internal.writer.Committer;
+import java.nio.ByteBuffer;
+
+/** Begins, commits and removes the regions of an output, with the dictionaries before them. */
+final class WriterRegions {
+    private final FileHeader header;
+    private final OutputFiles files;
+    private final RegionBuilder output;
+    private final Committer committer;
+    private final WriterDictionaries dictionaries;
+    /** Null if the output has no statistics. */
+    private final StatisticsDraft statistics;
+    private final int rotation;
+    private final boolean durable;
+
+    WriterRegions(FileHeader header, OutputFiles files, RegionBuilder output, Committer committer,
+            WriterDictionaries dictionaries, StatisticsDraft statistics, WriterOptions options) {
+        this.header = header;
+        this.files = files;
+        this.output = output;
+        this.committer = committer;
+        this.dictionaries = dictionaries;
+        this.statistics = statistics;
+        this.rotation = (int) options.rotation;
+        this.durable = options.durability == Durability.COMMIT;
+    }
+
+    /** The header of the index file or single file. */
+    FileHeader header() {
+        return header;
+    }
+
+    /** The first partition in slot order, relative to the first partition of the file. */
+    int rotation() {
+        return rotation;
+    }
+
+    /** The number of dictionaries, also of those that are not written yet. */
+    int dictionaryCount() {
+        return dictionaries.count();
+    }
+
+    /** The statistics of the committed regions, or null. */
+    StatisticsDraft statistics() {
+        return statistics;
+    }
+
+    /** Begins a region, after the dictionaries that are to be written before it. */
+    void begin() throws FaroException {
+        dictionaries.beginRegion();
+        output.beginRegion();
+    }
+
+    /** Commits the region (WRT-5). */
+    void commit() throws FaroException {
+        RegionDraft draft = output.draft();
+        if (draft.bytes() > 0) {
+            dictionaries.commit();
+            ByteBuffer message = draft.message(committer.directory().size(), output.start(), rotation);
+            if (!files.isSingle() || durable) {
+                files.data().complete(durable);
+            }
+            committer.region(message, output.start(), draft.bytes());
+            files.index().complete(durable);
+        } else {
+            dictionaries.giveUp();
+        }
+        output.commit();
+        if (statistics != null) {
+            statistics.add(draft);
+        }
+    }
+
+    /** Removes the region. */
+    void giveUp() throws FaroException {
+        output.giveUp();
+        dictionaries.giveUp();
+    }
+
+    /** Keeps the blocks of a region out of a followed single file until the region ends, or no longer. */
+    void holdBack(boolean holds) {
+        files.data().holdBack(holds);
+    }
+}
