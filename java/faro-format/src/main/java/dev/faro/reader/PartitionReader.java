@@ -176,7 +176,7 @@ public abstract class PartitionReader implements Closeable {
         return output.storedBytes(partition);
     }
 
-    /** Closes the files. Cursors fail after this. */
+    /** Closes the files. A cursor that is still open fails with {@code io} when it next reads a file. */
     @Override
     public void close() throws FaroException {
         output.close();

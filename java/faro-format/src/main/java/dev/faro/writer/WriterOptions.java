@@ -207,20 +207,22 @@ public final class WriterOptions {
 
     /** Checks all options, and returns the header for them. */
     FileHeader header(Layout files) throws FaroException {
-        require(partitionCount >= 1 && partitionCount <= FileHeader.MAX_PARTITIONS, "partition_count", partitionCount);
+        require(partitionCount >= 1 && partitionCount <= FileHeader.MAX_PARTITIONS, "partition_count", "1 to " + FileHeader.MAX_PARTITIONS, partitionCount);
         require(firstPartition >= 0 && firstPartition + partitionCount <= FileHeader.MAX_PARTITIONS,
-                "first_partition", firstPartition);
-        require(attempt >= 0 && attempt <= U32, "attempt", attempt);
-        require(blockSize >= 1 && blockSize <= MAX_BLOCK, "block_size", blockSize);
-        require(bufferSize >= 1 && bufferSize <= MAX_BUFFER, "buffer_size", bufferSize);
-        require(codec != null, "codec", "null");
-        require(level >= 1 && level <= MAX_LEVEL, "level", level);
-        require(rotation >= 0 && rotation < partitionCount, "rotation", rotation);
-        require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", maxPlainSize);
-        require((schema != null) == (framing == Framing.ARROW), "schema", schema == null ? "none" : "one");
+                "first_partition", "0 to " + (FileHeader.MAX_PARTITIONS - partitionCount), firstPartition);
+        require(attempt >= 0 && attempt <= U32, "attempt", "0 to " + U32, attempt);
+        require(blockSize >= 1 && blockSize <= MAX_BLOCK, "block_size", "1 to " + MAX_BLOCK, blockSize);
+        require(bufferSize >= 1 && bufferSize <= MAX_BUFFER, "buffer_size", "1 to " + MAX_BUFFER, bufferSize);
+        require(codec != null, "codec", "a codec", "null");
+        require(level >= 1 && level <= MAX_LEVEL, "level", "1 to " + MAX_LEVEL, level);
+        require(rotation >= 0 && rotation < partitionCount, "rotation", "0 to " + (partitionCount - 1), rotation);
+        require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", "1 to " + U32, maxPlainSize);
+        require((schema != null) == (framing == Framing.ARROW), "schema",
+                framing == Framing.ARROW ? "a schema message, for framing arrow" : "none, except for framing arrow",
+                schema == null ? "none" : "one");
         if (schema != null) {
             ByteBuffer bytes = ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN);
-            require(Payloads.isArrowMessage(bytes), "schema", "bytes that are not an encapsulated Arrow message");
+            require(Payloads.isArrowMessage(bytes), "schema", "an encapsulated Arrow message", "other bytes");
         }
         FileKind kind = files == Layout.SINGLE ? FileKind.SINGLE : FileKind.INDEX;
         UUID id = fileId == null ? UUID.randomUUID() : fileId;
@@ -228,9 +230,9 @@ public final class WriterOptions {
                 dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, id);
     }
 
-    private static void require(boolean holds, String option, Object value) throws FaroException {
+    private static void require(boolean holds, String option, String range, Object value) throws FaroException {
         if (!holds) {
-            throw FaroException.invalidArgument("option " + option + " in its range", value);
+            throw FaroException.invalidArgument("option " + option + ": " + range, value);
         }
     }
 }

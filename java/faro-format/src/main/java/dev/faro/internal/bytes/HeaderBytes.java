@@ -7,6 +7,7 @@ import dev.faro.FileKind;
 import dev.faro.Framing;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HexFormat;
 import java.util.UUID;
 
 /**
@@ -63,10 +64,16 @@ public final class HeaderBytes {
         for (int i = 0; i < given; i++) {
             if (start.get(i) != (byte) (MAGIC >>> (8 * i))) {
                 // If the first five bytes are right, a transfer in text mode probably changed line ends.
-                String found = i > 4 ? "line ends changed, as by a text-mode transfer" : "byte " + i + " differs";
+                String found = i > 4 ? "line ends changed, as by a text-mode transfer" : shown(start, given);
                 throw faults.fault(ErrorCode.NOT_FARO, 0, "the magic 89 46 41 52 4F 0D 0A 1A", found);
             }
         }
+    }
+
+    private static String shown(ByteBuffer bytes, int size) {
+        byte[] found = new byte[size];
+        bytes.get(0, found);
+        return HexFormat.ofDelimiter(" ").withUpperCase().formatHex(found);
     }
 
     private static FileHeader parseFields(ByteBuffer bytes, Faults faults) throws FaroException {
