@@ -346,7 +346,11 @@ class PartitionReader(ABC):
         return total
 
     def close(self) -> None:
-        """Close the files; iterators that are still open fail with ``invalid-argument``."""
+        """Close the files.
+
+        An iterator that is still open fails with ``invalid-argument`` when it next reads a file; what it has read
+        before, it still yields.
+        """
         self._files.close()
 
     def __enter__(self: Self) -> Self:

@@ -31,9 +31,11 @@ def split_name(name: Path) -> tuple[str, Layout | None]:
     """Return NAME without its ending, and the layout that the ending says, None if it has none of the three.
 
     Raises:
-        FaroError: ``invalid-argument`` if ``name`` is not a path.
+        FaroError: ``invalid-argument`` if ``name`` is not a path, or ends as that of a directory.
     """
     text = arguments.path("name", name)
+    if text.endswith(os.sep):
+        raise invalid("name: the NAME of an output", f"{arguments.shown(text)}, which names a directory")
     if text.endswith(SINGLE):
         return text.removesuffix(SINGLE), "single"
     for ending in (DATA, INDEX):
@@ -100,7 +102,7 @@ def paths_to_read(
     given = [argument for argument in (name, data, index, single) if argument is not None]
     if name is not None and len(given) == 1:
         paths = name_to_read(name)
-        _check_exists(paths)
+        _check_exists(paths, ended=split_name(name)[1] is not None)
         return paths
     if single is not None and len(given) == 1:
         return OutputPaths(single=arguments.path("single", single))
@@ -111,10 +113,11 @@ def paths_to_read(
     raise invalid("name, or data and index, or single", found or "none of them")
 
 
-def _check_exists(paths: OutputPaths) -> None:
+def _check_exists(paths: OutputPaths, *, ended: bool) -> None:
     """Raise ``io`` if neither file of a pair exists; opening one would name only that one."""
     if paths.data is None or paths.index is None or os.path.lexists(paths.data) or os.path.lexists(paths.index):
         return
     base = paths.data.removesuffix(DATA)
-    wanted = f"an output {os.path.basename(base)!r}: NAME.faro, or NAME.data and NAME.index"
+    wanted = "NAME.data and NAME.index" if ended else "NAME.faro, or NAME.data and NAME.index"
+    wanted = f"an output {os.path.basename(base)!r}: {wanted}"
     raise FaroError(Code.IO, wanted, "none of these files", file=paths.index, role="index", errno=errno.ENOENT)
