@@ -19,10 +19,11 @@ use crate::units;
 #[command(after_long_help = "\
 Without --rebuild: the output of a dead writer is finished with exactly the committed regions; everything after the \
 last commit is cut off. Its files are found by their final names, and by the temporary names that a writer uses until \
-it has finished; an index that was never written is rebuilt. A finished output does not change.
+it has finished; an index that does not exist is rebuilt, as with --rebuild. A finished output does not change.
 
 With --rebuild: the index, lost or damaged, is rebuilt from the blocks of the data file. What only the index had is \
-lost: statistics, properties, and which partitions read shared blocks.
+lost: statistics, properties, and which partitions read shared blocks. The data file is cut off at the first block \
+that is not whole, and every block after it is lost; --dry-run says how much.
 
 Examples:
   faro repair shuffle --dry-run
