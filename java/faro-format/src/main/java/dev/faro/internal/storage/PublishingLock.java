@@ -3,6 +3,7 @@ package dev.faro.internal.storage;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -29,6 +30,8 @@ public final class PublishingLock {
     /** A second channel of the locked file, which shows that the name belongs to it. */
     private FileChannel named;
     private Object key;
+    /** Why it is unknown whether the name belonged to a file that was locked; null if it never was unknown. */
+    private IOException refused;
     private boolean held;
 
     /**
@@ -80,6 +83,10 @@ public final class PublishingLock {
             while (!tryLock()) {
                 patience.await("the lock");
             }
+            if (refused != null) {
+                held = true;
+                throw refused;
+            }
         } catch (IOException e) {
             throw FaroException.io(role, path, "to take the publishing lock", e);
         }
@@ -121,13 +128,25 @@ public final class PublishingLock {
 
     /** Step 4: whether the name still belongs to the file that is locked. */
     private boolean isNamed() throws IOException {
-        named = open();
-        if (named == null || !record.isOf(named)) {
+        if (!recordIsOfNamed()) {
             return false;
         }
         BasicFileAttributes attributes = attributes();
         key = attributes == null ? null : attributes.fileKey();
         return attributes != null;
+    }
+
+    private boolean recordIsOfNamed() throws IOException {
+        try {
+            named = open();
+            return named != null && record.isOf(named);
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            // The file may belong to another process, so it cannot be removed here, but after another attempt.
+            refused = e;
+            return false;
+        }
     }
 
     /** Removes the file that this made and cannot open, unless another process has its lock by now. */
@@ -189,6 +208,7 @@ public final class PublishingLock {
     }
 
     private void giveBack() {
+        refused = null;
         try {
             if (held && FileKey.has(path, key)) {
                 Files.deleteIfExists(path);
