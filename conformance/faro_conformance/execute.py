@@ -133,7 +133,8 @@ def _write(execution: Execution) -> None:
         source = case.path(name)
         if source is not None:
             shutil.copyfile(source, files[role])
-    path = str(execution.folder / NAME)
+    # Not joined by pathlib, which drops separators at the end.
+    path = f"{execution.folder}{os.sep}{case.fields.get('name', NAME)}"
     outcome = execution.ask("write", {"path": path, "options": {}, "calls": [], **execution.request})
     answer = {name: expect[name] for name in ("ok", "error") if name in expect}
     if answer:

@@ -84,18 +84,19 @@ class Catalog:
         generated: bool = False,
         expect_files: Mapping[str, bytes | None] | None = None,
         existing: Mapping[str, bytes] | None = None,
+        name: str | None = None,
         steps: list[Answer] | None = None,
     ) -> None:
         """Adds a case. `clause` is a list of clauses, separated by spaces."""
         if id in self._ids:
             raise ValueError(f"two cases {id}")
         self._ids.add(id)
-        name, digests = f"{folder}/{id}", dict[str, str]()
+        place, digests = f"{folder}/{id}", dict[str, str]()
 
         def store(role: str, content: bytes | None, more: str = "") -> str | None:
             if content is None:
                 return None
-            path = self.put(name + more, SUFFIX[role], content, generated)
+            path = self.put(place + more, SUFFIX[role], content, generated)
             digests[path] = hashlib.sha256(content).hexdigest()
             return path
 
@@ -105,6 +106,8 @@ class Catalog:
             case["files"] = {role: store(role, content) for role, content in files.items()}
         if existing is not None:
             case["existing"] = {role: store(role, content, "-existing") for role, content in existing.items()}
+        if name is not None:
+            case["name"] = name
         case["request"] = request or {}
         if expect is not None:
             case["expect"] = dict(expect)

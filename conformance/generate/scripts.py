@@ -347,7 +347,28 @@ def existing(cat: Catalog) -> None:
     cat.cases[-1]["expect"]["files"] = {"single": cat.cases[-1]["existing"]["single"]}
 
 
+def names(cat: Catalog) -> None:
+    """Separators at the end of NAME, and paths that are not a NAME."""
+    calls = [write(0, "a"), FINISH]
+    for layout, name in (("paired", "output//"), ("single", "output/"), ("single", "output.faro/")):
+        put(cat, f"pub-1-{layout}-{'ending' if '.' in name else 'separator'}", "PUB-1", "separators at the end are not part of NAME",
+            {"partition_count": 1, "layout": layout}, calls, name=name)  # fmt: skip
+    options: Call = {"partition_count": 1, "file_id": FILE_ID.hex()}
+    for what, name in (
+        ("dot", "."),
+        ("dots", ".."),
+        ("dot-separator", "./"),
+        ("empty-single", ".faro"),
+        ("empty-data", ".data"),
+        ("empty-index", ".index"),
+        ("dot-single", "..faro"),
+        ("dots-data", "...data"),
+    ):
+        cat.add(f"pub-1-refused-{what}", "PUB-1", f"a path that is not a NAME: {name}", "write", folder="write", name=name,
+                request={"options": options, "calls": calls}, expect={"error": {"code": "invalid-argument"}})  # fmt: skip
+
+
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (basics, cutting, regions, refused, existing):
+    for part in (basics, cutting, regions, refused, existing, names):
         part(cat)

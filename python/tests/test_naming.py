@@ -33,6 +33,7 @@ CASES: list[tuple[str, Any, list[str]]] = [
     ("a.index", "paired", ["a.data", "a.index"]),
     ("a.faro.data", None, ["a.faro.data", "a.faro.index"]),
     ("a.parquet", None, ["a.parquet.data", "a.parquet.index"]),
+    ("..a", None, ["..a.data", "..a.index"]),
 ]
 
 
@@ -52,6 +53,22 @@ def test_a_layout_that_contradicts_the_ending(tmp_path: Path, name: Any, layout:
     assert fault is not None
     assert (fault.code, fault.file) == (Code.INVALID_ARGUMENT, None)
     assert os.listdir(tmp_path) == []
+
+
+def test_separators_at_the_end_are_not_part_of_a_name(tmp_path: Path) -> None:
+    for name in ("a/", "b//", "c.faro/"):
+        Writer(f"{tmp_path}/{name}", WriterOptions(2)).finish()
+    assert sorted(os.listdir(tmp_path)) == ["a.data", "a.index", "b.data", "b.index", "c.faro"]
+
+
+@pytest.mark.parametrize(
+    "name", ["/", ".", "..", "f/.", "f/..", "f/./", ".faro", "f/.data", ".index", "..faro", "f/...data"]
+)
+def test_some_paths_are_not_names(name: str) -> None:
+    for call in (lambda: Writer(name, WriterOptions(2)), lambda: Reader(name), lambda: recover(name)):
+        fault = fault_of(call)
+        assert fault is not None
+        assert fault.code == Code.INVALID_ARGUMENT
 
 
 READ: list[tuple[list[str], str, str]] = [

@@ -17,6 +17,9 @@ SINGLE = ".faro"
 DATA = ".data"
 INDEX = ".index"
 
+_LAYOUTS: dict[str, Layout] = {SINGLE: "single", DATA: "paired", INDEX: "paired"}
+_SEPARATORS = os.sep + (os.altsep or "")
+
 
 @dataclass(frozen=True, slots=True)
 class OutputPaths:
@@ -31,17 +34,16 @@ def split_name(name: Path) -> tuple[str, Layout | None]:
     """Return NAME without its ending, and the layout that the ending says, None if it has none of the three.
 
     Raises:
-        FaroError: ``invalid-argument`` if ``name`` is not a path, or ends as that of a directory.
+        FaroError: ``invalid-argument`` if ``name`` is not a path, or not a NAME, such as ``..``.
     """
-    text = arguments.path("name", name)
-    if text.endswith(os.sep):
-        raise invalid("name: the NAME of an output", f"{arguments.shown(text)}, which names a directory")
-    if text.endswith(SINGLE):
-        return text.removesuffix(SINGLE), "single"
-    for ending in (DATA, INDEX):
+    text = arguments.path("name", name).rstrip(_SEPARATORS)
+    base, layout = text, None
+    for ending in _LAYOUTS:
         if text.endswith(ending):
-            return text.removesuffix(ending), "paired"
-    return text, None
+            base, layout = text.removesuffix(ending), _LAYOUTS[ending]
+    if os.path.basename(base) in ("", ".", ".."):
+        raise invalid("the NAME of an output", arguments.shown(os.fspath(name)))
+    return base, layout
 
 
 def paths_of(base: str, layout: Layout) -> OutputPaths:

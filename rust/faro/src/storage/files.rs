@@ -1,7 +1,7 @@
 //! The files of an output (spec, FIL-1 to FIL-3).
 
 use crate::error::{Code, Error, Result, Role};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Whether an output is two files or one. FIL-1 and FIL-2 define these two; version 1 of the format has no other.
@@ -52,7 +52,8 @@ impl Files {
     /// The files of an output to be written (PUB-1). Without a layout, the ending of the name decides.
     ///
     /// # Errors
-    /// `invalid-argument` when the ending of the name contradicts the layout, and for a path without a file name.
+    /// `invalid-argument` when the ending of the name contradicts the layout, and for a path that is not a
+    /// NAME, such as `..`.
     pub fn to_write(name: impl AsRef<Path>, layout: Option<Layout>) -> Result<Files> {
         let name = name.as_ref();
         let (stem, said) = Files::split(name)?;
@@ -70,15 +71,20 @@ impl Files {
 
     /// A NAME without its ending, and the layout that the ending stands for (PUB-1).
     pub(crate) fn split(name: &Path) -> Result<(PathBuf, Option<Layout>)> {
-        let (stem, layout) = match name.extension().and_then(|extension| extension.to_str()) {
-            Some("faro") => (name.with_extension(""), Some(Layout::Single)),
-            Some("data" | "index") => (name.with_extension(""), Some(Layout::Paired)),
-            _ => (name.to_path_buf(), None),
+        let refused = || Error::argument("the NAME of an output", name.display().to_string());
+        let last = last_part(name).ok_or_else(refused)?;
+        let whole = name.with_file_name(last);
+        let layout = match last.as_encoded_bytes() {
+            b".faro" | b".data" | b".index" => return Err(refused()),
+            _ => match whole.extension().and_then(|extension| extension.to_str()) {
+                Some("faro") => Some(Layout::Single),
+                Some("data" | "index") => Some(Layout::Paired),
+                _ => return Ok((whole, None)),
+            },
         };
-        match stem.file_name() {
-            Some(_) => Ok((stem, layout)),
-            None => Err(Error::argument("the NAME of an output", name.display().to_string())),
-        }
+        let stem = whole.with_extension("");
+        last_part(&stem).ok_or_else(refused)?;
+        Ok((stem, layout))
     }
 
     /// The data or single file.
@@ -93,14 +99,16 @@ impl Files {
     /// both), the name of any other file, or `NAME` alone. The headers say what the files are (FIL-4).
     ///
     /// # Errors
-    /// `io` when there is no output `NAME`, `invalid-argument` when there are two: a single file and a pair.
+    /// `io` when there is no output `NAME`; `invalid-argument` when there are two, a single file and a pair, and for
+    /// a path that is not a NAME.
     pub fn locate(path: impl AsRef<Path>) -> Result<Files> {
-        let path = path.as_ref();
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("faro") => return Ok(Files::Single(path.to_path_buf())),
-            Some("data" | "index") => return Ok(Files::paired(path.with_extension(""))),
-            _ => {}
+        let (stem, layout) = Files::split(path.as_ref())?;
+        match layout {
+            Some(Layout::Single) => return Ok(Files::single(stem)),
+            Some(Layout::Paired) => return Ok(Files::paired(stem)),
+            None => {}
         }
+        let path = stem.as_path();
         let (single, paired) = (with_extension(path, "faro"), Files::paired(path));
         let pair_exists = matches!(&paired, Files::Paired { data, index } if data.exists() || index.exists());
         match (single.exists(), pair_exists) {
@@ -121,6 +129,15 @@ impl Files {
             }
         }
     }
+}
+
+/// The last part of a path, unless it is `.` or `..`. `Path::file_name` ignores a final `.`.
+fn last_part(path: &Path) -> Option<&OsStr> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let separator = |byte: &u8| std::path::is_separator(char::from(*byte));
+    let end = text.iter().rposition(|byte| !separator(byte))?;
+    let begin = text[..end].iter().rposition(separator).map_or(0, |at| at + 1);
+    (&text[begin..=end] != b".").then(|| path.file_name()).flatten()
 }
 
 /// `NAME`, a dot, and the extension. Unlike `Path::with_extension`, it keeps a dot in NAME.
@@ -151,5 +168,39 @@ mod tests {
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "").unwrap();
         assert_eq!(located(&plain).unwrap(), Files::Single(plain));
+    }
+
+    #[test]
+    fn separators_at_the_end_are_not_part_of_a_name() {
+        for (given, files) in [
+            ("f/a/", Files::paired("f/a")),
+            ("a//", Files::paired("a")),
+            ("f/a.faro/", Files::single("f/a")),
+            ("..a", Files::paired("..a")),
+        ] {
+            assert_eq!(Files::to_write(given, None).unwrap(), files, "{given}");
+        }
+    }
+
+    #[test]
+    fn some_paths_are_not_names() {
+        for given in [
+            "",
+            "/",
+            ".",
+            "..",
+            "f/.",
+            "f/..",
+            "f/./",
+            ".faro",
+            "f/.data",
+            ".index",
+            "..faro",
+            "f/...data",
+        ] {
+            for found in [Files::to_write(given, None), Files::locate(given)] {
+                assert_eq!(found.unwrap_err().code, Code::InvalidArgument, "{given}");
+            }
+        }
     }
 }

@@ -33,22 +33,18 @@ public record OutputName(Path path, String base, Ending ending) {
     /**
      * Parses a NAME.
      *
-     * @throws FaroException {@code invalid-argument} if the path has no last part
+     * @throws FaroException {@code invalid-argument} if the path is not a NAME, such as {@code ..}
      */
     public static OutputName of(Path path) throws FaroException {
-        if (path.getFileName() == null) {
-            throw FaroException.invalidArgument("a path with a name", path);
+        Path last = path.getFileName();
+        String name = last == null ? "" : last.toString();
+        Ending ending = name.endsWith(SINGLE) ? Ending.SINGLE
+                : name.endsWith(DATA) || name.endsWith(INDEX) ? Ending.PAIRED : Ending.NONE;
+        String base = ending == Ending.NONE ? name : name.substring(0, name.lastIndexOf('.'));
+        if (List.of("", ".", "..").contains(base)) {
+            throw FaroException.invalidArgument("the NAME of an output", path);
         }
-        String name = path.getFileName().toString();
-        if (name.endsWith(SINGLE)) {
-            return new OutputName(path, name.substring(0, name.length() - SINGLE.length()), Ending.SINGLE);
-        }
-        for (String ending : List.of(DATA, INDEX)) {
-            if (name.endsWith(ending)) {
-                return new OutputName(path, name.substring(0, name.length() - ending.length()), Ending.PAIRED);
-            }
-        }
-        return new OutputName(path, name, Ending.NONE);
+        return new OutputName(path, base, ending);
     }
 
     /** The final name of the file with a role. */

@@ -13,6 +13,7 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +47,21 @@ class OutputNameTest {
             assertEquals(contents, Outputs.contents(follower));
         }
         return contents;
+    }
+
+    @Test
+    void separatorsAtTheEndAreNotPartOfAName() throws Exception {
+        write("a/", null);
+        assertEquals(List.of("a.data", "a.index"), Outputs.names(folder));
+    }
+
+    @Test
+    void somePathsAreNotNames() {
+        for (String name : List.of("", "/", ".", "..", "f/.", "f/..", ".faro", "f/.data", ".index", "..faro", "f/...data")) {
+            Path path = Path.of(name);
+            expect(ErrorCode.INVALID_ARGUMENT, () -> Writer.create(path, new WriterOptions(3)));
+            expect(ErrorCode.INVALID_ARGUMENT, () -> Reader.open(path, ReaderOptions.DEFAULT));
+        }
     }
 
     @Test
