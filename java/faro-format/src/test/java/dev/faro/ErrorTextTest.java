@@ -1,7 +1,7 @@
 package dev.faro;
 
+import static dev.faro.testing.Errors.expect;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.follow.Follower;
@@ -20,7 +20,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The texts of errors: two checksums (ERR-4), file_ids, unsigned numbers, options. */
@@ -29,12 +28,6 @@ class ErrorTextTest {
 
     @TempDir
     Path folder;
-
-    private static FaroException expect(ErrorCode code, Executable call) {
-        FaroException e = assertThrows(FaroException.class, call);
-        assertEquals(code, e.code(), e.getMessage());
-        return e;
-    }
 
     private static int crc(byte[] bytes, int from, int length) {
         CRC32C crc = new CRC32C();

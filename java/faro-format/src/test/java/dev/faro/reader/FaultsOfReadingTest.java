@@ -13,6 +13,7 @@ import dev.faro.check.Check;
 import dev.faro.check.CheckLevel;
 import dev.faro.codec.Codec;
 import dev.faro.follow.Follower;
+import dev.faro.testing.Errors;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.writer.Layout;
@@ -59,8 +60,7 @@ class FaultsOfReadingTest {
     }
 
     private static FaroException expect(ErrorCode code, FileRole role, Executable call) {
-        FaroException e = assertThrows(FaroException.class, call);
-        assertEquals(code, e.code(), e.getMessage());
+        FaroException e = Errors.expect(code, call);
         assertEquals(role, e.role(), e.getMessage());
         return e;
     }

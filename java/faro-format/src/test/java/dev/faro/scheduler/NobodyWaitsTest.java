@@ -14,10 +14,7 @@ import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Layout;
-import dev.faro.writer.Writer;
-import dev.faro.writer.WriterOptions;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,20 +60,6 @@ class NobodyWaitsTest {
         executors.forEach(ExecutorService::shutdownNow);
     }
 
-    private void write(String output) throws FaroException {
-        byte[] record = new byte[3000];
-        try (Writer writer = Writer.create(folder.resolve(output), new WriterOptions(PARTITIONS).blockSize(2000))) {
-            for (int region = 0; region < REGIONS; region++) {
-                for (int i = 0; i < PARTITIONS; i++) {
-                    Arrays.fill(record, (byte) (region * PARTITIONS + i));
-                    writer.write(i, ByteBuffer.wrap(record));
-                }
-                writer.flush();
-            }
-            writer.finish();
-        }
-    }
-
     private Reader open(String output) throws FaroException {
         List<Path> files = Outputs.files(folder.resolve(output), Layout.PAIRED).stream().map(system::path).toList();
         return Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
@@ -106,7 +89,7 @@ class NobodyWaitsTest {
     @ParameterizedTest
     @EnumSource
     void whateverFails(Mode mode) throws Exception {
-        write("whole");
+        Outputs.even(folder.resolve("whole"), PARTITIONS, REGIONS, 3000);
         Files.copy(folder.resolve("whole.index"), folder.resolve("cut.index"));
         ExecutorService executor = executor(mode);
         int failures = 0;

@@ -15,12 +15,9 @@ import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Scrambled;
 import dev.faro.testing.Torment;
 import dev.faro.writer.Layout;
-import dev.faro.writer.Writer;
-import dev.faro.writer.WriterOptions;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -219,17 +216,7 @@ class SchedulerTest {
     /** Writes a record of some blocks for each partition in each region. */
     static Reader openEven(Path folder, RecordingFileSystem system) throws FaroException {
         Path name = folder.resolve("even");
-        byte[] record = new byte[RECORD];
-        try (Writer writer = Writer.create(name, new WriterOptions(PARTITIONS).blockSize(2000).overwrite(true))) {
-            for (int region = 0; region < REGIONS; region++) {
-                for (int i = 0; i < PARTITIONS; i++) {
-                    Arrays.fill(record, (byte) (region * PARTITIONS + i));
-                    writer.write(i, ByteBuffer.wrap(record));
-                }
-                writer.flush();
-            }
-            writer.finish();
-        }
+        Outputs.even(name, PARTITIONS, REGIONS, RECORD);
         List<Path> files = Outputs.files(name, Layout.PAIRED).stream().map(system::path).toList();
         return Reader.openPair(files.get(0), files.get(1), ReaderOptions.DEFAULT);
     }

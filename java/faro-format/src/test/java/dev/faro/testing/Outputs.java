@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
@@ -41,6 +42,21 @@ public final class Outputs {
             writer.write(1, bytes("two two two two two two two two two two two two"));
             writer.multicast(new int[] {0, 1}, bytes("to some"));
             writer.property("k", "v");
+            writer.finish();
+        }
+    }
+
+    /** Writes, over what exists, a record of its own content and of some blocks for each partition in each region. */
+    public static void even(Path name, int partitions, int regions, int recordSize) throws FaroException {
+        byte[] record = new byte[recordSize];
+        try (Writer writer = Writer.create(name, new WriterOptions(partitions).blockSize(2000).overwrite(true))) {
+            for (int region = 0; region < regions; region++) {
+                for (int i = 0; i < partitions; i++) {
+                    Arrays.fill(record, (byte) (region * partitions + i));
+                    writer.write(i, ByteBuffer.wrap(record));
+                }
+                writer.flush();
+            }
             writer.finish();
         }
     }

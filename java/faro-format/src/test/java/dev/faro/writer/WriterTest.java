@@ -1,8 +1,8 @@
 package dev.faro.writer;
 
+import static dev.faro.testing.Errors.expect;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.BlockKind;
@@ -26,12 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 class WriterTest {
     @TempDir
     Path folder;
-
-    private static FaroException expect(ErrorCode code, Executable call) {
-        FaroException e = assertThrows(FaroException.class, call);
-        assertEquals(code, e.code(), e.getMessage());
-        return e;
-    }
 
     @Test
     void existingFilesAreRefusedOrReplaced() throws Exception {

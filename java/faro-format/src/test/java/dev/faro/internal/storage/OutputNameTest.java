@@ -1,7 +1,7 @@
 package dev.faro.internal.storage;
 
+import static dev.faro.testing.Errors.expect;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.ErrorCode;
@@ -19,19 +19,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The files that the NAME of an output means (PUB-1). */
 class OutputNameTest {
     @TempDir
     Path folder;
-
-    private static FaroException expect(ErrorCode code, Executable call) {
-        FaroException e = assertThrows(FaroException.class, call);
-        assertEquals(code, e.code(), e.getMessage());
-        return e;
-    }
 
     private void write(String name, Layout layout) throws FaroException {
         Outputs.small(folder.resolve(name), new WriterOptions(3).layout(layout));
