@@ -58,7 +58,7 @@ MORE = [
     Broken("08a", "zstd-not-smaller", {"codec": ZSTD, "plain_size": 17}, "malformed-block", 4),
     Broken("08a", "zstd-larger", {"codec": ZSTD, "plain_size": 3}, "malformed-block", 4),
     Broken("08b", "data-empty", {"plain": b""}, "malformed-block", 4),
-    Broken("09", "partition-nobody", {"partition": NOBODY}, "inconsistent-index", 8),
+    Broken("09", "partition-none", {"partition": NOBODY}, "inconsistent-index", 8),
     Broken("09", "partition-outside", {"partition": 3}, "inconsistent-index", 8),
     Broken("10", "sequence-most", {"sequence": 0xFFFFFFFF}, "inconsistent-index", 12),
     Broken("11", "padding-first", {"padding": b"\x80" + bytes(6)}, "malformed-block", 24 + 17),
@@ -235,7 +235,7 @@ def sequences(cat: Catalog) -> None:
                   fault("inconsistent-index", "single", 64 + 8))  # fmt: skip
     nobody = Block(b"for nobody", reserved=1)
     built = build(Output(Header(framing=OPAQUE), [Region(shared=[Shared([nobody], [])])]))
-    cat.bad_check("chk-1-block-of-nobody", "CHK-1 BLK-7 REG-7", "no partition reads the broken block", built,
+    cat.bad_check("chk-1-block-without-reader", "CHK-1 BLK-7 REG-7", "no partition reads the broken block", built,
                   fault("malformed-block", "single", 64 + 18), level="checksums")  # fmt: skip
 
 
@@ -245,7 +245,7 @@ def framing(cat: Catalog) -> None:
     records = [
         ("short-length", good + b"\x01\x00\x00"), ("past-end", good + u32(5) + b"four"),
         ("length-most", u32(0xFFFFFFFF) + b"12345678"), ("length-wraps", u32(0xFFFFFFFC) + b"12345678"),
-        ("one-byte", b"\x00"), ("byte-behind", good + b"\x00"),
+        ("one-byte", b"\x00"), ("byte-after", good + b"\x00"),
     ]  # fmt: skip
     for name, payload in records:
         block = Block(payload, records=1)

@@ -49,7 +49,7 @@ def invalid_lz4(cat: Catalog) -> None:
     size = len(plain)
     bads = [
         ("too-long", good, size - 1), ("too-short", good, size + 1), ("twice", good + b"\x00", size),
-        ("byte-behind", good + b"\x50", size), ("cut", good[:-1], size), ("cut-in-match", good[:12], size),
+        ("byte-after", good + b"\x50", size), ("cut", good[:-1], size), ("cut-in-match", good[:12], size),
         ("only-token", b"\xf0", 100), ("length-without-end", b"\xff" * 20, 300),
         ("distance-before-start", lz4_sequence(b"abcd", 5, 50) + lz4_sequence(b"final"), 59),
         ("ends-with-match", lz4_sequence(b"abcd", 4, 96), 100),
@@ -130,10 +130,10 @@ def invalid_zstd(cat: Catalog) -> None:
         ("5-content-cut", zstd_frame(run)[:5], 600, "malformed-block"),
         ("5-raw-past-end", zstd_frame(zstd_chunk(0, b"1234", 600)), 600, "malformed-block"),
         ("5-not-last", zstd_frame(zstd_chunk(1, b"r", 600, False)), 600, "malformed-block"),
-        ("5-byte-behind", zstd_frame(run) + b"\x00", 600, "malformed-block"),
+        ("5-byte-after", zstd_frame(run) + b"\x00", 600, "malformed-block"),
         ("5-second-frame", zstd_frame(run) + bytes.fromhex("28b52ffd") + zstd_frame(run), 1200, "malformed-block"),
         ("5-skippable-frame", zstd_frame(run) + bytes.fromhex("502a4d1800000000"), 600, "malformed-block"),
-        ("5-checksum-behind", zstd_frame(run) + bytes(4), 600, "malformed-block"),
+        ("5-checksum-after", zstd_frame(run) + bytes(4), 600, "malformed-block"),
         ("5-block-above-window", zstd_frame(zstd_chunk(1, b"r", 1025)), 1025, "malformed-block"),
         ("5-block-above-128k", zstd_frame(zstd_chunk(1, b"r", 131_073), 8 << 3), 131_073, "malformed-block"),
         ("magic-in-front", bytes.fromhex("28b52ffd") + zstd_frame(run), 600, "malformed-block"),

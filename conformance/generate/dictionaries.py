@@ -73,7 +73,7 @@ def valid(cat: Catalog) -> None:
     mixed.regions[1].before = [(255, b"")]
     cat.valid("dic-skippable", "DIC-3 FIL-2 BLK-3", "dictionaries after other metadata that is allowed there", mixed)
     cat.valid("dic-trailing-single", "DIC-3 CHK-1 FTR-7", "a dictionary after the last region of a single file",
-              replace(several(), trailing=[Dictionary(OTHERS)], behind=[(200, b"and more")]))  # fmt: skip
+              replace(several(), trailing=[Dictionary(OTHERS)], after_regions=[(200, b"and more")]))  # fmt: skip
     for paired, more in LAYOUTS:
         for low, high in ((0, 4), (1, 2), (3, 4)):
             cat.valid(
@@ -133,7 +133,7 @@ def blocks(cat: Catalog) -> None:
             paired,
         )
         built = build(output)
-        cat.bad_block(f"dic-10b-behind{more}", "DIC-3 BLK-7", "a block names a dictionary that is after it", built, early,
+        cat.bad_block(f"dic-10b-after{more}", "DIC-3 BLK-7", "a block names a dictionary that is after it", built, early,
                       fault("inconsistent-index", built.data, base.where(built, early) + 18))  # fmt: skip
         none = run(1)
         built = build(Output(head(), [Region({1: [none]})], paired))
@@ -222,7 +222,7 @@ def stored(cat: Catalog) -> None:
         padded = replace(run(1), padding=b"\1" * (-len(run(1).payload) % 8))
         built = build(one([padded], CORRUPT, paired=paired))
         at = base.where(built, padded)
-        cat.bad_block(f"dic-6-behind-padding{more}", "DIC-6 BLK-7", "the block's own checks before it come first", built, padded,
+        cat.bad_block(f"dic-6-after-padding{more}", "DIC-6 BLK-7", "the block's own checks before it come first", built, padded,
                       fault("malformed-block", built.data, at + 24 + len(padded.payload)))  # fmt: skip
         for name, frame in (("flags", b"\x01\x00" + run(1).payload[2:]), ("id", b"\x01\x00\x07" + run(1).payload[2:])):
             block = Block(b"r" * 100, codec=ZSTD, stored=frame, dictionary=1)

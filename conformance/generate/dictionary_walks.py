@@ -249,7 +249,7 @@ def singles(cat: Catalog) -> None:
         )
     )
     stray = next(offset for _, _, offset, _, block in inside.blocks if block is moved)
-    bad_walk(cat, "single-behind-block", "DIC-3 FOL-4", "a dictionary after a partition block", inside,
+    bad_walk(cat, "single-after-block", "DIC-3 FOL-4", "a dictionary after a partition block", inside,
              fault("malformed-block", "single", stray + 16), 1, met=2)  # fmt: skip
     for number in (3, 0xFFFF):
         wrong = build(

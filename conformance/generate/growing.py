@@ -206,7 +206,7 @@ def faults(cat: Catalog) -> None:
     length = int.from_bytes(index[footer : footer + 4], "little")
     tails = [("magic", index[:-1] + b"?", "checksum"), ("checksum", patch(index, built.tail + 12, u32(9)), "checksum"),
              ("leads-elsewhere", head + tail(second, length), "inconsistent-index"), ("size", head + tail(footer, length - 8), "inconsistent-index"),
-             ("bytes-behind", index + b"\0", "inconsistent-index"), ("page-behind", index + bytes(4096), "inconsistent-index")]  # fmt: skip
+             ("bytes-after", index + b"\0", "inconsistent-index"), ("page-after", index + bytes(4096), "inconsistent-index")]  # fmt: skip
     for name, wrong, code in tails:
         case(
             f"tail-{name}",
@@ -224,7 +224,7 @@ def faults(cat: Catalog) -> None:
     bare = build(uncovered)
     case("single-not-covered", "FOL-4 REG-3", "a region message that does not cover the blocks before it",
          fault("inconsistent-index", "single", bare.messages[1] + 24), bare.files)  # fmt: skip
-    case("single-footer-behind-blocks", "FOL-4", "a footer directly after partition blocks",
+    case("single-footer-after-blocks", "FOL-4", "a footer directly after partition blocks",
          fault("malformed-block", "single", single.messages[1] + 16),
          {"single": seal_block(patch(whole, single.messages[1] + 16, b"\x81"), single.messages[1])})  # fmt: skip
     case("single-region-without-blocks", "FOL-4", "a region message directly after the header",

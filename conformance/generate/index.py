@@ -245,7 +245,7 @@ def runs_cases(case: Callable[..., None]) -> None:
         ("empty", []), ("missing-last", right[:-1]), ("missing-shared", right[:3]), ("one-more", [*right, (5, NOBODY, 3)]),
         ("length-0", [*right[:2], (9, 0, 0), *right[2:]]), ("crosses-own", [(1, 0, 4), (2, 0, 8), *right[3:]]),
         ("crosses-into-shared", [*right[:2], (1, 1, 8), right[4]]), ("crosses-shared", [*right[:3], (3, NOBODY, 8)]),
-        ("partition", [(1, 1, 4), *right[1:]]), ("partition-nobody", [(1, NOBODY, 4), *right[1:]]),
+        ("partition", [(1, 1, 4), *right[1:]]), ("partition-none", [(1, NOBODY, 4), *right[1:]]),
         ("shared-partition", [*right[:3], (3, 0, 4), right[4]]), ("short", [(1, 0, 3), *right[1:]]),
         ("wraps", [(1, 0, 0xFFFFFFFF), (2, 0, 9), *right[2:]]), ("order", [right[2], *right[:2], *right[3:]]),
     ]  # fmt: skip

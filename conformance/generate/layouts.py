@@ -124,7 +124,7 @@ def valid(cat: Catalog) -> None:
         output = base.small(paired=paired)
         output.regions[0].before = [(192, b"first"), (255, b"")]
         output.regions[1].before = [(200, b"between regions")]
-        output.behind = [(193, b"behind all"), (193, b"and again, of one kind")]
+        output.after_regions = [(193, b"behind all"), (193, b"and again, of one kind")]
         cat.valid(f"blk-skippable{more}", "FIL-2 CHK-1 BLK-5", "metadata of kinds that a reader may skip", output)
     for name, low, high in (("all", 0, 4), ("first", 0, 1), ("middle", 1, 3), ("last", 3, 4), ("empty", 2, 2)):
         cat.valid(f"prt-5-range-{name}", "PRT-5", f"the range of partitions {low} to {high}", base.small(),
@@ -222,8 +222,8 @@ def checks(cat: Catalog) -> None:
         ("event-in-index", "CHK-1 BLK-7", "before", [(64, b"event")], "malformed-block", 16),
         ("footer-early", "CHK-1 BLK-7", "before", [(129, b"footer")], "malformed-block", 16),
         ("schema-in-records", "SCH-2 CHK-1", "before", [(130, b"schema")], "malformed-block", 16),
-        ("reserved-behind", "CHK-1 BLK-7", "behind", [(160, b"?")], "unsupported-feature", 16),
-        ("schema-behind", "SCH-2 CHK-1", "behind", [(192, b""), (130, b"schema")], "malformed-block", 24 + 16),
+        ("reserved-after", "CHK-1 BLK-7", "after_regions", [(160, b"?")], "unsupported-feature", 16),
+        ("schema-after", "SCH-2 CHK-1", "after_regions", [(192, b""), (130, b"schema")], "malformed-block", 24 + 16),
     ]  # fmt: skip
     for name, clause, place, blocks, code, at in rows:
         for paired in (False, True):
@@ -231,7 +231,7 @@ def checks(cat: Catalog) -> None:
             if place == "before":
                 output.regions[0].before = blocks
             else:
-                output.behind = blocks
+                output.after_regions = blocks
             built = build(output)
             start = 64 if place == "before" else built.metadata[2]
             cat.bad_check(f"chk-1-{name}{'-paired' if paired else ''}", clause, f"metadata that is not allowed there: {name}",
@@ -255,12 +255,12 @@ def checks(cat: Catalog) -> None:
     cat.bad_check("chk-1-region-not-listed", "CHK-1 FTR-3", "a region message that the directory does not list", built,
                   fault("inconsistent-index", "index", built.metadata[1]))  # fmt: skip
     output = base.small(paired=True)
-    output.behind = [(128, message)]
+    output.after_regions = [(128, message)]
     built = build(output)
-    cat.bad_check("chk-1-region-behind", "CHK-1", "a region message after all those that the directory lists", built,
+    cat.bad_check("chk-1-region-after", "CHK-1", "a region message after all those that the directory lists", built,
                   fault("inconsistent-index", "index", built.metadata[2]))  # fmt: skip
     schema = base.SCHEMA
-    output = replace(base.arrow([arrow_message(b"batch")], schema), behind=[(130, b"again")])
+    output = replace(base.arrow([arrow_message(b"batch")], schema), after_regions=[(130, b"again")])
     built = build(output)
     cat.bad_check("sch-2-again", "SCH-2 CHK-1", "a second schema block", built,
                   fault("malformed-block", "single", built.metadata[2] + 16))  # fmt: skip

@@ -58,10 +58,10 @@ def paired_files(cat: Catalog) -> None:
     put(cat, "message-damaged-at-end", "the last message is as long as it must be, and does not verify",
         {"data": data, "index": flipped}, one.files, answer("last-commit", 1, len(data) - begin, len(index) - second))  # fmt: skip
     for more in (8, 24):
-        put(cat, f"message-damaged-{more}-behind", f"a message that does not verify, {more} bytes after it",
+        put(cat, f"message-damaged-{more}-after", f"a message that does not verify, {more} bytes after it",
             {"data": data, "index": flipped + b"\x55" * more}, one.files,
             answer("last-commit", 1, len(data) - begin, len(index) - second + more), clause="REP-1")  # fmt: skip
-    put(cat, "message-damaged-25-behind", "a message that does not verify, 25 bytes after it: damage",
+    put(cat, "message-damaged-25-after", "a message that does not verify, 25 bytes after it: damage",
         {"data": data, "index": flipped + b"\x55" * 25}, None, fault("checksum", "index", second), clause="REP-1 REP-2")  # fmt: skip
     for count in (1, 24, 100, 4096):
         put(cat, f"zeros-{count}", f"{count} zero bytes where the next message would be",
@@ -69,7 +69,7 @@ def paired_files(cat: Catalog) -> None:
     put(cat, "zeros-then-one", "zeros and one other byte: damage", {"data": data, "index": index + bytes(99) + b"\x01"}, None,
         fault("checksum", "index", len(index)), clause="REP-1 REP-2")  # fmt: skip
     for size in (5, 1000):
-        put(cat, f"data-behind-{size}", "data after the last committed region", {"data": data + b"\x07" * size, "index": index},
+        put(cat, f"data-after-{size}", "data after the last committed region", {"data": data + b"\x07" * size, "index": index},
             both.files, answer("last-commit", 2, size, 0), clause="REP-3 FIL-5")  # fmt: skip
     put(cat, "headers-only", "no region was committed", {"data": data, "index": index[:64]}, none.files,
         answer("last-commit", 0, len(data) - 64, 0), check=cat.checks(none.output))  # fmt: skip
@@ -94,10 +94,10 @@ def paired_files(cat: Catalog) -> None:
             clause="REP-4", check=cat.checks(kept))  # fmt: skip
     put(cat, "footer-torn", "half of the footer is there", {**whole.files, "index": whole.files["index"][: whole.footer + 40]},
         mended(kept).files, answer("last-commit", 2, 0, 40))  # fmt: skip
-    skipping = replace(base.small(paired=True), finished=False, behind=[(200, b"kept by repair")])
+    skipping = replace(base.small(paired=True), finished=False, after_regions=[(200, b"kept by repair")])
     put(cat, "skippable", "metadata that may be skipped is kept", build(skipping).files, mended(skipping).files,
         answer("last-commit", 2), check=cat.checks(mended(skipping).output))  # fmt: skip
-    unknown = replace(base.small(paired=True), finished=False, behind=[(150, b"?")])
+    unknown = replace(base.small(paired=True), finished=False, after_regions=[(150, b"?")])
     built = build(unknown)
     put(cat, "unknown-metadata", "metadata that may not be skipped", built.files, None,
         fault("unsupported-feature", "index", built.metadata[-1] + 16), clause="REP-2 BLK-7")  # fmt: skip
@@ -240,7 +240,7 @@ def rebuild(cat: Catalog) -> None:
     first = replace(two, regions=[Region({0: [b[0]]})])
     at = build(two).blocks[1][2]
     case("torn", "a torn block at the end is cut", first, whole[:-5], clause="REP-5 REP-7 REP-8")
-    case("behind", "bytes that are not a block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8")
+    case("after", "bytes that are not a block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8")
     case("zeros", "zeros after the blocks are cut", two, whole + bytes(64), clause="REP-5 REP-7")
     case(
         "damaged-block",

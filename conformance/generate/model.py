@@ -57,7 +57,9 @@ class Output:
     statistics: bool = False
     properties: dict[str, str] = field(default_factory=dict)
     created_by: str | None = None
-    behind: list[tuple[int, bytes]] = field(default_factory=list)  # metadata blocks between the last region and footer
+    after_regions: list[tuple[int, bytes]] = field(
+        default_factory=list
+    )  # metadata blocks between the last region and footer
     trailing: list[Dictionary] = field(default_factory=list)  # after the last region's blocks, or its message
     change_footer: Callable[[Fields], None] | None = None
     encode_footer: Callable[[Fields], bytes] | None = None

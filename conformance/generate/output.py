@@ -178,7 +178,7 @@ class _Maker:
             self.region(number, region)
         for one in self.output.trailing:
             self.dictionary(len(self.output.regions), one)
-        for kind, payload in self.output.behind:
+        for kind, payload in self.output.after_regions:
             self.metadata(kind, payload)
         if self.output.finished:
             self.footer()

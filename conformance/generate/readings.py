@@ -108,7 +108,7 @@ def sums(cat: Catalog) -> None:
         cat, "footer-sum", "FOL-5 FTR-4", "a footer whose statistics have a sum above 2^64 - 1")  # fmt: skip
 
 
-def behind(cat: Catalog) -> None:
+def after_regions(cat: Catalog) -> None:
     """CHK-1, step 2: after the last region of a single file."""
     first = build(base.small())
     message = first.files["single"][first.messages[0] + 24 :][: first.footer_fields["regions"][0][1]]
@@ -117,8 +117,8 @@ def behind(cat: Catalog) -> None:
         ("-no-message", [(128, b"no message")]),
         ("-skippable", [(192, b"may be skipped"), (128, message)]),
     ):
-        built = build(replace(base.small(), behind=blocks))
-        cat.bad_check(f"chk-1-region-behind-single{name}", "CHK-1", "a region message after all those that the directory lists, in a single file",
+        built = build(replace(base.small(), after_regions=blocks))
+        cat.bad_check(f"chk-1-region-after-single{name}", "CHK-1", "a region message after all those that the directory lists, in a single file",
                       built, fault("inconsistent-index", "single", built.metadata[1 + len(blocks)]))  # fmt: skip
 
 
@@ -260,7 +260,7 @@ def mixed(cat: Catalog) -> None:
         (2, "malformed-block"),
         (63, "malformed-block"),
     ):
-        for name, at in (("first", 64), ("behind-block", second)):
+        for name, at in (("first", 64), ("after-block", second)):
             if name == "first" and kind in (192, 130):
                 continue
             case(f"kind-{kind}-{name}", "FOL-4 BLK-7", f"kind {kind} in a single file", built, fault(code, "single", at + 16), {}, None,
@@ -379,5 +379,5 @@ def put_options(**more: Any) -> Call:
 
 def add(cat: Catalog) -> None:
     """All of them."""
-    for part in (ranges, sums, behind, missing, after_faults, places, mixed, repairs, options, given_events):
+    for part in (ranges, sums, after_regions, missing, after_faults, places, mixed, repairs, options, given_events):
         part(cat)

@@ -151,7 +151,7 @@ def any_root(cat: Catalog, root: str) -> None:
     put(cat, root, "gap-6", "MSG-11", "six zero bytes between two parts are allowed",
         lambda p: assemble(edit(p, "root:vtable", lambda x: replace(x, gap=bytes(6)))), good=True)  # fmt: skip
     put(cat, root, "other-order", "CAN-1", "a message that is not canonical is accepted", assemble, good=True)
-    put(cat, root, "vtable-behind", "CAN-1", "a vtable may come after its table",
+    put(cat, root, "vtable-after", "CAN-1", "a vtable may come after its table",
         lambda p: assemble([*[x for x in p if x.name != "root:vtable"], next(x for x in p if x.name == "root:vtable")]),
         good=True)  # fmt: skip
 

@@ -28,8 +28,8 @@ def tails(cat: Catalog) -> None:
         for cut in (1, 8, 24, 25, size - 64 - 23, size - 64 - 24, size - 64):
             title = f"{cut} bytes are missing at the end"
             case(f"cut-{cut}", title, whole[:-cut], "unfinished", size - cut, 1)
-        case("byte-behind", "a byte after the tail", whole + b"\0", "unfinished", size + 1, 1)
-        case("zeros-behind", "a page of zeros after the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
+        case("byte-after", "a byte after the tail", whole + b"\0", "unfinished", size + 1, 1)
+        case("zeros-after", "a page of zeros after the tail", whole + bytes(4096), "unfinished", size + 4096, 1)
         case(
             "file-magic",
             "the file's magic in place of the tail's",
@@ -53,7 +53,7 @@ def tails(cat: Catalog) -> None:
         wrongs = [
             ("offset-0", 0, message), ("offset-56", 56, message), ("offset-odd", footer + 4, message - 4),
             ("offset-wraps", (1 << 64) - 24, at), ("offset-most", (1 << 64) - 1, message),
-            ("offset-behind", at, message), ("size-less", footer, stored - 8), ("size-more", footer, stored + 8),
+            ("offset-after", at, message), ("size-less", footer, stored - 8), ("size-more", footer, stored + 8),
             ("size-most", footer, 0xFFFFFFFF), ("offset-of-region", built.messages[-1], message),
         ]  # fmt: skip
         for name, offset, length in wrongs:

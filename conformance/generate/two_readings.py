@@ -22,13 +22,13 @@ from .trained import OTHERS, WORDS, with_dictionary
 
 def after_the_last_region(cat: Catalog) -> None:
     """FIL-2, CTX-1: metadata between the last region message and the footer of a single file."""
-    skipping = replace(base.small(), behind=[(200, b"after the regions")])
+    skipping = replace(base.small(), after_regions=[(200, b"after the regions")])
     cat.valid("fil-2-skippable-after-regions", "FIL-2 CTX-1", "skippable metadata after the last region", skipping)
     put_repair(cat, "single-skippable-after-regions", "skippable metadata after the last region is kept",
                build(replace(skipping, finished=False)).files, mended(replace(skipping, finished=False)).files,
                answer("last-commit", 2, paired=False), clause="FIL-2 REP-3")  # fmt: skip
     plain = build(base.small())
-    stray = build(replace(base.small(), behind=[(128, canonical("Region", plain.fields[1]))]))
+    stray = build(replace(base.small(), after_regions=[(128, canonical("Region", plain.fields[1]))]))
     at = stray.metadata[-2]
     cat.bad_check("ctx-1-region-after-regions", "CTX-1 CHK-1", "a region block that the directory does not have", stray,
                   fault("inconsistent-index", "single", at))  # fmt: skip

@@ -57,7 +57,7 @@ def random_output(rng: random.Random) -> Output:
     if rng.random() < 0.2:
         output.created_by = rng.choice(["", "fuzz"])
     if rng.random() < 0.15:
-        output.behind = _skippable(rng)
+        output.after_regions = _skippable(rng)
     if rng.random() < (0.05 if output.paired else 0.15):
         # After the last region of a pair this is invalid.
         output.trailing = made.dictionaries()
