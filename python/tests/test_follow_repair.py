@@ -185,6 +185,12 @@ def test_what_rebuild_refuses(tmp_path: Path) -> None:
     assert (fault.code, fault.offset) == (Code.MISMATCHED_PAIR, 8)
 
 
+def test_a_rebuild_takes_no_schema_that_the_framing_does_not_need(tmp_path: Path) -> None:
+    made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), [])
+    with pytest.raises(FaroError, match="invalid-argument"):
+        rebuild(**made.files, schema=arrow_message(b""))
+
+
 def test_a_rebuilt_index_is_one_that_a_reader_with_these_limits_takes(tmp_path: Path) -> None:
     made = output(tmp_path, WriterOptions(100))
     with Writer(str(made.base), WriterOptions(100)) as writer:

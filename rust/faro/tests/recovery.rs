@@ -4,7 +4,7 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, fill_sample, index_path, open, options, write_sample};
 use faro::{
-    Action, Code, Files, Follower, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, RepairOptions,
+    Action, Code, Files, Follower, Framing, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, RepairOptions,
     SharedPolicy, Writer, rebuild, repair,
 };
 
@@ -247,6 +247,32 @@ fn a_lost_index_is_rebuilt() {
     check(&files).unwrap();
     assert_eq!(contents(&open(&files).unwrap()).unwrap()[1].len(), before[1].len() + 1);
     assert_eq!(place.files(), ["out.data", "out.index"]);
+}
+
+/// REP-5, checks 5a and 5b.
+#[test]
+fn a_rebuild_takes_a_schema_that_the_framing_needs_and_no_other() {
+    let place = Place::new();
+    let records = write_sample(&place.name(), Layout::Paired);
+    let message: &[u8] = b"\xFF\xFF\xFF\xFF\x08\0\0\0an Arrow";
+    let mut arrow = options(Layout::Paired, 1);
+    (arrow.framing, arrow.schema) = (Framing::Arrow, Some(message.to_vec()));
+    let name = place.name().with_file_name("arrow");
+    Writer::create(&name, arrow).unwrap().finish().unwrap();
+    let arrow = Files::paired(name);
+    for (files, schema, taken) in [
+        (&records, None, true),
+        (&records, Some(message), false),
+        (&arrow, None, false),
+        (&arrow, Some(&b"short"[..]), false),
+        (&arrow, Some(message), true),
+    ] {
+        let result = rebuild(files, &RebuildOptions::default().schema(schema.map(<[u8]>::to_vec)));
+        assert_eq!(
+            result.map_err(|error| error.code).err(),
+            (!taken).then_some(Code::InvalidArgument)
+        );
+    }
 }
 
 #[test]

@@ -69,6 +69,22 @@ fn followed_files_go_when_they_are_aborted_and_stay_when_the_writer_is_dropped()
     assert_eq!(place.files(), ["out.data", "out.index"]);
 }
 
+/// WRT-6: a file that has its final name is not removed without the publishing lock.
+#[test]
+fn followed_files_stay_if_the_lock_cannot_be_taken() {
+    for layout in LAYOUTS {
+        let place = Place::new();
+        let mut writer = Writer::create(place.name(), options(layout, 3).follow(true)).unwrap();
+        let before = place.files();
+        let lock = place.name().with_extension("faro-lock");
+        std::fs::create_dir(&lock).unwrap();
+        writer.abort().unwrap();
+        drop(writer);
+        std::fs::remove_dir(&lock).unwrap();
+        assert_eq!(place.files(), before);
+    }
+}
+
 #[test]
 fn existing_files_are_refused_unless_overwritten() {
     for layout in LAYOUTS {

@@ -153,20 +153,19 @@ pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptio
     Ok(report)
 }
 
-/// REP-7: with framing arrow, the caller passes the schema.
+/// REP-5, check 5: with framing arrow, and only then, the caller passes the schema.
 fn schema_message(header: &FileHeader, options: &RebuildOptions) -> Result<Option<Vec<u8>>> {
-    let Some(arrow) = options.schema.as_ref().filter(|_| header.framing == Framing::Arrow) else {
-        return match header.framing {
-            Framing::Arrow => Err(Error::argument(
-                "a schema message for a file with framing arrow",
-                "none",
-            )),
-            _ => Ok(None),
-        };
-    };
-    match framing::encapsulated_fault(arrow) {
-        Some(found) => Err(Error::argument("a schema message that is encapsulated", found)),
-        None => Schema { arrow: arrow.clone() }.build().map(Some),
+    match (&options.schema, header.framing) {
+        (Some(arrow), Framing::Arrow) => match framing::encapsulated_fault(arrow) {
+            Some(found) => Err(Error::argument("a schema message that is encapsulated", found)),
+            None => Schema { arrow: arrow.clone() }.build().map(Some),
+        },
+        (None, Framing::Arrow) => Err(Error::argument(
+            "a schema message for a file with framing arrow",
+            "none",
+        )),
+        (Some(_), _) => Err(Error::argument("no schema for a file without framing arrow", "one")),
+        (None, _) => Ok(None),
     }
 }
 

@@ -110,8 +110,10 @@ impl Files {
         }
         let path = stem.as_path();
         let (single, paired) = (with_extension(path, "faro"), Files::paired(path));
-        let pair_exists = matches!(&paired, Files::Paired { data, index } if data.exists() || index.exists());
-        match (single.exists(), pair_exists) {
+        // A link that leads nowhere counts too; opening it reports the error.
+        let exists = |path: &Path| path.symlink_metadata().is_ok();
+        let pair_exists = matches!(&paired, Files::Paired { data, index } if exists(data) || exists(index));
+        match (exists(&single), pair_exists) {
             (true, true) => Err(Error::argument(
                 "the name of one output",
                 format!("{}.faro and {}.index", path.display(), path.display()),
@@ -168,6 +170,16 @@ mod tests {
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "").unwrap();
         assert_eq!(located(&plain).unwrap(), Files::Single(plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("a");
+        std::fs::write(with_extension(&name, "index"), "").unwrap();
+        std::os::unix::fs::symlink("nowhere", with_extension(&name, "faro")).unwrap();
+        assert_eq!(Files::locate(&name).unwrap_err().code, Code::InvalidArgument);
     }
 
     #[test]

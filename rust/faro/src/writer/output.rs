@@ -219,11 +219,12 @@ impl Output {
         Ok(())
     }
 
-    /// PUB-4: removing a file with a final name waits for writers that are publishing. After a time limit the files are
-    /// removed without the lock, since each is checked before.
-    fn lock_to_remove(&self) -> Option<PublishingLock> {
-        let lock = || PublishingLock::take(&lock_path(self.final_path())).ok();
-        if self.follow || self.named { lock() } else { None }
+    /// PUB-4: removing a file with a final name waits for writers that are publishing.
+    fn lock_to_remove(&self) -> std::io::Result<Option<PublishingLock>> {
+        let needed = self.follow || self.named;
+        needed
+            .then(|| PublishingLock::take(&lock_path(self.final_path())))
+            .transpose()
     }
 
     fn final_path(&self) -> &Path {
@@ -235,7 +236,11 @@ impl Output {
 
     /// Removes the files, whatever names they have. Files that cannot be removed stay.
     pub(crate) fn discard(&mut self) {
-        let _lock = self.lock_to_remove();
+        let Ok(_lock) = self.lock_to_remove() else {
+            // WRT-6: without the lock, files with final names stay.
+            self.keep(true);
+            return;
+        };
         self.index.discard();
         if let Some(data) = &mut self.data {
             data.discard();

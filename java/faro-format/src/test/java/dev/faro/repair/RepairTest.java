@@ -1,5 +1,6 @@
 package dev.faro.repair;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -7,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
+import dev.faro.Framing;
 import dev.faro.Limits;
 import dev.faro.follow.Follower;
 import dev.faro.reader.Reader;
 import dev.faro.repair.RepairReport.Action;
+import dev.faro.testing.Errors;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Script;
@@ -25,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class RepairTest {
@@ -232,11 +236,35 @@ class RepairTest {
                 writer.finish();
             }
             long blocks = Outputs.check(name, Layout.PAIRED).blocks();
-            byte[] schema = script.framing == dev.faro.Framing.ARROW ? Script.ARROW : null;
+            byte[] schema = script.framing == Framing.ARROW ? Script.ARROW : null;
             RepairReport report = Rebuild.rebuild(Outputs.file(name, ".data"), Outputs.file(name, ".index"),
                     RebuildOptions.DEFAULT.withSchema(schema));
             assertEquals(blocks, report.blocks(), "seed " + seed);
             assertEquals(blocks, Outputs.check(name, Layout.PAIRED).blocks(), "seed " + seed);
+        }
+    }
+
+    /** REP-5, checks 5a and 5b. */
+    @Test
+    void aRebuildTakesASchemaThatTheFramingNeedsAndNoOther() throws Exception {
+        Path records = folder.resolve("records");
+        Path arrow = folder.resolve("arrow");
+        Outputs.small(records, new WriterOptions(3));
+        try (Writer writer = Writer.create(arrow, new WriterOptions(1).framing(Framing.ARROW).schema(Script.ARROW))) {
+            writer.finish();
+        }
+        record Row(Path name, byte[] schema, boolean taken) {}
+        List<Row> rows = List.of(
+                new Row(records, null, true), new Row(records, Script.ARROW, false), new Row(arrow, null, false),
+                new Row(arrow, new byte[5], false), new Row(arrow, Script.ARROW, true));
+        for (Row row : rows) {
+            Executable call = () -> Rebuild.rebuild(Outputs.file(row.name(), ".data"),
+                    Outputs.file(row.name(), ".index"), RebuildOptions.DEFAULT.withSchema(row.schema()));
+            if (row.taken()) {
+                assertDoesNotThrow(call);
+            } else {
+                Errors.expect(ErrorCode.INVALID_ARGUMENT, call);
+            }
         }
     }
 
