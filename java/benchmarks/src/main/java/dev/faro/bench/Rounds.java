@@ -52,13 +52,13 @@ public final class Rounds {
     }
 
     /** Appends the results of all measured rounds. */
-    public void report(String part, ObjectNode number, Results results) throws IOException {
+    public void report(String part, ObjectNode caseFields, Results results) throws IOException {
         for (int i = 0; i < subjects.size(); i++) {
             WriteSubject subject = subjects.get(i);
             if (nanos.get(i).isEmpty()) {
                 continue;
             }
-            ObjectNode line = Results.line(part, subject.name(), number, nanos.get(i), subject.plainBytes())
+            ObjectNode line = Results.line(part, subject.name(), caseFields, nanos.get(i), subject.plainBytes())
                     .put("stored_bytes", last[i].storedBytes());
             if (last[i].indexBytes() > 0) {
                 line.put("index_bytes", last[i].indexBytes());

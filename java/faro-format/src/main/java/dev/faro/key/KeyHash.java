@@ -1,10 +1,10 @@
 package dev.faro.key;
 
 import dev.faro.FaroException;
+import dev.faro.internal.bytes.Utf8;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
@@ -97,9 +97,13 @@ public final class KeyHash {
         return this;
     }
 
-    /** Adds a text. */
-    public KeyHash add(String value) {
-        return bytes(TEXT, value.getBytes(StandardCharsets.UTF_8));
+    /**
+     * Adds a text.
+     *
+     * @throws FaroException {@code invalid-argument} for an unpaired surrogate, which UTF-8 cannot represent (KEY-1)
+     */
+    public KeyHash add(String value) throws FaroException {
+        return bytes(TEXT, Utf8.encode(value));
     }
 
     /** Adds bytes. */
@@ -140,7 +144,7 @@ public final class KeyHash {
 
     /**
      * The partition of the key in a file with the partitions from {@code firstPartition} to before
-     * {@code firstPartition + partitionCount}.
+     * {@code firstPartition + partitionCount}; {@code partitionCount} is at least 1.
      */
     public int partition(int firstPartition, int partitionCount) {
         return firstPartition + (int) Long.remainderUnsigned(hash(), partitionCount);

@@ -215,8 +215,8 @@ public final class Rebuild {
         if (!shared && !header.has(blocks.partition())) {
             return false;
         }
-        long next = shared ? sharedNext : ownNext.get(blocks.partition());
-        Sequence expected = header.selective() ? Sequence.above(next - 1) : Sequence.exactly(next);
+        long nextSequence = shared ? sharedNext : ownNext.get(blocks.partition());
+        Sequence expected = header.selective() ? Sequence.above(nextSequence - 1) : Sequence.exactly(nextSequence);
         if (!expected.holds(blocks.sequence())) {
             return false;
         }

@@ -191,7 +191,7 @@ final class OutputFiles {
     /**
      * Removes the files, even if they have their final names, and closes them.
      *
-     * @throws FaroException {@code io} for the last file that could not be removed; all others were removed
+     * @throws FaroException {@code io} for the first file that could not be removed, the others suppressed
      */
     void discard() throws FaroException {
         FaroException[] failure = {null};
@@ -221,10 +221,15 @@ final class OutputFiles {
     private static FaroException attempt(Target target, PublishingLock.Work work, FaroException before) {
         try {
             work.run();
-            return before;
-        } catch (IOException e) {
-            return FaroException.io(target.file.role(), target.file.path(), "to remove the file", e);
+        } catch (IOException | RuntimeException e) {
+            FaroException failure =
+                    FaroException.io(target.file.role(), target.file.path(), "to remove the file", e);
+            if (before == null) {
+                return failure;
+            }
+            before.addSuppressed(failure);
         }
+        return before;
     }
 
     private void discardAfter(Throwable error) {

@@ -13,6 +13,7 @@ import dev.faro.internal.message.Directory;
 import dev.faro.internal.sortbuffer.SortBuffer;
 import dev.faro.internal.storage.OutputFile;
 import dev.faro.internal.storage.OutputName;
+import dev.faro.internal.bytes.Utf8;
 import dev.faro.internal.writer.Committer;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ public final class Writer implements AutoCloseable {
     private Writer(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
         this.options = options;
         this.header = header;
-        this.createdBy = options.createdBy == null ? null : Committer.utf8(options.createdBy);
+        this.createdBy = options.createdBy == null ? null : Utf8.encode(options.createdBy);
         // A larger block would not fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
         this.rules = new RecordRules(header.framing(), maxPlain);
@@ -113,7 +114,8 @@ public final class Writer implements AutoCloseable {
         return create(List.of(data, index), Layout.PAIRED, options);
     }
 
-    private static Writer create(List<Path> paths, Layout layout, WriterOptions options) throws FaroException {
+    private static Writer create(List<Path> paths, Layout layout, WriterOptions given) throws FaroException {
+        WriterOptions options = new WriterOptions(given);
         Writer writer = new Writer(paths, options.header(layout), options);
         try {
             writer.calls.guard(writer::begin);
@@ -324,8 +326,8 @@ public final class Writer implements AutoCloseable {
     /** Sets a property of the footer. Each key can be set once. */
     public void property(String key, String value) throws FaroException {
         calls.checkNoRegion();
-        byte[] name = Committer.utf8(key);
-        byte[] text = Committer.utf8(value);
+        byte[] name = Utf8.encode(key);
+        byte[] text = Utf8.encode(value);
         if (properties.putIfAbsent(name, text) != null) {
             throw FaroException.invalidArgument("a key that was not used before", key);
         }

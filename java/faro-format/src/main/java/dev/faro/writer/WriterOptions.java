@@ -57,6 +57,32 @@ public final class WriterOptions {
         this.partitionCount = partitionCount;
     }
 
+    /** Copies options, so that later calls of their setters do not change a writer. */
+    WriterOptions(WriterOptions other) {
+        layout = other.layout;
+        patience = other.patience;
+        partitionCount = other.partitionCount;
+        firstPartition = other.firstPartition;
+        framing = other.framing;
+        producer = other.producer;
+        attempt = other.attempt;
+        fileId = other.fileId;
+        blockSize = other.blockSize;
+        bufferSize = other.bufferSize;
+        codec = other.codec;
+        level = other.level;
+        dictionaries = other.dictionaries;
+        ordered = other.ordered;
+        rotation = other.rotation;
+        statistics = other.statistics;
+        createdBy = other.createdBy;
+        durability = other.durability;
+        follow = other.follow;
+        overwrite = other.overwrite;
+        maxPlainSize = other.maxPlainSize;
+        schema = other.schema;
+    }
+
     /**
      * Whether the output has two files or one; the default is the ending of the NAME, or a pair without one (PUB-1). An
      * ending that contradicts this is refused.
@@ -207,16 +233,17 @@ public final class WriterOptions {
 
     /** Checks all options, and returns the header for them. */
     FileHeader header(Layout files) throws FaroException {
-        require(partitionCount >= 1 && partitionCount <= FileHeader.MAX_PARTITIONS, "partition_count", "1 to " + FileHeader.MAX_PARTITIONS, partitionCount);
-        require(firstPartition >= 0 && firstPartition + partitionCount <= FileHeader.MAX_PARTITIONS,
-                "first_partition", "0 to " + (FileHeader.MAX_PARTITIONS - partitionCount), firstPartition);
-        require(attempt >= 0 && attempt <= U32, "attempt", "0 to " + U32, attempt);
-        require(blockSize >= 1 && blockSize <= MAX_BLOCK, "block_size", "1 to " + MAX_BLOCK, blockSize);
-        require(bufferSize >= 1 && bufferSize <= MAX_BUFFER, "buffer_size", "1 to " + MAX_BUFFER, bufferSize);
+        range("partition_count", partitionCount, 1, FileHeader.MAX_PARTITIONS);
+        range("first_partition", firstPartition, 0, FileHeader.MAX_PARTITIONS - partitionCount);
+        range("attempt", attempt, 0, U32);
+        range("block_size", blockSize, 1, MAX_BLOCK);
+        range("buffer_size", bufferSize, 1, MAX_BUFFER);
+        range("level", level, 1, MAX_LEVEL);
+        range("rotation", rotation, 0, partitionCount - 1);
+        range("max_plain_size", maxPlainSize, 1, U32);
         require(codec != null, "codec", "a codec", "null");
-        require(level >= 1 && level <= MAX_LEVEL, "level", "1 to " + MAX_LEVEL, level);
-        require(rotation >= 0 && rotation < partitionCount, "rotation", "0 to " + (partitionCount - 1), rotation);
-        require(maxPlainSize >= 1 && maxPlainSize <= U32, "max_plain_size", "1 to " + U32, maxPlainSize);
+        require(framing != null, "framing", "a framing", "null");
+        require(durability != null, "durability", "a durability", "null");
         require((schema != null) == (framing == Framing.ARROW), "schema",
                 framing == Framing.ARROW ? "a schema message, for framing arrow" : "none, except for framing arrow",
                 schema == null ? "none" : "one");
@@ -230,9 +257,13 @@ public final class WriterOptions {
                 dictionaries ? FileHeader.DICTIONARIES : 0, 0, producer, (int) attempt, id);
     }
 
-    private static void require(boolean holds, String option, String range, Object value) throws FaroException {
+    private static void range(String option, long value, long least, long most) throws FaroException {
+        require(value >= least && value <= most, option, least + " to " + most, value);
+    }
+
+    private static void require(boolean holds, String option, String expected, Object value) throws FaroException {
         if (!holds) {
-            throw FaroException.invalidArgument("option " + option + ": " + range, value);
+            throw FaroException.invalidArgument("option " + option + ": " + expected, value);
         }
     }
 }

@@ -42,7 +42,7 @@ class KeyTest {
     }
 
     @Test
-    void hashesOfTheSpecification() {
+    void hashesOfTheSpecification() throws Exception {
         assertEquals(0x7bc759f3a16fd092L, key.clear().add(1).hash());
         assertEquals(18, key.partition(0, 64));
         assertEquals(0x562cc27fa1ecdf82L, key.clear().add("1").hash());
@@ -55,6 +55,7 @@ class KeyTest {
 
     @Test
     void valuesThatNoTagCanEncode() {
+        assertThrows(FaroException.class, () -> key.add("\ud800"));
         assertThrows(FaroException.class, () -> key.add(TWO_TO_64));
         assertThrows(FaroException.class, () -> key.add(BigInteger.valueOf(Long.MIN_VALUE).subtract(BigInteger.ONE)));
         assertThrows(FaroException.class, () -> key.addDecimal(BigInteger.ONE.shiftLeft(127), 0));

@@ -12,6 +12,7 @@ import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Torment;
 import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -257,6 +258,36 @@ class InterruptTest {
             FaroException e = assertThrows(FaroException.class, () -> Outputs.contents(reader));
             assertTrue(Thread.interrupted());
             closed = e.role().toString();
+        }
+    }
+
+    /** A channel of a file that this process writes is lent to the next reader, and to one only. */
+    @Test
+    void closingAReaderAgainChangesNothing() throws Exception {
+        Path name = folder.resolve("again");
+        Path file = Outputs.file(name, ".faro");
+        try (Writer writer = Writer.create(name, new WriterOptions(1).layout(Layout.SINGLE).follow(true))) {
+            writer.write(0, Outputs.bytes("x"));
+            writer.flush();
+            Follower first = Follower.openSingle(file, ReaderOptions.DEFAULT);
+            first.close();
+            first.close();
+            try (Follower third = thirdOf(file)) {
+                String contents = Outputs.contents(third);
+                writer.finish();
+                Files.delete(file);
+                // A channel that another reader had closed would be opened again by the name.
+                assertEquals(contents, Outputs.contents(third));
+            }
+        }
+    }
+
+    private static Follower thirdOf(Path file) throws FaroException {
+        try (Follower second = Follower.openSingle(file, ReaderOptions.DEFAULT)) {
+            Follower third = Follower.openSingle(file, ReaderOptions.DEFAULT);
+            second.poll();
+            third.poll();
+            return third;
         }
     }
 

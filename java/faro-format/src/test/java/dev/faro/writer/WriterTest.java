@@ -121,10 +121,28 @@ class WriterTest {
                 new WriterOptions(3).blockSize(0), new WriterOptions(3).blockSize((1 << 26) + 1),
                 new WriterOptions(3).bufferSize(0), new WriterOptions(3).bufferSize((1L << 33) + 1),
                 new WriterOptions(3).codec(null), new WriterOptions(3).level(20),
-                new WriterOptions(3).attempt(1L << 32),
+                new WriterOptions(3).attempt(1L << 32), new WriterOptions(3).firstPartition(Long.MAX_VALUE),
+                new WriterOptions(3).framing(null), new WriterOptions(3).durability(null),
                 new WriterOptions(3).framing(Framing.ARROW), new WriterOptions(3).maxPlainSize(0));
         for (WriterOptions options : wrong) {
             expect(ErrorCode.INVALID_ARGUMENT, () -> Writer.create(name, options));
+        }
+    }
+
+    @Test
+    void optionsThatChangeLaterAreThoseOfTheNextWriter() throws Exception {
+        WriterOptions options = new WriterOptions(3);
+        Path name = folder.resolve("first");
+        try (Writer writer = Writer.create(name, options)) {
+            options.rotation(2).dictionaries(true).follow(true).durability(null);
+            writer.write(2, Outputs.bytes("x"));
+            writer.write(0, Outputs.bytes("y"));
+            expect(ErrorCode.INVALID_ARGUMENT, () -> writer.dictionary(new byte[8]));
+            writer.finish();
+        }
+        assertEquals(2, Outputs.check(name, Layout.PAIRED).blocks());
+        try (Reader reader = Outputs.open(name, Layout.PAIRED)) {
+            assertEquals(0, reader.header().readerFeatures());
         }
     }
 

@@ -31,7 +31,7 @@ public final class GrowingReader extends OutputReader {
     public static GrowingReader open(FileSet files, ReaderOptions options) throws FaroException {
         try {
             return new GrowingReader(files, options);
-        } catch (FaroException e) {
+        } catch (FaroException | RuntimeException | Error e) {
             FileSet.closeAfter(e, files);
             throw e;
         }

@@ -42,7 +42,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
             data = InputFile.open(FileRole.DATA, dataPath);
             HeaderBytes.checkPair(read(data, FileKind.DATA), header, data);
             return new FileSet(header, index, data);
-        } catch (FaroException e) {
+        } catch (FaroException | RuntimeException | Error e) {
             closeAfter(e, index);
             closeAfter(e, data);
             throw e;
@@ -58,7 +58,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
         InputFile file = InputFile.open(FileRole.SINGLE, path);
         try {
             return new FileSet(read(file, FileKind.SINGLE), file, file);
-        } catch (FaroException e) {
+        } catch (FaroException | RuntimeException | Error e) {
             closeAfter(e, file);
             throw e;
         }
@@ -76,7 +76,7 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
     }
 
     /** Closes a file before an error is thrown. A failure to close is added to the error. */
-    public static void closeAfter(FaroException error, Closeable file) {
+    public static void closeAfter(Throwable error, Closeable file) {
         if (file != null) {
             try {
                 file.close();

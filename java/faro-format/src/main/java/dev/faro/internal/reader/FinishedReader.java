@@ -28,7 +28,7 @@ public final class FinishedReader extends OutputReader {
     public static FinishedReader open(FileSet files, ReaderOptions options) throws FaroException {
         try {
             return new FinishedReader(files, Opening.of(files, options.limits()), options);
-        } catch (FaroException e) {
+        } catch (FaroException | RuntimeException | Error e) {
             FileSet.closeAfter(e, files);
             throw e;
         }

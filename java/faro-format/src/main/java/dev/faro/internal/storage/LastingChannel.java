@@ -151,6 +151,10 @@ final class LastingChannel implements Closeable {
 
     @Override
     public synchronized void close() throws IOException {
+        if (closed) {
+            // The process's own writer may have the channel, and lend it to another reader.
+            return;
+        }
         closed = true;
         close(channel);
     }

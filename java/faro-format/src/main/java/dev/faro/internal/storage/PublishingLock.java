@@ -94,6 +94,7 @@ public final class PublishingLock {
 
     /** Makes steps 2 to 4; false to start again. */
     private boolean tryLock() throws IOException {
+        key = null;
         BasicFileAttributes before = attributes();
         FileChannel made = before == null ? create() : null;
         try {
@@ -108,7 +109,7 @@ public final class PublishingLock {
             key = before.fileKey();
             channel = open();
         } catch (IOException e) {
-            removeMade(made);
+            removeMade(made, e);
             throw e;
         } finally {
             if (made != null) {
@@ -144,19 +145,30 @@ public final class PublishingLock {
             throw e;
         } catch (IOException e) {
             // The file may belong to another process, so it cannot be removed here, but after another attempt.
+            if (refused != null) {
+                throw e;
+            }
             refused = e;
             return false;
         }
     }
 
     /** Removes the file that this made and cannot open, unless another process has its lock by now. */
-    private void removeMade(FileChannel made) throws IOException {
-        RecordLock madeLock = made == null ? null : RecordLock.tryTake(made, key);
-        if (madeLock != null) {
-            if (FileKey.has(path, key)) {
-                Files.deleteIfExists(path);
+    private void removeMade(FileChannel made, IOException error) {
+        if (made == null) {
+            return;
+        }
+        try {
+            RecordLock madeLock = RecordLock.tryTake(made, key);
+            if (madeLock != null) {
+                if (FileKey.has(path, key)) {
+                    Files.deleteIfExists(path);
+                }
+                madeLock.close(made);
             }
-            madeLock.close(made);
+        } catch (IOException e) {
+            // The empty file stays, and does no harm.
+            error.addSuppressed(e);
         }
     }
 

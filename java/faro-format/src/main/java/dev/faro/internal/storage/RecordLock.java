@@ -42,8 +42,8 @@ final class RecordLock {
     }
 
     /**
-     * Whether a name belongs to the locked file. File numbers alone cannot tell: Java does not know the number of an open
-     * file, and a number is reused as soon as a file is removed. But the JVM refuses a second lock of one file.
+     * Whether a name belongs to the locked file. File numbers alone cannot tell: Java does not know the number of an
+     * open file, and a number is reused as soon as a file is removed. But the JVM refuses a second lock of one file.
      *
      * @param named a channel that was opened by the name after the lock was taken. If this returns true, it must stay
      *     open as long as the lock is needed, because closing it releases the lock

@@ -12,7 +12,6 @@ import dev.faro.internal.message.MessageBuilder;
 import dev.faro.internal.message.MessageKind;
 import dev.faro.internal.storage.OutputFile;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.SortedMap;
 import java.util.UUID;
 
@@ -106,14 +105,5 @@ public final class Committer {
     /** The regions so far. */
     public Directory directory() {
         return directory;
-    }
-
-    /** The UTF-8 bytes of a text. A text with an unpaired surrogate is refused, because UTF-8 cannot represent it. */
-    public static byte[] utf8(String text) throws FaroException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        if (!new String(bytes, StandardCharsets.UTF_8).equals(text)) {
-            throw FaroException.invalidArgument("text that UTF-8 can represent", "an unpaired surrogate");
-        }
-        return bytes;
     }
 }

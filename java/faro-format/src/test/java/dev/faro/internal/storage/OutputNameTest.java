@@ -50,7 +50,8 @@ class OutputNameTest {
 
     @Test
     void somePathsAreNotNames() {
-        for (String name : List.of("", "/", ".", "..", "f/.", "f/..", ".faro", "f/.data", ".index", "..faro", "f/...data")) {
+        for (String name : List.of(
+                "", "/", ".", "..", "f/.", "f/..", ".faro", "f/.data", ".index", "..faro", "f/...data")) {
             Path path = Path.of(name);
             expect(ErrorCode.INVALID_ARGUMENT, () -> Writer.create(path, new WriterOptions(3)));
             expect(ErrorCode.INVALID_ARGUMENT, () -> Reader.open(path, ReaderOptions.DEFAULT));
