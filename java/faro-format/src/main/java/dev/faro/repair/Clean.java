@@ -6,8 +6,8 @@ import dev.faro.FileRole;
 import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.storage.HeldFile;
 import dev.faro.internal.storage.PublishingLock;
-import dev.faro.repair.CleanReport.Kept;
-import dev.faro.repair.CleanReport.Reason;
+import dev.faro.repair.CleanReport.KeptFile;
+import dev.faro.repair.CleanReport.KeptReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.DirectoryIteratorException;
@@ -29,7 +29,7 @@ public final class Clean {
     private static final String REBUILD = ".index.rebuild.tmp";
     private final CleanOptions options;
     private final List<String> removed = new ArrayList<>();
-    private final List<Kept> kept = new ArrayList<>();
+    private final List<KeptFile> kept = new ArrayList<>();
 
     private Clean(CleanOptions options) {
         this.options = options;
@@ -94,9 +94,9 @@ public final class Clean {
             }
             Duration age = Duration.between(file.changed().toInstant(), Instant.now());
             if (age.compareTo(options.olderThan()) < 0) {
-                kept.add(new Kept(name, Reason.YOUNG));
+                kept.add(new KeptFile(name, KeptReason.YOUNG));
             } else if (file.isLiving()) {
-                kept.add(new Kept(name, Reason.LIVING));
+                kept.add(new KeptFile(name, KeptReason.LIVING));
             } else {
                 remove(path);
                 removed.add(name);

@@ -8,12 +8,12 @@ import java.util.List;
  * @param removed the names of the removed files
  * @param kept files that look like a dead writer's, but were kept
  */
-public record CleanReport(List<String> removed, List<Kept> kept) {
+public record CleanReport(List<String> removed, List<KeptFile> kept) {
     /** A file that was kept. */
-    public record Kept(String name, Reason reason) {}
+    public record KeptFile(String name, KeptReason reason) {}
 
     /** Why a file was kept. */
-    public enum Reason {
+    public enum KeptReason {
         /** The writer of the file lives. */
         LIVING,
         /** The file was changed too recently. */

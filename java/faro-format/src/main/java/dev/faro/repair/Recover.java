@@ -21,13 +21,13 @@ import java.util.List;
 
 /** Makes a finished output from the files that a dead writer left, and gives it the final names (PUB-8). */
 public final class Recover {
-    private final Remains group;
+    private final Group group;
     private final RecoverOptions options;
     private final PublishingLock lock;
     /** The roles of the files without final names. */
     private final List<FileRole> unnamed;
 
-    private Recover(Remains group, OutputName name, RecoverOptions options) {
+    private Recover(Group group, OutputName name, RecoverOptions options) {
         this.group = group;
         this.options = options;
         this.unnamed = group.roles().stream().filter(role -> !group.isNamed(role)).toList();
@@ -54,7 +54,7 @@ public final class Recover {
         }
         List<HeldFile> taken = new ArrayList<>();
         try {
-            Remains group = Remains.choose(Remains.collect(output, taken), output, options.fileId());
+            Group group = Group.choose(Group.collect(output, taken), output, options.fileId());
             return group == null ? new RecoverReport(Action.NOTHING_SAVED, null, 0)
                     : new Recover(group, output, options).run();
         } finally {

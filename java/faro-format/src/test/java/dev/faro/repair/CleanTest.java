@@ -8,8 +8,8 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import dev.faro.internal.storage.PublishingLock;
-import dev.faro.repair.CleanReport.Kept;
-import dev.faro.repair.CleanReport.Reason;
+import dev.faro.repair.CleanReport.KeptFile;
+import dev.faro.repair.CleanReport.KeptReason;
 import dev.faro.testing.OtherProcess;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Layout;
@@ -106,7 +106,8 @@ class CleanTest {
         Files.setLastModifiedTime(
                 folder.resolve("young.data.0a1b2c3d.tmp"), FileTime.from(Instant.now().minusSeconds(3500)));
         assertEquals(new CleanReport(List.of("old.data.0a1b2c3d.tmp"),
-                List.of(new Kept("young.data.0a1b2c3d.tmp", Reason.YOUNG), new Kept("young.faro-lock", Reason.YOUNG))),
+                List.of(new KeptFile("young.data.0a1b2c3d.tmp", KeptReason.YOUNG),
+                        new KeptFile("young.faro-lock", KeptReason.YOUNG))),
                 clean(CleanOptions.DEFAULT));
         assertEquals(List.of("young.data.0a1b2c3d.tmp"),
                 clean(CleanOptions.DEFAULT.withOlderThan(Duration.ofSeconds(3000))).removed());
@@ -120,14 +121,14 @@ class CleanTest {
     /** Rule 4, with a writer of this process, which keeps its locks, and one of another process, until that dies. */
     @Test
     void filesOfALivingWriterAreKept() throws Exception {
-        List<Kept> kept = List.of(new Kept("out.data.0a1b2c3d.tmp", Reason.LIVING),
-                new Kept("out.index.0a1b2c3d.tmp", Reason.LIVING));
+        List<KeptFile> kept = List.of(new KeptFile("out.data.0a1b2c3d.tmp", KeptReason.LIVING),
+                new KeptFile("out.index.0a1b2c3d.tmp", KeptReason.LIVING));
         try (OtherProcess other = OtherProcess.start()) {
             try (Writer writer = Writer.create(folder.resolve("out"), new WriterOptions(2).fileId(ID))) {
                 writer.write(0, Outputs.bytes("x"));
                 writer.flush();
                 assertEquals(new CleanReport(List.of(), kept), clean(AT_ONCE));
-                for (Kept file : kept) {
+                for (KeptFile file : kept) {
                     assertEquals("locked", other.ask("probe", folder.resolve(file.name())));
                 }
                 writer.finish();
@@ -139,14 +140,14 @@ class CleanTest {
             assertEquals("written", other.ask("write", folder.resolve("out"), ID, Layout.PAIRED, false, 1));
             assertEquals(new CleanReport(List.of(), kept), clean(AT_ONCE));
             other.kill();
-            assertEquals(new CleanReport(kept.stream().map(Kept::name).toList(), List.of()), clean(AT_ONCE));
+            assertEquals(new CleanReport(kept.stream().map(KeptFile::name).toList(), List.of()), clean(AT_ONCE));
         }
     }
 
     @Test
     void aHeldLockIsKept() throws Exception {
         Path path = folder.resolve("out.faro-lock");
-        CleanReport living = new CleanReport(List.of(), List.of(new Kept("out.faro-lock", Reason.LIVING)));
+        CleanReport living = new CleanReport(List.of(), List.of(new KeptFile("out.faro-lock", KeptReason.LIVING)));
         try (OtherProcess other = OtherProcess.start()) {
             new PublishingLock(FileRole.DATA, path, Duration.ofSeconds(5)).holding(() -> {
                 assertEquals(living, Clean.clean(folder, AT_ONCE));

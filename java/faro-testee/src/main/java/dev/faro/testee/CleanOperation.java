@@ -24,7 +24,7 @@ final class CleanOperation {
         ArrayNode removed = answer.putArray("removed");
         report.removed().forEach(removed::add);
         ArrayNode kept = answer.putArray("kept");
-        for (CleanReport.Kept file : report.kept()) {
+        for (CleanReport.KeptFile file : report.kept()) {
             kept.addObject().put("name", file.name()).put("reason", file.reason().toString().toLowerCase(Locale.ROOT));
         }
         return answer;

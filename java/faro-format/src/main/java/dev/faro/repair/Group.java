@@ -22,8 +22,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The files of one output that a writer left, with temporary or final names (PUB-8). */
-final class Remains {
+/** Those of the remains of a NAME that belong to one writer: files with temporary or final names (PUB-8). */
+final class Group {
     private final OutputName name;
     private final boolean single;
     private final String x;
@@ -33,20 +33,20 @@ final class Remains {
     /** A name and its file. Two names may belong to one file (PUB-7). */
     private record Found(Path path, HeldFile file, FileHeader header) {}
 
-    private Remains(OutputName name, boolean single, String x) {
+    private Group(OutputName name, boolean single, String x) {
         this.name = name;
         this.single = single;
         this.x = x;
     }
 
     /**
-     * Finds the files of a NAME, grouped by output (step 2).
+     * Finds the files of a NAME, grouped by writer (step 2).
      *
      * @param taken receives each file; the caller closes them
      * @throws FaroException {@code io}
      */
-    static List<Remains> collect(OutputName name, List<HeldFile> taken) throws FaroException {
-        List<Remains> groups = new ArrayList<>();
+    static List<Group> collect(OutputName name, List<HeldFile> taken) throws FaroException {
+        List<Group> groups = new ArrayList<>();
         List<Path> paths = list(name);
         for (FileRole role : FileRole.values()) {
             boolean single = role == FileRole.SINGLE;
@@ -113,37 +113,37 @@ final class Remains {
         }
     }
 
-    private static Remains group(List<Remains> groups, OutputName name, boolean single, String x) {
-        for (Remains group : groups) {
+    private static Group group(List<Group> groups, OutputName name, boolean single, String x) {
+        for (Group group : groups) {
             if (group.single == single && Objects.equals(group.x, x)) {
                 return group;
             }
         }
-        groups.add(new Remains(name, single, x));
+        groups.add(new Group(name, single, x));
         return groups.get(groups.size() - 1);
     }
 
     /**
-     * Chooses the output to recover (steps 3 to 5).
+     * Chooses the group to recover (steps 3 to 5).
      *
      * @param named the X that the caller chose, or null
-     * @return null if nothing can be saved
+     * @return null if no group can be saved
      * @throws FaroException {@code io} if there is none, or its writer lives; {@code invalid-argument} if there are
      *     several
      */
-    static Remains choose(List<Remains> groups, OutputName name, String named) throws FaroException {
-        List<Remains> all = groups.stream().filter(group -> named == null || named.equals(group.x)).toList();
+    static Group choose(List<Group> groups, OutputName name, String named) throws FaroException {
+        List<Group> all = groups.stream().filter(group -> named == null || named.equals(group.x)).toList();
         if (all.isEmpty()) {
             String expected = "files that a writer left unfinished" + (named == null ? "" : ", with file_id " + named);
             throw failure(name, expected, "none");
         }
-        List<Remains> counting = all.stream().filter(Remains::counts).toList();
-        if (counting.isEmpty()) {
+        List<Group> savable = all.stream().filter(Group::canBeSaved).toList();
+        if (savable.isEmpty()) {
             return null;
         }
-        List<Remains> dead = counting.stream().filter(group -> !group.isLiving()).toList();
+        List<Group> dead = savable.stream().filter(group -> !group.isLiving()).toList();
         if (dead.isEmpty()) {
-            throw failure(name, "files of a writer that has ended", "those of a living writer: " + shown(counting));
+            throw failure(name, "files of a writer that has ended", "those of a living writer: " + shown(savable));
         }
         if (dead.size() > 1) {
             throw FaroException.invalidArgument(
@@ -157,12 +157,13 @@ final class Remains {
                 ErrorCode.IO, null, name.path(), FaroException.NO_OFFSET, expected + " of " + name.path(), found, null);
     }
 
-    private static String shown(List<Remains> groups) {
+    private static String shown(List<Group> groups) {
         return String.join(", ", groups.stream()
                 .map(group -> group.x + (group.single ? " (a single file)" : " (a pair)")).sorted().toList());
     }
 
-    private boolean counts() {
+    /** Whether its data file or single file begins with a header; otherwise nothing can be saved (step 3). */
+    private boolean canBeSaved() {
         return header(single ? FileRole.SINGLE : FileRole.DATA) != null;
     }
 
