@@ -83,8 +83,8 @@ impl Failure {
 /// The exit code of an error of the library.
 pub(crate) fn code_of(error: &faro::Error) -> u8 {
     match error.code {
-        faro::Code::Io => 3,
-        faro::Code::InvalidArgument => 2,
+        faro::ErrorCode::Io => 3,
+        faro::ErrorCode::InvalidArgument => 2,
         _ => 4,
     }
 }
@@ -92,11 +92,11 @@ pub(crate) fn code_of(error: &faro::Error) -> u8 {
 /// An error of the library in one line. For errors of the system it is the text of the system.
 fn describe(error: &faro::Error) -> String {
     match (&error.file, error.code) {
-        (Some(file), faro::Code::Io) if error.source.is_some() => format!("{}: {}", file.display(), error.found),
-        (Some(file), faro::Code::Io) => {
+        (Some(file), faro::ErrorCode::Io) if error.source.is_some() => format!("{}: {}", file.display(), error.found),
+        (Some(file), faro::ErrorCode::Io) => {
             format!("{}: expected {}, found {}", file.display(), error.expected, error.found)
         }
-        (None, faro::Code::InvalidArgument) => format!("expected {}, found {}", error.expected, error.found),
+        (None, faro::ErrorCode::InvalidArgument) => format!("expected {}, found {}", error.expected, error.found),
         _ => error.to_string(),
     }
 }

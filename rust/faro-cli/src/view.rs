@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use faro::message::{DictionaryEntry, Footer};
-use faro::{Code, FileHeader, Files, Follower, Piece, Reader, ReaderOptions, RegionIndex, Role};
+use faro::{ErrorCode, FileHeader, FileRole, Files, Follower, Piece, Reader, ReaderOptions, RegionIndex};
 
 use crate::failure::{Failure, Outcome};
 
@@ -22,7 +22,7 @@ impl View {
     pub(crate) fn open(files: &Files) -> Outcome<View> {
         match Reader::open(files, ReaderOptions::default()) {
             Ok(reader) => Ok(View::Finished(Box::new(reader))),
-            Err(error) if error.code == Code::Unfinished => {
+            Err(error) if error.code == ErrorCode::Unfinished => {
                 let mut follower = Follower::open(files, ReaderOptions::default())?;
                 follower.poll()?;
                 Ok(View::Unfinished(Box::new(follower)))
@@ -85,10 +85,10 @@ impl View {
 }
 
 /// The files of an output with their roles; the file with the blocks first.
-pub(crate) fn paths(files: &Files) -> Vec<(Role, &Path)> {
+pub(crate) fn paths(files: &Files) -> Vec<(FileRole, &Path)> {
     match files {
-        Files::Single(path) => vec![(Role::Single, path)],
-        Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
+        Files::Single(path) => vec![(FileRole::Single, path)],
+        Files::Paired { data, index } => vec![(FileRole::Data, data), (FileRole::Index, index)],
     }
 }
 

@@ -50,7 +50,7 @@ impl From<faro::Error> for Fault {
     fn from(error: faro::Error) -> Self {
         Fault {
             code: error.code.as_str(),
-            file: error.role.map(faro::Role::as_str),
+            file: error.role.map(faro::FileRole::as_str),
             offset: error.offset,
             expected: error.expected,
             found: error.found,
@@ -61,7 +61,7 @@ impl From<faro::Error> for Fault {
 /// The error for a number that the types of the library cannot hold.
 pub(crate) fn invalid_argument(expected: &str, found: impl ToString) -> Failure {
     Failure::Refused(Box::new(Fault {
-        code: faro::Code::InvalidArgument.as_str(),
+        code: faro::ErrorCode::InvalidArgument.as_str(),
         file: None,
         offset: None,
         expected: expected.to_string(),

@@ -3,7 +3,7 @@
 use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
 use crate::{read, write};
 use faro::{
-    CheckReport, CleanOptions, Follower, Level, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
+    CheckLevel, CheckReport, CleanOptions, Follower, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
     SharedPolicy,
 };
 use serde_json::{Map, Value, json};
@@ -81,9 +81,9 @@ fn hello(request: &Map<String, Value>) -> Answer {
 
 fn check(request: Check) -> Answer {
     let level = match request.level.as_str() {
-        "structure" => Level::Structure,
-        "checksums" => Level::Checksums,
-        "decode" => Level::Decode,
+        "structure" => CheckLevel::Structure,
+        "checksums" => CheckLevel::Checksums,
+        "decode" => CheckLevel::Decode,
         other => return Err(Failure::Unsupported(format!("the level {other:?}"))),
     };
     let CheckReport { regions, blocks, .. } = faro::check(

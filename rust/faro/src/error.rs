@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Where the fault is, and so what a program does next (ERR-5). The set is closed in version 1 of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum ErrorFamily {
     /// The system: missing files, no space, no rights. A program may try again.
     Environment,
     /// The bytes of the file. The producer writes them again, or the file is repaired.
@@ -19,19 +19,19 @@ pub enum Family {
     Caller,
 }
 
-impl Family {
+impl ErrorFamily {
     /// The family as every implementation spells it, for example `environment`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Family::Environment => "environment",
-            Family::File => "file",
-            Family::Limit => "limit",
-            Family::Caller => "caller",
+            ErrorFamily::Environment => "environment",
+            ErrorFamily::File => "file",
+            ErrorFamily::Limit => "limit",
+            ErrorFamily::Caller => "caller",
         }
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for ErrorFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -39,7 +39,7 @@ impl fmt::Display for Family {
 
 /// What kind of fault an [`Error`] is (ERR-1). The set is closed in version 1 of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Code {
+pub enum ErrorCode {
     /// The system refused: missing, unreadable, no space, a failed sync.
     Io,
     /// The file does not begin with the magic.
@@ -72,70 +72,70 @@ pub enum Code {
     InvalidArgument,
 }
 
-impl Code {
+impl ErrorCode {
     /// All codes, in the order of the specification.
-    pub const ALL: [Code; 15] = [
-        Code::Io,
-        Code::NotFaro,
-        Code::UnsupportedVersion,
-        Code::UnsupportedFeature,
-        Code::UnsupportedCodec,
-        Code::Unfinished,
-        Code::Truncated,
-        Code::Checksum,
-        Code::MalformedHeader,
-        Code::MalformedBlock,
-        Code::MalformedMessage,
-        Code::InconsistentIndex,
-        Code::MismatchedPair,
-        Code::LimitExceeded,
-        Code::InvalidArgument,
+    pub const ALL: [ErrorCode; 15] = [
+        ErrorCode::Io,
+        ErrorCode::NotFaro,
+        ErrorCode::UnsupportedVersion,
+        ErrorCode::UnsupportedFeature,
+        ErrorCode::UnsupportedCodec,
+        ErrorCode::Unfinished,
+        ErrorCode::Truncated,
+        ErrorCode::Checksum,
+        ErrorCode::MalformedHeader,
+        ErrorCode::MalformedBlock,
+        ErrorCode::MalformedMessage,
+        ErrorCode::InconsistentIndex,
+        ErrorCode::MismatchedPair,
+        ErrorCode::LimitExceeded,
+        ErrorCode::InvalidArgument,
     ];
 
     /// The family of the code (ERR-5).
-    pub const fn family(self) -> Family {
+    pub const fn family(self) -> ErrorFamily {
         match self {
-            Code::Io => Family::Environment,
-            Code::LimitExceeded => Family::Limit,
-            Code::InvalidArgument => Family::Caller,
-            _ => Family::File,
+            ErrorCode::Io => ErrorFamily::Environment,
+            ErrorCode::LimitExceeded => ErrorFamily::Limit,
+            ErrorCode::InvalidArgument => ErrorFamily::Caller,
+            _ => ErrorFamily::File,
         }
     }
 
     /// The code as every implementation spells it, for example `not-faro`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Code::Io => "io",
-            Code::NotFaro => "not-faro",
-            Code::UnsupportedVersion => "unsupported-version",
-            Code::UnsupportedFeature => "unsupported-feature",
-            Code::UnsupportedCodec => "unsupported-codec",
-            Code::Unfinished => "unfinished",
-            Code::Truncated => "truncated",
-            Code::Checksum => "checksum",
-            Code::MalformedHeader => "malformed-header",
-            Code::MalformedBlock => "malformed-block",
-            Code::MalformedMessage => "malformed-message",
-            Code::InconsistentIndex => "inconsistent-index",
-            Code::MismatchedPair => "mismatched-pair",
-            Code::LimitExceeded => "limit-exceeded",
-            Code::InvalidArgument => "invalid-argument",
+            ErrorCode::Io => "io",
+            ErrorCode::NotFaro => "not-faro",
+            ErrorCode::UnsupportedVersion => "unsupported-version",
+            ErrorCode::UnsupportedFeature => "unsupported-feature",
+            ErrorCode::UnsupportedCodec => "unsupported-codec",
+            ErrorCode::Unfinished => "unfinished",
+            ErrorCode::Truncated => "truncated",
+            ErrorCode::Checksum => "checksum",
+            ErrorCode::MalformedHeader => "malformed-header",
+            ErrorCode::MalformedBlock => "malformed-block",
+            ErrorCode::MalformedMessage => "malformed-message",
+            ErrorCode::InconsistentIndex => "inconsistent-index",
+            ErrorCode::MismatchedPair => "mismatched-pair",
+            ErrorCode::LimitExceeded => "limit-exceeded",
+            ErrorCode::InvalidArgument => "invalid-argument",
         }
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Code {
+impl FromStr for ErrorCode {
     type Err = Error;
 
-    /// Reads a code as [`Code::as_str`] spells it; any other text is `invalid-argument`.
+    /// Reads a code as [`ErrorCode::as_str`] spells it; any other text is `invalid-argument`.
     fn from_str(text: &str) -> Result<Self> {
-        Code::ALL
+        ErrorCode::ALL
             .into_iter()
             .find(|code| code.as_str() == text)
             .ok_or_else(|| Error::argument("an error code of the specification", format!("{text:?}")))
@@ -145,7 +145,7 @@ impl FromStr for Code {
 /// Which file of an output a fault is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Role {
+pub enum FileRole {
     /// The data file of a pair.
     Data,
     /// The index file of a pair.
@@ -154,18 +154,18 @@ pub enum Role {
     Single,
 }
 
-impl Role {
+impl FileRole {
     /// The role as the conformance protocol spells it, for example `data`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Role::Data => "data",
-            Role::Index => "index",
-            Role::Single => "single",
+            FileRole::Data => "data",
+            FileRole::Index => "index",
+            FileRole::Single => "single",
         }
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for FileRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -176,18 +176,18 @@ impl fmt::Display for Role {
 #[non_exhaustive]
 pub struct Error {
     /// The kind of fault.
-    pub code: Code,
+    pub code: ErrorCode,
     /// The file that has the fault.
     pub file: Option<PathBuf>,
     /// The role of that file in its output.
-    pub role: Option<Role>,
+    pub role: Option<FileRole>,
     /// Absolute byte offset of the fault in the file.
     pub offset: Option<u64>,
     /// What should have been there, as a text for people.
     pub expected: String,
     /// What was there, as a text for people.
     pub found: String,
-    /// The system's own error, with code [`Code::Io`]. Shared, so that a failed writer can repeat its error.
+    /// The system's own error, with code [`ErrorCode::Io`]. Shared, so that a failed writer can repeat its error.
     pub source: Option<Arc<io::Error>>,
 }
 
@@ -196,7 +196,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// A fault at an offset. [`Error::in_file`] adds the file.
-    pub(crate) fn at(code: Code, offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
+    pub(crate) fn at(code: ErrorCode, offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Error {
             code,
             file: None,
@@ -209,7 +209,7 @@ impl Error {
     }
 
     /// A fault without file and offset.
-    pub(crate) fn bare(code: Code, expected: impl Into<String>, found: impl Into<String>) -> Self {
+    pub(crate) fn bare(code: ErrorCode, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Error {
             offset: None,
             ..Error::at(code, 0, expected, found)
@@ -219,21 +219,21 @@ impl Error {
     /// A checksum that does not match (ERR-4).
     pub(crate) fn checksum(offset: u64, stored: u32, computed: u32) -> Self {
         let (stored, computed) = (format!("stored {stored:08x}"), format!("computed {computed:08x}"));
-        Error::at(Code::Checksum, offset, stored, computed)
+        Error::at(ErrorCode::Checksum, offset, stored, computed)
     }
 
     /// The caller's mistake.
     pub(crate) fn argument(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Error::bare(Code::InvalidArgument, expected, found)
+        Error::bare(ErrorCode::InvalidArgument, expected, found)
     }
 
     /// A failed system call; `what` says what it was to do.
-    pub(crate) fn io(what: &str, path: &Path, role: Option<Role>, source: io::Error) -> Self {
+    pub(crate) fn io(what: &str, path: &Path, role: Option<FileRole>, source: io::Error) -> Self {
         Error {
             file: Some(path.to_path_buf()),
             role,
             source: Some(Arc::new(source)),
-            ..Error::bare(Code::Io, format!("to {what}"), "")
+            ..Error::bare(ErrorCode::Io, format!("to {what}"), "")
         }
         .with_source_text()
     }
@@ -246,7 +246,7 @@ impl Error {
     }
 
     /// Names the file, unless it is named already.
-    pub(crate) fn in_file(mut self, role: Role, path: &Path) -> Self {
+    pub(crate) fn in_file(mut self, role: FileRole, path: &Path) -> Self {
         if self.file.is_none() {
             self.file = Some(path.to_path_buf());
             self.role = Some(role);
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn codes_are_spelled_back() {
-        for code in Code::ALL {
-            assert_eq!(code.as_str().parse::<Code>().unwrap(), code);
+        for code in ErrorCode::ALL {
+            assert_eq!(code.as_str().parse::<ErrorCode>().unwrap(), code);
         }
-        assert_eq!("Io".parse::<Code>().unwrap_err().code, Code::InvalidArgument);
+        assert_eq!("Io".parse::<ErrorCode>().unwrap_err().code, ErrorCode::InvalidArgument);
     }
 
     #[test]
@@ -291,11 +291,11 @@ mod tests {
         let text = include_str!("../../../spec/errors.md");
         let rows = text.lines().filter_map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-            let code = cells.get(1)?.trim_matches('`').parse::<Code>().ok()?;
+            let code = cells.get(1)?.trim_matches('`').parse::<ErrorCode>().ok()?;
             Some((code, *cells.get(3)?))
         });
         let rows: Vec<_> = rows.collect();
-        assert_eq!(rows.len(), Code::ALL.len());
+        assert_eq!(rows.len(), ErrorCode::ALL.len());
         for (code, family) in rows {
             assert_eq!(code.family().to_string(), family, "{code:?}");
         }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn an_error_says_what_and_where() {
-        let error = Error::at(Code::Checksum, 64, "1234", "5678").in_file(Role::Data, Path::new("a.data"));
+        let error = Error::at(ErrorCode::Checksum, 64, "1234", "5678").in_file(FileRole::Data, Path::new("a.data"));
         assert_eq!(
             error.to_string(),
             "checksum in a.data at offset 64: expected 1234, found 5678"

@@ -14,7 +14,7 @@
 //! others.
 //!
 //! The specification of the format is in the folder `spec/` of the project; this documentation names its clauses. Every
-//! fault is an [`Error`] with a [`Code`], the file and the absolute byte offset.
+//! fault is an [`Error`] with a [`ErrorCode`], the file and the absolute byte offset.
 //!
 //! ```
 //! use faro::{Codec, Files, Reader, ReaderOptions, Writer, WriterOptions};
@@ -68,9 +68,9 @@ mod writer;
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
 pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
-pub use check::{CheckOptions, CheckReport, Level, check, check_with};
+pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_with};
 pub use codec::Codec;
-pub use error::{Code, Error, Family, Result, Role};
+pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
 pub use follow::{Follower, Progress};
 pub use index::{Extent, Lookup, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
@@ -78,7 +78,7 @@ pub use reader::{
     Block, BlockSums, Blocks, BorrowedBlock, ByPartition, Piece, PieceKind, Reader, ReaderOptions, Records,
 };
 pub use repair::{
-    Action, CleanOptions, CleanReport, KeptReason, Leftover, RebuildOptions, RecoverOptions, RecoverReport,
+    Action, CleanOptions, CleanReport, KeptFile, KeptReason, RebuildOptions, RecoverOptions, RecoverReport,
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::{Files, Layout};

@@ -5,7 +5,7 @@ mod common;
 mod recorder;
 
 use common::{Place, check, options};
-use faro::{Code, Codec, Files, Framing, Layout, Result, Writer, WriterOptions};
+use faro::{Codec, ErrorCode, Files, Framing, Layout, Result, Writer, WriterOptions};
 
 /// A pseudo-random number.
 fn mixed(number: u64) -> u64 {
@@ -101,7 +101,7 @@ fn counts_of_threads_are_checked() {
     for threads in [0, 65] {
         let place = Place::new();
         let refused = Writer::create(place.name(), options(Layout::Paired, 1).compress_threads(threads));
-        assert_eq!(refused.err().unwrap().code, Code::InvalidArgument);
+        assert_eq!(refused.err().unwrap().code, ErrorCode::InvalidArgument);
     }
 }
 
@@ -124,7 +124,7 @@ mod refused {
             let mut writer = Writer::create(place.name(), options()).unwrap();
             let refusal = recorder::recorded(refused..refused + 1, || write(&mut writer, 50, 100_000));
             let first = refusal.0.unwrap_err();
-            assert_eq!(first.code, Code::Io, "{refused}");
+            assert_eq!(first.code, ErrorCode::Io, "{refused}");
             assert_eq!(writer.flush().unwrap_err().to_string(), first.to_string());
             drop(writer);
             assert!(place.files().is_empty());

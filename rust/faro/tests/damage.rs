@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, check, code, open, read_all, write_sample};
-use faro::{Code, Files, Layout};
+use faro::{ErrorCode, Files, Layout};
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -56,9 +56,9 @@ fn every_cut_is_reported() {
             for length in 0..good.len() {
                 std::fs::write(path, &good[..length]).unwrap();
                 let expected = if is_data || length < 64 {
-                    Code::Truncated
+                    ErrorCode::Truncated
                 } else {
-                    Code::Unfinished
+                    ErrorCode::Unfinished
                 };
                 let error = open(&files).expect_err("opening a cut file");
                 assert_eq!((error.code, error.offset), (expected, Some(length as u64)), "{error}");
@@ -78,7 +78,10 @@ fn every_longer_file_is_reported() {
             let good = std::fs::read(path).unwrap();
             for more in 1..40 {
                 std::fs::write(path, [&good[..], &vec![0; more]].concat()).unwrap();
-                assert!(matches!(code(open(&files)), Code::Unfinished | Code::InconsistentIndex));
+                assert!(matches!(
+                    code(open(&files)),
+                    ErrorCode::Unfinished | ErrorCode::InconsistentIndex
+                ));
             }
             std::fs::write(path, &good).unwrap();
         }
@@ -102,15 +105,15 @@ fn files_of_two_outputs_are_no_pair() {
             data: data.clone(),
             index: index.clone()
         })),
-        Code::MismatchedPair
+        ErrorCode::MismatchedPair
     );
     assert_eq!(
         code(open(&Files::Paired {
             data: index.clone(),
             index: data.clone()
         })),
-        Code::MismatchedPair
+        ErrorCode::MismatchedPair
     );
-    assert_eq!(code(open(&Files::Single(data))), Code::MismatchedPair);
-    assert_eq!(code(open(&Files::Single(two.name()))), Code::Io);
+    assert_eq!(code(open(&Files::Single(data))), ErrorCode::MismatchedPair);
+    assert_eq!(code(open(&Files::Single(two.name()))), ErrorCode::Io);
 }

@@ -5,8 +5,8 @@ mod common;
 use common::Place;
 use faro::block::{BlockHeader, DATA, Seal};
 use faro::{
-    Action, CheckOptions, Code, Codec, Files, Follower, Layout, Level, PieceKind, Reader, ReaderOptions,
-    RebuildOptions, RepairOptions, Role, StoredBlock, Writer, WriterOptions, check, rebuild, repair,
+    Action, CheckLevel, CheckOptions, Codec, ErrorCode, FileRole, Files, Follower, Layout, PieceKind, Reader,
+    ReaderOptions, RebuildOptions, RepairOptions, StoredBlock, Writer, WriterOptions, check, rebuild, repair,
 };
 
 const PARTITIONS: u32 = 400;
@@ -199,7 +199,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
             moved += 1;
             assert_eq!(
                 region.stored_block(Some(9), stored.dictionary(3)).unwrap_err().code,
-                Code::InvalidArgument
+                ErrorCode::InvalidArgument
             );
         }
         assert!(moved > 0);
@@ -210,7 +210,7 @@ fn stored_blocks_move_to_another_file_with_their_dictionary() {
         assert_eq!(writer.dictionary(&third).unwrap(), 3);
         let files = writer.finish().unwrap().files;
         assert_eq!(open(&files).dictionaries().len(), 2);
-        check(&files, &CheckOptions::default().level(Level::Checksums)).unwrap();
+        check(&files, &CheckOptions::default().level(CheckLevel::Checksums)).unwrap();
         let plain = |reader: &Reader| -> Vec<_> {
             reader
                 .partition_in(9, 0..1)
@@ -232,13 +232,13 @@ fn bytes_that_are_not_a_dictionary_are_refused() {
         b"\x37\xA4\x30\xED1234",
         &[0x37; 1_048_577],
     ] {
-        assert_eq!(writer.dictionary(bytes).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(writer.dictionary(bytes).unwrap_err().code, ErrorCode::InvalidArgument);
     }
     writer.finish().unwrap();
     let other = Place::new();
     let mut writer = Writer::create(other.name(), options(Layout::Paired).dictionaries(false)).unwrap();
     let error = writer.dictionary(b"\x37\xA4\x30\xEC1234").unwrap_err();
-    assert_eq!(error.code, Code::InvalidArgument);
+    assert_eq!(error.code, ErrorCode::InvalidArgument);
 }
 
 #[test]
@@ -259,19 +259,19 @@ fn faults_of_dictionaries_are_reported_when_a_block_needs_them() {
         }
         std::fs::write(&path, bytes).unwrap();
         let reader = open(&files);
-        check(&files, &CheckOptions::default().level(Level::Structure)).ok();
+        check(&files, &CheckOptions::default().level(CheckLevel::Structure)).ok();
         let error = reader.partition(3).unwrap().find_map(Result::err).unwrap();
-        assert_eq!(error.role, Some(Role::Data));
+        assert_eq!(error.role, Some(FileRole::Data));
         (error.code, error.offset.unwrap())
     };
-    assert_eq!(fault(&|block| block[30] ^= 1, false), (Code::Checksum, 64));
-    assert_eq!(fault(&|block| block[18] = 2, true), (Code::InconsistentIndex, 82));
-    assert_eq!(fault(&|block| block[12] = 1, true), (Code::InconsistentIndex, 76));
-    assert_eq!(fault(&|block| block[24] = 0, true), (Code::MalformedBlock, 88));
+    assert_eq!(fault(&|block| block[30] ^= 1, false), (ErrorCode::Checksum, 64));
+    assert_eq!(fault(&|block| block[18] = 2, true), (ErrorCode::InconsistentIndex, 82));
+    assert_eq!(fault(&|block| block[12] = 1, true), (ErrorCode::InconsistentIndex, 76));
+    assert_eq!(fault(&|block| block[24] = 0, true), (ErrorCode::MalformedBlock, 88));
     // The decoder refuses its tables.
     assert_eq!(
         fault(&|block| block[32..64].fill(0xFF), true),
-        (Code::MalformedBlock, 88)
+        (ErrorCode::MalformedBlock, 88)
     );
 }
 

@@ -5,7 +5,8 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, index_path, open, options, write_sample};
 use faro::{
-    Code, Durability, Files, Follower, Layout, Limits, Reader, ReaderOptions, RebuildOptions, Result, Role, Writer,
+    Durability, ErrorCode, FileRole, Files, Follower, Layout, Limits, Reader, ReaderOptions, RebuildOptions, Result,
+    Writer,
 };
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -65,7 +66,7 @@ fn a_data_file_that_shrinks_is_truncated_and_what_is_left_can_be_read() {
                         Ok(found) => assert_eq!(found, expected[partition as usize]),
                         Err(error) => {
                             let told = (error.code, error.offset, error.file.as_deref());
-                            assert_eq!(told, (Code::Truncated, Some(length as u64), Some(path)), "{error}");
+                            assert_eq!(told, (ErrorCode::Truncated, Some(length as u64), Some(path)), "{error}");
                             truncated += 1;
                         }
                     }
@@ -120,8 +121,8 @@ fn a_region_message_that_is_damaged_is_not_remembered() {
     let mut bad = good.clone();
     bad[at as usize] ^= 1;
     std::fs::write(path, &bad).unwrap();
-    assert_eq!(code(reader.region(1)), Code::Checksum);
-    assert_eq!(code(read(&reader, 0)), Code::Checksum);
+    assert_eq!(code(reader.region(1)), ErrorCode::Checksum);
+    assert_eq!(code(read(&reader, 0)), ErrorCode::Checksum);
     assert_eq!(reader.region(0).unwrap().sequence(), 0);
     std::fs::write(path, &good).unwrap();
     let expected = contents(&open(&files).unwrap()).unwrap();
@@ -132,7 +133,7 @@ fn a_region_message_that_is_damaged_is_not_remembered() {
 }
 
 /// Every way to open the files ends in `io` with the name of the file.
-fn is_refused(files: &Files, role: Role, path: &Path) {
+fn is_refused(files: &Files, role: FileRole, path: &Path) {
     let limits = Limits::default();
     let dry = RebuildOptions::default().dry_run(true);
     let mut errors = vec![
@@ -145,12 +146,12 @@ fn is_refused(files: &Files, role: Role, path: &Path) {
         )
         .unwrap_err(),
     ];
-    if role == Role::Data {
+    if role == FileRole::Data {
         errors.push(faro::rebuild(files, &dry.limits(limits.clone())).unwrap_err());
     }
     for error in errors {
         let told = (error.code, error.role, error.file.as_deref());
-        assert_eq!(told, (Code::Io, Some(role), Some(path)), "{error}");
+        assert_eq!(told, (ErrorCode::Io, Some(role), Some(path)), "{error}");
     }
 }
 
@@ -193,14 +194,14 @@ fn a_folder_that_vanishes_fails_the_writer() {
             writer.write(1, b"one").unwrap();
             std::fs::remove_dir_all(&folder).unwrap();
             let first = writer.finish().unwrap_err();
-            assert_eq!(first.code, Code::Io);
+            assert_eq!(first.code, ErrorCode::Io);
             assert_eq!(writer.write(0, b"x").unwrap_err().to_string(), first.to_string());
             assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
             std::fs::create_dir(&folder).unwrap();
             assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
             writer.abort().unwrap();
             writer.abort().unwrap();
-            assert_eq!(code(writer.write(0, b"x")), Code::InvalidArgument);
+            assert_eq!(code(writer.write(0, b"x")), ErrorCode::InvalidArgument);
             assert!(place.files().is_empty());
         }
     }

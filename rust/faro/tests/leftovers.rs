@@ -6,8 +6,8 @@ mod common;
 
 use common::{Place, check, code, contents, fill_sample, open, options};
 use faro::{
-    Action, CleanOptions, Code, Durability, Files, KeptReason, Layout, RecoverOptions, RecoverReport, Result, Writer,
-    clean, recover,
+    Action, CleanOptions, Durability, ErrorCode, Files, KeptReason, Layout, RecoverOptions, RecoverReport, Result,
+    Writer, clean, recover,
 };
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -119,10 +119,10 @@ fn living_writers_are_left_alone() {
         let place = Place::new();
         let child = another_writer(&place.name(), layout);
         let before = bytes(&place);
-        assert_eq!(code(recovered(&place, &RecoverOptions::default())), Code::Io);
+        assert_eq!(code(recovered(&place, &RecoverOptions::default())), ErrorCode::Io);
         assert_eq!(
             code(recovered(&place, &RecoverOptions::default().file_id("30313233"))),
-            Code::Io
+            ErrorCode::Io
         );
         assert!(swept(&place).is_empty());
         assert_eq!(bytes(&place), before);
@@ -138,7 +138,7 @@ fn living_writers_of_this_process_are_left_alone() {
         let durable = options(layout, 3).first_partition(5).durability(Durability::Commit);
         let mut writer = Writer::create(place.name(), durable).unwrap();
         fill_sample(&mut writer);
-        assert_eq!(code(recovered(&place, &RecoverOptions::default())), Code::Io);
+        assert_eq!(code(recovered(&place, &RecoverOptions::default())), ErrorCode::Io);
         assert!(swept(&place).is_empty());
         check(&writer.finish().unwrap().files).unwrap();
     }
@@ -187,15 +187,15 @@ fn several_writers_are_named_and_one_is_chosen() {
     );
     std::fs::copy(&mine, &other).unwrap();
     let refused = recovered(&place, &RecoverOptions::default()).unwrap_err();
-    assert_eq!(refused.code, Code::InvalidArgument);
+    assert_eq!(refused.code, ErrorCode::InvalidArgument);
     assert!(refused.found.contains("0badcafe, 30313233"), "{refused}");
     assert_eq!(
         code(recovered(&place, &RecoverOptions::default().file_id("00000000"))),
-        Code::Io
+        ErrorCode::Io
     );
     assert_eq!(
         code(recovered(&place, &RecoverOptions::default().file_id("0BADCAFE"))),
-        Code::InvalidArgument
+        ErrorCode::InvalidArgument
     );
     recovered(&place, &RecoverOptions::default().file_id("30313233")).unwrap();
     assert_eq!(place.files(), ["out.faro", "out.faro.0badcafe.tmp"]);
@@ -270,7 +270,7 @@ fn nothing_is_saved_without_a_header() {
     assert_eq!((report.action, report.file_id), (Action::NothingSaved, None));
     assert_eq!(bytes(&place), before);
     assert_eq!(swept(&place).len(), 2);
-    assert_eq!(code(recovered(&place, &RecoverOptions::default())), Code::Io);
+    assert_eq!(code(recovered(&place, &RecoverOptions::default())), ErrorCode::Io);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn another_output_is_not_replaced_unless_asked() {
         std::fs::write(last(&place, role), "something else").unwrap();
     }
     let before = bytes(&place);
-    assert_eq!(code(recovered(&place, &RecoverOptions::default())), Code::Io);
+    assert_eq!(code(recovered(&place, &RecoverOptions::default())), ErrorCode::Io);
     assert_eq!(bytes(&place), before);
     recovered(&place, &RecoverOptions::default().overwrite(true)).unwrap();
     check(&place.output(Layout::Paired)).unwrap();
@@ -302,7 +302,7 @@ fn an_unfinished_output_under_its_final_names_is_repaired() {
 fn the_endings_of_a_name_choose_the_layout() {
     let place = left(Layout::Single);
     let name = |ending: &str| place.name().with_extension(ending);
-    assert_eq!(code(recover(name("data"), &RecoverOptions::default())), Code::Io);
+    assert_eq!(code(recover(name("data"), &RecoverOptions::default())), ErrorCode::Io);
     recover(name("faro"), &RecoverOptions::default()).unwrap();
     check(&Files::single(place.name())).unwrap();
 }
@@ -348,5 +348,5 @@ fn what_dead_writers_left_is_swept_and_nothing_else() {
     assert_eq!(dry.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), expected);
     assert_eq!(swept(&place), expected);
     assert_eq!(place.files().len(), before.len() - expected.len());
-    assert_eq!(code(clean(folder.join("nosuch"), &at_once)), Code::Io);
+    assert_eq!(code(clean(folder.join("nosuch"), &at_once)), ErrorCode::Io);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, check, code, contents, open, options};
-use faro::{Code, Files, Layout, Reader, ReaderOptions, Writer, WriterOptions};
+use faro::{ErrorCode, Files, Layout, Reader, ReaderOptions, Writer, WriterOptions};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,9 +35,12 @@ fn a_layout_that_contradicts_the_ending_is_refused() {
     ] {
         let path = place.name().with_file_name(name);
         let options = WriterOptions::new(1).layout(layout);
-        assert_eq!(code(Writer::create(path, options)), Code::InvalidArgument);
+        assert_eq!(code(Writer::create(path, options)), ErrorCode::InvalidArgument);
     }
-    assert_eq!(code(Writer::create("..", WriterOptions::new(1))), Code::InvalidArgument);
+    assert_eq!(
+        code(Writer::create("..", WriterOptions::new(1))),
+        ErrorCode::InvalidArgument
+    );
     assert!(place.files().is_empty());
 }
 
@@ -61,7 +64,7 @@ fn a_region_that_was_forgotten_lets_nothing_be_published() {
                 writer.finish().map(drop),
             ];
             for call in refused {
-                assert_eq!(code(call), Code::InvalidArgument);
+                assert_eq!(code(call), ErrorCode::InvalidArgument);
             }
             if aborted {
                 writer.abort().unwrap();
@@ -116,7 +119,7 @@ fn a_forked_process_cannot_touch_the_files() {
                     writer.abort(),
                     writer.finish().map(drop),
                 ];
-                refused.into_iter().all(|call| code(call) == Code::InvalidArgument)
+                refused.into_iter().all(|call| code(call) == ErrorCode::InvalidArgument)
             }));
             assert_eq!(place.files(), before);
             writer.write(1, b"after").unwrap();
@@ -183,9 +186,9 @@ fn seen(files: &Files, followed: bool) -> Option<u64> {
     let reader = match Reader::open(files, ReaderOptions::default()) {
         Ok(reader) => reader,
         Err(error) => {
-            let unfinished = [Code::Unfinished, Code::Truncated].contains(&error.code) && followed;
+            let unfinished = [ErrorCode::Unfinished, ErrorCode::Truncated].contains(&error.code) && followed;
             assert!(
-                [Code::Io, Code::MismatchedPair].contains(&error.code) || unfinished,
+                [ErrorCode::Io, ErrorCode::MismatchedPair].contains(&error.code) || unfinished,
                 "{error}"
             );
             return None;
@@ -253,7 +256,7 @@ fn what_is_visible_is_one_whole_output_of_one_writer() {
                 Ok(true) => winners.push(options),
                 Ok(false) => {}
                 Err(error) => {
-                    assert_eq!(error.code, Code::Io, "seed {seed}: {error}");
+                    assert_eq!(error.code, ErrorCode::Io, "seed {seed}: {error}");
                     assert!(!options.overwrite, "seed {seed}: {error}");
                 }
             }
@@ -330,7 +333,7 @@ fn readers_of_a_file_that_is_written_here_use_few_descriptors() {
     for _ in 0..500 {
         assert_eq!(
             Reader::open(&files, ReaderOptions::default()).unwrap_err().code,
-            Code::Unfinished
+            ErrorCode::Unfinished
         );
     }
     // Other tests run at the same time.

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, fill_sample, index_path, open, options, write_sample};
 use faro::{
-    Action, Code, Files, Follower, Framing, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions, RepairOptions,
-    SharedPolicy, Writer, rebuild, repair,
+    Action, ErrorCode, Files, Follower, Framing, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions,
+    RepairOptions, SharedPolicy, Writer, rebuild, repair,
 };
 
 fn follow(files: &Files) -> Follower {
@@ -182,9 +182,13 @@ fn a_size_is_not_believed_in_a_header_that_makes_no_sense() {
         std::fs::write(path, bytes).unwrap();
     }
     let error = repair(&files, &RepairOptions::default()).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(68)), "{error}");
+    assert_eq!(
+        (error.code, error.offset),
+        (ErrorCode::MalformedBlock, Some(68)),
+        "{error}"
+    );
     let mut follower = Follower::open(&files, ReaderOptions::default()).unwrap();
-    assert_eq!(code(follower.poll()), Code::MalformedBlock);
+    assert_eq!(code(follower.poll()), ErrorCode::MalformedBlock);
     assert_eq!(std::fs::read(index_path(&files)).unwrap(), index);
 }
 
@@ -199,7 +203,7 @@ fn damage_before_the_end_is_reported_and_left_alone() {
     for ((_, path), bytes) in files.paths().iter().zip([&stage.files[0], &index]) {
         std::fs::write(path, bytes).unwrap();
     }
-    assert_eq!(code(repair(&files, &RepairOptions::default())), Code::Checksum);
+    assert_eq!(code(repair(&files, &RepairOptions::default())), ErrorCode::Checksum);
     assert_eq!(std::fs::read(index_path(&files)).unwrap(), index);
 }
 
@@ -270,7 +274,7 @@ fn a_rebuild_takes_a_schema_that_the_framing_needs_and_no_other() {
         let result = rebuild(files, &RebuildOptions::default().schema(schema.map(<[u8]>::to_vec)));
         assert_eq!(
             result.map_err(|error| error.code).err(),
-            (!taken).then_some(Code::InvalidArgument)
+            (!taken).then_some(ErrorCode::InvalidArgument)
         );
     }
 }
@@ -292,7 +296,7 @@ fn rebuilding_keeps_what_is_whole() {
     }
     assert_eq!(
         code(rebuild(&Files::single("x"), &RebuildOptions::default())),
-        Code::InvalidArgument
+        ErrorCode::InvalidArgument
     );
 }
 
@@ -310,7 +314,7 @@ fn a_rebuild_does_not_cut_what_is_merely_too_large() {
     let small = Limits::default().max_block_size(500);
     assert_eq!(
         code(rebuild(&files, &RebuildOptions::default().limits(small.clone()))),
-        Code::LimitExceeded
+        ErrorCode::LimitExceeded
     );
     assert_eq!(std::fs::read(data).unwrap(), before);
 }

@@ -42,7 +42,7 @@ impl Sealed {
 }
 
 /// The parts of one file with checksums; `file` has its bytes.
-fn stretches(reader: &Reader, role: faro::Role, file: &[u8]) -> Vec<Sealed> {
+fn stretches(reader: &Reader, role: faro::FileRole, file: &[u8]) -> Vec<Sealed> {
     let mut sealed = Vec::new();
     for piece in reader.layout().unwrap().iter().filter(|piece| piece.file == role) {
         let (mut start, end) = (piece.offset as usize, (piece.offset + piece.length) as usize);
@@ -113,7 +113,7 @@ fn read_every_way(files: &Files) {
     let _ = faro::rebuild(files, &RebuildOptions::default().dry_run(true).limits(limits.clone()));
 }
 
-fn change_everything(files: &Files, role: faro::Role, path: &Path) {
+fn change_everything(files: &Files, role: faro::FileRole, path: &Path) {
     let good = std::fs::read(path).unwrap();
     let reader = Reader::open(files, ReaderOptions::default()).unwrap();
     for stretch in stretches(&reader, role, &good) {

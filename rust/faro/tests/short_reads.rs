@@ -8,7 +8,7 @@
 mod common;
 
 use common::{Content, Place, check, contents, fill_sample, index_path, open, options, write_sample};
-use faro::{Code, Files, Follower, Layout, ReaderOptions, Result, Writer};
+use faro::{ErrorCode, Files, Follower, Layout, ReaderOptions, Result, Writer};
 use libc::{c_int, c_void, off_t, size_t, ssize_t};
 use std::cell::Cell;
 
@@ -106,7 +106,7 @@ fn every_read_that_fails_is_told_and_the_reader_outlives_it() {
         let expected = contents(&reader).unwrap();
         let is_told = |result: Result<()>| {
             let error = result.unwrap_err();
-            assert_eq!(error.code, Code::Io);
+            assert_eq!(error.code, ErrorCode::Io);
             assert!(
                 error.file.is_some() && error.role.is_some() && error.source.is_some(),
                 "{error}"

@@ -7,7 +7,7 @@ mod recorder;
 
 use common::{Place, check, options};
 use faro::{
-    Code, Durability, Error, Layout, Reader, ReaderOptions, RebuildOptions, RepairOptions, Result, Writer,
+    Durability, Error, ErrorCode, Layout, Reader, ReaderOptions, RebuildOptions, RepairOptions, Result, Writer,
     WriterOptions, rebuild, repair,
 };
 use recorder::recorded;
@@ -125,7 +125,7 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
                 let Some((mut writer, first)) = fail_at(failures..failures + 1, &place, options) else {
                     break;
                 };
-                assert_eq!(first.code, Code::Io);
+                assert_eq!(first.code, ErrorCode::Io);
                 for again in [writer.write(0, b"x"), writer.flush(), writer.finish().map(|_| ())] {
                     assert_eq!(again.unwrap_err().to_string(), first.to_string());
                 }
@@ -134,7 +134,7 @@ fn every_refused_call_fails_the_writer_for_good_and_leaves_nothing() {
                 let files = place.output(layout);
                 match Reader::open(&files, ReaderOptions::default()) {
                     Ok(_) => assert_eq!(check(&files).unwrap().regions, 2),
-                    Err(error) => assert_eq!(error.code, Code::Io),
+                    Err(error) => assert_eq!(error.code, ErrorCode::Io),
                 }
                 if failures % 2 == 0 {
                     writer.abort().unwrap();
@@ -166,10 +166,10 @@ fn a_failed_writer_that_others_follow_looks_unfinished_and_goes_when_it_is_abort
             let Some((mut writer, first)) = fail_at(failures..failures + 1, &place, followed) else {
                 break;
             };
-            assert_eq!(first.code, Code::Io);
+            assert_eq!(first.code, ErrorCode::Io);
             let looks_unfinished = || {
                 let opened = Reader::open(&place.output(layout), ReaderOptions::default());
-                assert_eq!(opened.unwrap_err().code, Code::Unfinished, "call {failures}");
+                assert_eq!(opened.unwrap_err().code, ErrorCode::Unfinished, "call {failures}");
             };
             looks_unfinished();
             assert_eq!(writer.finish().unwrap_err().to_string(), first.to_string());
@@ -205,9 +205,9 @@ fn a_followed_file_whose_tail_cannot_be_taken_back_is_removed() {
         let last = count.1.len() - made.1.len() - 1;
         let place = Place::new();
         let (writer, first) = fail_at(last..usize::MAX, &place, followed()).unwrap();
-        assert_eq!(first.code, Code::Io);
+        assert_eq!(first.code, ErrorCode::Io);
         let opened = Reader::open(&place.output(layout), ReaderOptions::default());
-        assert_eq!(opened.unwrap_err().code, Code::Io);
+        assert_eq!(opened.unwrap_err().code, ErrorCode::Io);
         drop(writer);
     }
 }
@@ -220,7 +220,7 @@ fn files_that_could_not_be_begun_are_not_left() {
         for refused in 0..files {
             let place = Place::new();
             let made = recorded(refused..refused + 1, || Writer::create(place.name(), followed()));
-            assert_eq!(made.0.err().unwrap().code, Code::Io);
+            assert_eq!(made.0.err().unwrap().code, ErrorCode::Io);
             assert!(place.files().is_empty(), "{:?}", place.files());
         }
     }
@@ -237,7 +237,7 @@ fn the_first_cause_counts() {
         // The first call reserves space; its failure is not an error.
         let block = recorded(0..2, || region.block(Some(0), faro::block::DATA, &large, 1));
         let first = block.0.unwrap_err();
-        assert_eq!(first.code, Code::Io);
+        assert_eq!(first.code, ErrorCode::Io);
         let given_up = recorded(0..usize::MAX, move || {
             let again = region.block(Some(9), faro::block::DATA, b"", 1).unwrap_err();
             drop(region);
@@ -249,7 +249,7 @@ fn the_first_cause_counts() {
         writer.abort().unwrap();
         writer.abort().unwrap();
         // After `abort`, the call is the fault (WRT-6).
-        assert_eq!(writer.flush().unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(writer.flush().unwrap_err().code, ErrorCode::InvalidArgument);
         assert!(place.files().is_empty());
     }
 }
@@ -309,7 +309,7 @@ fn what_a_repair_did_is_on_the_device() {
             assert_eq!(synced.len(), 4);
             break;
         }
-        assert_eq!(result.unwrap_err().code, Code::Io);
+        assert_eq!(result.unwrap_err().code, ErrorCode::Io);
         rebuilt(&place).unwrap();
         check(&files(&place)).unwrap();
         refusals += 1;

@@ -5,7 +5,8 @@ mod common;
 use common::{Place, check, code, content, contents, fill_sample, open, options, write_sample};
 use faro::block::{DATA, EVENT};
 use faro::{
-    Code, Codec, Durability, Files, Follower, Framing, Layout, ReaderOptions, StoredBlock, To, Writer, WriterOptions,
+    Codec, Durability, ErrorCode, Files, Follower, Framing, Layout, ReaderOptions, StoredBlock, To, Writer,
+    WriterOptions,
 };
 
 const LAYOUTS: [Layout; 2] = [Layout::Paired, Layout::Single];
@@ -49,7 +50,7 @@ fn abort_and_drop_leave_nothing() {
             if aborted {
                 writer.abort().unwrap();
                 writer.abort().unwrap();
-                assert_eq!(code(writer.write(5, b"late")), Code::InvalidArgument);
+                assert_eq!(code(writer.write(5, b"late")), ErrorCode::InvalidArgument);
             } else {
                 drop(writer);
             }
@@ -94,7 +95,7 @@ fn existing_files_are_refused_unless_overwritten() {
         for follow in [false, true] {
             assert_eq!(
                 code(Writer::create(place.name(), options(layout, 1).follow(follow))),
-                Code::Io
+                ErrorCode::Io
             );
         }
         assert_eq!(std::fs::read(common::index_path(&files)).unwrap(), before);
@@ -111,8 +112,8 @@ fn a_file_that_appears_meanwhile_is_not_replaced() {
     let place = Place::new();
     let mut writer = Writer::create(place.name(), options(Layout::Single, 1)).unwrap();
     std::fs::write(common::index_path(&Files::single(place.name())), "mine").unwrap();
-    assert_eq!(code(writer.finish()), Code::Io);
-    assert_eq!(code(writer.write(0, b"")), Code::Io);
+    assert_eq!(code(writer.finish()), ErrorCode::Io);
+    assert_eq!(code(writer.write(0, b"")), ErrorCode::Io);
     drop(writer);
     assert_eq!(place.files(), ["out.faro"]);
     assert_eq!(
@@ -129,7 +130,7 @@ fn a_failed_writer_repeats_its_first_error() {
     std::fs::create_dir_all(place.name().with_extension("data").join("x")).unwrap();
     writer.write(0, b"a").unwrap();
     let first = writer.finish().unwrap_err();
-    assert_eq!(first.code, Code::Io);
+    assert_eq!(first.code, ErrorCode::Io);
     for error in [
         writer.write(0, b"b").unwrap_err(),
         writer.write(9, b"the argument is invalid, too").unwrap_err(),
@@ -159,13 +160,13 @@ fn mistakes_change_nothing() {
         writer.broadcast_event(128, b"x"),
         writer.put(To::All, 63, b"x", 1),
     ] {
-        assert_eq!(code(result), Code::InvalidArgument);
+        assert_eq!(code(result), ErrorCode::InvalidArgument);
     }
     writer.property("key", "value").unwrap();
-    assert_eq!(code(writer.property("key", "other")), Code::InvalidArgument);
+    assert_eq!(code(writer.property("key", "other")), ErrorCode::InvalidArgument);
     let files = writer.finish().unwrap().files;
-    assert_eq!(code(writer.finish()), Code::InvalidArgument);
-    assert_eq!(code(writer.write(5, b"x")), Code::InvalidArgument);
+    assert_eq!(code(writer.finish()), ErrorCode::InvalidArgument);
+    assert_eq!(code(writer.write(5, b"x")), ErrorCode::InvalidArgument);
     writer.abort().unwrap();
     let other = Place::new();
     let expected = write_sample(&other.name(), Layout::Single);
@@ -194,7 +195,7 @@ fn options_out_of_range_are_refused() {
         base().framing(Framing::Arrow),
         base().schema(Some(vec![0; 16])),
     ] {
-        assert_eq!(code(Writer::create(place.name(), bad)), Code::InvalidArgument);
+        assert_eq!(code(Writer::create(place.name(), bad)), ErrorCode::InvalidArgument);
     }
     assert!(place.files().is_empty());
 }
@@ -207,10 +208,10 @@ fn too_large_records_are_refused_and_the_writer_goes_on() {
     let error = writer.write(0, &[2; 17]).unwrap_err();
     assert_eq!(
         (error.code, error.file, error.offset),
-        (Code::LimitExceeded, None, None)
+        (ErrorCode::LimitExceeded, None, None)
     );
     writer.write_event(0, EVENT, &[3; 20]).unwrap();
-    assert_eq!(code(writer.write_event(0, EVENT, &[4; 21])), Code::LimitExceeded);
+    assert_eq!(code(writer.write_event(0, EVENT, &[4; 21])), ErrorCode::LimitExceeded);
     let files = writer.finish().unwrap().files;
     let records: Vec<_> = open(&files).unwrap().records(0).unwrap().map(Result::unwrap).collect();
     assert_eq!(records, [vec![1; 16]]);
@@ -257,10 +258,10 @@ fn the_region_writer_takes_blocks_in_slot_order() {
     let rotated = options(Layout::Paired, 4).rotation(2).framing(Framing::Opaque);
     let mut writer = Writer::create(place.name(), rotated).unwrap();
     let mut region = writer.region().unwrap();
-    assert_eq!(code(region.block(None, DATA, b"x", 0)), Code::InvalidArgument);
+    assert_eq!(code(region.block(None, DATA, b"x", 0)), ErrorCode::InvalidArgument);
     region.block(Some(3), DATA, b"three", 1).unwrap();
     region.block(Some(3), EVENT, b"", 0).unwrap();
-    assert_eq!(code(region.block(Some(2), DATA, b"x", 0)), Code::InvalidArgument);
+    assert_eq!(code(region.block(Some(2), DATA, b"x", 0)), ErrorCode::InvalidArgument);
     let stored = |kind, codec, plain_size, stored, dictionary| {
         let block = StoredBlock::new(stored, plain_size).kind(kind).codec(codec);
         block.records(9).dictionary(dictionary)
@@ -279,13 +280,13 @@ fn the_region_writer_takes_blocks_in_slot_order() {
     ] {
         assert_eq!(
             code(region.stored_block(Some(0), stored(kind, codec, plain, payload, dictionary))),
-            Code::InvalidArgument
+            ErrorCode::InvalidArgument
         );
     }
-    assert_eq!(code(region.shared(Some(&[4]))), Code::InvalidArgument);
+    assert_eq!(code(region.shared(Some(&[4]))), ErrorCode::InvalidArgument);
     region.shared(None).unwrap();
     region.block(None, DATA, b"all", 1).unwrap();
-    assert_eq!(code(region.block(Some(1), DATA, b"x", 0)), Code::InvalidArgument);
+    assert_eq!(code(region.block(Some(1), DATA, b"x", 0)), ErrorCode::InvalidArgument);
     region.shared(Some(&[1, 1])).unwrap();
     region.block(None, EVENT, b"one", 0).unwrap();
     region.end().unwrap();
@@ -298,7 +299,7 @@ fn the_region_writer_takes_blocks_in_slot_order() {
         content(reader.partition(1).unwrap()).unwrap(),
         [(DATA, b"all".to_vec()), (EVENT, b"one".to_vec())]
     );
-    assert_eq!(code(content(reader.partition(0).unwrap())), Code::MalformedBlock);
+    assert_eq!(code(content(reader.partition(0).unwrap())), ErrorCode::MalformedBlock);
     let region = reader.region(0).unwrap();
     assert!(!region.is_sparse() && region.rotation() == 2);
     let statistics = reader.footer().statistics.as_ref().unwrap();

@@ -2,7 +2,7 @@
 //! folder for temporary files and removes it afterwards.
 
 use crate::container::Container;
-use faro::{Files, Role};
+use faro::{FileRole, Files};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ pub(crate) fn index(files: &Files) -> &Path {
 }
 
 /// The size of each file now.
-pub(crate) fn sizes(files: &Files) -> Vec<(Role, u64)> {
+pub(crate) fn sizes(files: &Files) -> Vec<(FileRole, u64)> {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     files
         .paths()

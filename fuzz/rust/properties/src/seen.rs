@@ -1,14 +1,14 @@
 //! Faults and contents that are compared.
 
 use crate::seal::crc32c;
-use faro::{Blocks, Code, Error, Files, Result, Role};
+use faro::{Blocks, Error, ErrorCode, FileRole, Files, Result};
 use std::ops::Range;
 
 /// The parts of an error except its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub code: Code,
-    pub role: Option<Role>,
+    pub code: ErrorCode,
+    pub role: Option<FileRole>,
     pub offset: Option<u64>,
 }
 
@@ -25,7 +25,10 @@ impl From<&Error> for Fault {
 /// Checks that a hostile file may cause an error: it is neither `io` nor `invalid-argument`, and has a file and an
 /// offset inside it.
 pub(crate) fn assert_of_file(error: &Error, files: &Files) {
-    assert!(!matches!(error.code, Code::Io | Code::InvalidArgument), "{error}");
+    assert!(
+        !matches!(error.code, ErrorCode::Io | ErrorCode::InvalidArgument),
+        "{error}"
+    );
     let size = crate::scratch::sizes(files)
         .into_iter()
         .find_map(|(role, size)| (Some(role) == error.role).then_some(size));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use faro::{Files, Level};
+use faro::{CheckLevel, Files};
 use serde::Serialize;
 
 use crate::escape::escape;
@@ -80,7 +80,7 @@ impl Fault {
         Fault {
             code: error.code.as_str(),
             file: error.file.as_ref().map(|file| file.display().to_string()),
-            role: error.role.map(faro::Role::as_str),
+            role: error.role.map(faro::FileRole::as_str),
             offset: error.offset,
             expected: error.expected.clone(),
             found: error.found.clone(),
@@ -111,9 +111,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> Outcome {
 
 fn check(args: &CheckArgs, name: &std::path::Path) -> faro::Result<faro::CheckReport> {
     let level = match args.level {
-        LevelName::Structure => Level::Structure,
-        LevelName::Checksums => Level::Checksums,
-        LevelName::Decode => Level::Decode,
+        LevelName::Structure => CheckLevel::Structure,
+        LevelName::Checksums => CheckLevel::Checksums,
+        LevelName::Decode => CheckLevel::Decode,
     };
     let files = Files::locate(name)?;
     let progress = crate::progress::bytes(Some(0), &name.display().to_string());

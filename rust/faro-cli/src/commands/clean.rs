@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use faro::{CleanOptions, CleanReport, KeptReason, Leftover};
+use faro::{CleanOptions, CleanReport, KeptFile, KeptReason};
 use serde_json::json;
 
 use crate::escape::escape;
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
     ))
 }
 
-fn line(out: &mut Out, said: &str, folder: &Path, file: &Leftover, why: &str) -> Outcome {
+fn line(out: &mut Out, said: &str, folder: &Path, file: &KeptFile, why: &str) -> Outcome {
     let path = folder.join(&file.name).display().to_string();
     out.line(&format!(
         "{said:<12}  {}  {}, {why}",
@@ -104,7 +104,7 @@ fn age(age: Duration) -> String {
 }
 
 fn of_folder(folder: &Path, report: &CleanReport) -> serde_json::Value {
-    let file = |file: &Leftover| json!({ "name": file.name, "size": file.size, "age_seconds": file.age.as_secs() });
+    let file = |file: &KeptFile| json!({ "name": file.name, "size": file.size, "age_seconds": file.age.as_secs() });
     let kept: Vec<_> = report
         .kept
         .iter()

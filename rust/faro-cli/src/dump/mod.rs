@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use faro::{Files, Reader, ReaderOptions, Role};
+use faro::{FileRole, Files, Reader, ReaderOptions};
 
 use crate::escape::escape;
 use crate::failure::{Failure, Outcome};
@@ -131,7 +131,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// The files to show: those of the output, or the one file that was named.
-fn paths(args: &DumpArgs) -> Outcome<Vec<(Option<Role>, PathBuf)>> {
+fn paths(args: &DumpArgs) -> Outcome<Vec<(Option<FileRole>, PathBuf)>> {
     let name = &args.target.name;
     let extension = name.extension().and_then(|extension| extension.to_str());
     let of_output = matches!(extension, Some("data" | "index")) && (args.region.is_some() || args.partition.is_some());
@@ -139,16 +139,16 @@ fn paths(args: &DumpArgs) -> Outcome<Vec<(Option<Role>, PathBuf)>> {
         return Ok(vec![(None, name.clone())]);
     }
     let files = args.target.files()?;
-    let wanted = |role: Role| match args.file {
+    let wanted = |role: FileRole| match args.file {
         None => true,
-        Some(Which::Data) => role != Role::Index,
-        Some(Which::Index) => role != Role::Data,
+        Some(Which::Data) => role != FileRole::Index,
+        Some(Which::Index) => role != FileRole::Data,
     };
     let paths = view::paths(&files).into_iter().filter(|(role, _)| wanted(*role));
     Ok(paths.map(|(role, path)| (Some(role), path.to_owned())).collect())
 }
 
-type Ranges = Vec<(Role, Range<u64>)>;
+type Ranges = Vec<(FileRole, Range<u64>)>;
 
 /// The bytes of the selected region and partition; none for all bytes.
 fn selected(args: &DumpArgs) -> Outcome<Option<Ranges>> {
@@ -158,8 +158,8 @@ fn selected(args: &DumpArgs) -> Outcome<Option<Ranges>> {
     let files = args.target.files()?;
     let reader = Reader::open(&files, ReaderOptions::default())?;
     let (data, index) = match files {
-        Files::Single(_) => (Role::Single, Role::Single),
-        Files::Paired { .. } => (Role::Data, Role::Index),
+        Files::Single(_) => (FileRole::Single, FileRole::Single),
+        Files::Paired { .. } => (FileRole::Data, FileRole::Index),
     };
     if let Some(region) = args.region.filter(|region| *region as usize >= reader.region_count()) {
         let count = reader.region_count();
@@ -196,7 +196,7 @@ fn selected(args: &DumpArgs) -> Outcome<Option<Ranges>> {
     Ok(Some(ranges))
 }
 
-fn ranges_of(all: &Ranges, role: Option<Role>) -> Vec<Range<u64>> {
+fn ranges_of(all: &Ranges, role: Option<FileRole>) -> Vec<Range<u64>> {
     let of_role = all.iter().filter(|(of, _)| Some(*of) == role || role.is_none());
     of_role.map(|(_, range)| range.clone()).collect()
 }

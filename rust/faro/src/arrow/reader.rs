@@ -3,7 +3,7 @@
 use super::ipc;
 use crate::block::{BlockHeader, DATA};
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::reader::{Block, Blocks, Reader};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -23,7 +23,7 @@ impl Reader {
             return Err(Error::argument("a file with framing arrow", found));
         };
         ipc::decode_schema(message).map(Arc::new).map_err(|found| {
-            let fault = Error::at(Code::MalformedMessage, SCHEMA_OFFSET, "an Arrow schema", found);
+            let fault = Error::at(ErrorCode::MalformedMessage, SCHEMA_OFFSET, "an Arrow schema", found);
             self.output().index_file().blame(fault)
         })
     }
@@ -81,7 +81,7 @@ impl BatchDecoder {
         ipc::decode_batch(&self.schema, &block.payload).map_err(|found| {
             let offset = block.offset + BlockHeader::SIZE as u64;
             let fault = Error::at(
-                Code::MalformedBlock,
+                ErrorCode::MalformedBlock,
                 offset,
                 "an Arrow record batch of the file's schema",
                 found,

@@ -4,7 +4,7 @@ use super::ipc::{Encoder, refused};
 use super::plain::{Step, detached, size_of, unpacked_schema};
 use super::rows::{OwnRows, SharedRows};
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -294,7 +294,7 @@ impl ArrowWriter {
             return Ok(());
         }
         let expected = format!("rows whose message has at most {} bytes", self.max_plain_size);
-        Err(Error::bare(Code::LimitExceeded, expected, size.to_string()))
+        Err(Error::bare(ErrorCode::LimitExceeded, expected, size.to_string()))
     }
 
     /// Cuts a batch into pieces that fit into the buffer, if its rows do.

@@ -7,7 +7,7 @@ use super::header::{
 };
 use crate::bytes::Seal;
 use crate::codec::Codec;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use std::ops::Range;
 
@@ -147,7 +147,7 @@ impl<'a> Context<'a> {
 pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
     if end.saturating_sub(offset) < BlockHeader::SIZE as u64 {
         return Err(Error::at(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             offset,
             "a block header of 24 bytes",
             format!("{} bytes before the end at {end}", end.saturating_sub(offset)),
@@ -160,7 +160,7 @@ pub(crate) fn check_header_space(offset: u64, end: u64) -> Result<()> {
 pub(crate) fn check_fits(header: &BlockHeader, offset: u64, end: u64) -> Result<()> {
     if header.size_in_file() > end.saturating_sub(offset) {
         return Err(Error::at(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             offset,
             format!("a block that ends at or before {end}"),
             format!("a stored size of {} bytes", header.stored_size),
@@ -180,7 +180,7 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, context: &Context<'
     };
     if u64::from(header.stored_size) > limit {
         return Err(Error::at(
-            Code::LimitExceeded,
+            ErrorCode::LimitExceeded,
             offset,
             format!("a stored size of at most {limit} bytes ({name})"),
             format!("{} bytes", header.stored_size),
@@ -212,11 +212,14 @@ pub(crate) fn check_kind(header: &BlockHeader, offset: u64, kinds: Kinds, dictio
     let kind = header.kind;
     let first_unknown = if dictionaries.is_some() { 132 } else { 131 };
     let (code, expected) = if kinds.is_for_metadata() && (first_unknown..=191).contains(&kind) {
-        (Code::UnsupportedFeature, "metadata that this library knows".to_string())
+        (
+            ErrorCode::UnsupportedFeature,
+            "metadata that this library knows".to_string(),
+        )
     } else if kinds.has(kind) {
         return Ok(());
     } else {
-        (Code::MalformedBlock, kinds.text())
+        (ErrorCode::MalformedBlock, kinds.text())
     };
     Err(Error::at(
         code,
@@ -257,7 +260,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     let kind = header.kind;
     if header.dictionary != 0 && context.dictionaries.is_none() {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             18,
             "no dictionary in a file without the reader feature dictionaries".into(),
             format!("dictionary {}", header.dictionary),
@@ -266,7 +269,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     check_kind(header, offset, context.kinds, context.dictionaries)?;
     if header.codec > CODEC_LAST {
         return fault(
-            Code::UnsupportedCodec,
+            ErrorCode::UnsupportedCodec,
             17,
             "codec 0, 1 or 2".into(),
             header.codec.to_string(),
@@ -274,7 +277,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     }
     if kind != DATA && header.codec != CODEC_NONE {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             17,
             format!("codec 0 in a block of kind {kind}"),
             format!("codec {}", header.codec),
@@ -282,7 +285,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     }
     if header.dictionary != 0 && header.codec != Codec::Zstd as u8 && kind != DICTIONARY {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             18,
             format!("no dictionary in a block of kind {kind} with codec {}", header.codec),
             format!("dictionary {}", header.dictionary),
@@ -291,7 +294,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     let (stored, plain) = (header.stored_size, header.plain_size);
     if header.codec == CODEC_NONE && plain != stored {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             4,
             format!("the stored size {stored}, uncompressed"),
             plain.to_string(),
@@ -299,7 +302,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     }
     if header.codec != CODEC_NONE && plain <= stored {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             4,
             format!("more than the {stored} stored bytes"),
             plain.to_string(),
@@ -307,7 +310,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     }
     if kind == DATA && plain == 0 {
         return fault(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             4,
             "a data block with data".into(),
             "an empty one".into(),
@@ -316,7 +319,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     let limit = context.limits.max_plain_size;
     if !header.is_metadata() && u64::from(plain) > limit {
         let expected = format!("a plain size of at most {limit} bytes (max_plain_size)");
-        return fault(Code::LimitExceeded, 4, expected, format!("{plain} bytes"));
+        return fault(ErrorCode::LimitExceeded, 4, expected, format!("{plain} bytes"));
     }
     let expected = match &context.partition {
         Partition::Is(number) if header.partition != *number => format!("partition {}", Number(*number)),
@@ -327,7 +330,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
     };
     if !expected.is_empty() {
         return fault(
-            Code::InconsistentIndex,
+            ErrorCode::InconsistentIndex,
             8,
             expected,
             Number(header.partition).to_string(),
@@ -343,7 +346,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
         _ => String::new(),
     };
     if !expected.is_empty() {
-        return fault(Code::InconsistentIndex, 12, expected, header.sequence.to_string());
+        return fault(ErrorCode::InconsistentIndex, 12, expected, header.sequence.to_string());
     }
     let (before, dictionary) = (context.dictionaries.unwrap_or(0), u32::from(header.dictionary));
     let expected = match kind {
@@ -353,7 +356,7 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
         _ => return Ok(()),
     };
     fault(
-        Code::InconsistentIndex,
+        ErrorCode::InconsistentIndex,
         18,
         expected,
         format!("dictionary {dictionary}"),
@@ -365,7 +368,7 @@ pub(crate) fn check_padding(header: &BlockHeader, offset: u64, padding: &[u8]) -
     match padding.iter().position(|byte| *byte != 0) {
         None => Ok(()),
         Some(at) => Err(Error::at(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             offset + BlockHeader::SIZE as u64 + u64::from(header.stored_size) + at as u64,
             "zero bytes after the payload",
             format!("{:02X}", padding[at]),

@@ -1,7 +1,7 @@
 //! The checks of a dictionary before a decoder sees it, and how many a file may have (spec, DIC-4 and DIC-5).
 
 use super::header::BlockHeader;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 
 /// The first bytes of every dictionary.
@@ -25,7 +25,7 @@ pub(crate) fn check(payload: &[u8], offset: u64) -> Result<()> {
     match fault_of(payload) {
         None => Ok(()),
         Some(found) => Err(Error::at(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             offset + BlockHeader::SIZE as u64,
             "a Zstandard dictionary of 8 bytes or more that begins with 37 A4 30 EC",
             found,
@@ -36,5 +36,5 @@ pub(crate) fn check(payload: &[u8], offset: u64) -> Result<()> {
 /// The fault of a dictionary at `offset` that exceeds the limit (DIC-5).
 pub(crate) fn too_many(limits: &Limits, offset: u64) -> Error {
     let expected = format!("at most {} dictionaries (max_dictionaries)", limits.max_dictionaries);
-    Error::at(Code::LimitExceeded, offset, expected, "one more")
+    Error::at(ErrorCode::LimitExceeded, offset, expected, "one more")
 }

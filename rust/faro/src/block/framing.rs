@@ -1,7 +1,7 @@
 //! What the plain payload of a data block is (spec, FRM).
 
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 
 /// Checks the plain payload of a data block (FRM-5) and returns its count of records; none unless the framing is
 /// records. Faults are at `payload_offset`.
@@ -12,7 +12,7 @@ pub(crate) fn check(framing: Framing, plain: &[u8], payload_offset: u64) -> Resu
         Framing::Arrow => match encapsulated_fault(plain) {
             None => Ok(None),
             Some(found) => Err(Error::at(
-                Code::MalformedBlock,
+                ErrorCode::MalformedBlock,
                 payload_offset,
                 "an encapsulated Arrow IPC message",
                 found,
@@ -28,7 +28,7 @@ fn count_records(plain: &[u8], payload_offset: u64) -> Result<u64> {
     while !rest.is_empty() {
         let Some((_, after)) = split_record(rest) else {
             return Err(Error::at(
-                Code::MalformedBlock,
+                ErrorCode::MalformedBlock,
                 payload_offset,
                 "whole records, each with its length before it",
                 format!(
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(records(b"\x01\0\0\0a\0\0\0\0").unwrap(), Some(2));
         for bad in [&b"\x01"[..], b"\x01\0\0\0", b"\x01\0\0\0a\0", b"\xFF\xFF\xFF\xFFa"] {
             let error = records(bad).unwrap_err();
-            assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(88)));
+            assert_eq!((error.code, error.offset), (ErrorCode::MalformedBlock, Some(88)));
         }
     }
 

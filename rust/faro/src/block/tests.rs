@@ -1,6 +1,6 @@
 use super::check::*;
 use super::*;
-use crate::error::Code;
+use crate::error::ErrorCode;
 use crate::limits::Limits;
 
 fn seal() -> Seal {
@@ -36,7 +36,7 @@ fn context(limits: &Limits) -> Context<'_> {
     }
 }
 
-fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
+fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(ErrorCode, u64)> {
     let limits = Limits {
         max_plain_size: 100,
         ..Limits::default()
@@ -51,26 +51,26 @@ fn fault(change: impl FnOnce(&mut BlockHeader)) -> Option<(Code, u64)> {
 #[test]
 fn each_field_has_its_code_and_offset() {
     assert_eq!(fault(|_| ()), None);
-    assert_eq!(fault(|h| h.dictionary = 1), Some((Code::MalformedBlock, 1018)));
-    assert_eq!(fault(|h| h.kind = 2), Some((Code::MalformedBlock, 1016)));
-    assert_eq!(fault(|h| h.kind = 140), Some((Code::MalformedBlock, 1016)));
-    assert_eq!(fault(|h| h.codec = 3), Some((Code::UnsupportedCodec, 1017)));
+    assert_eq!(fault(|h| h.dictionary = 1), Some((ErrorCode::MalformedBlock, 1018)));
+    assert_eq!(fault(|h| h.kind = 2), Some((ErrorCode::MalformedBlock, 1016)));
+    assert_eq!(fault(|h| h.kind = 140), Some((ErrorCode::MalformedBlock, 1016)));
+    assert_eq!(fault(|h| h.codec = 3), Some((ErrorCode::UnsupportedCodec, 1017)));
     assert_eq!(
         fault(|h| (h.kind, h.codec) = (64, 1)),
-        Some((Code::MalformedBlock, 1017))
+        Some((ErrorCode::MalformedBlock, 1017))
     );
-    assert_eq!(fault(|h| h.plain_size = 4), Some((Code::MalformedBlock, 1004)));
-    assert_eq!(fault(|h| h.codec = 1), Some((Code::MalformedBlock, 1004)));
+    assert_eq!(fault(|h| h.plain_size = 4), Some((ErrorCode::MalformedBlock, 1004)));
+    assert_eq!(fault(|h| h.codec = 1), Some((ErrorCode::MalformedBlock, 1004)));
     assert_eq!(
         fault(|h| (h.stored_size, h.plain_size) = (0, 0)),
-        Some((Code::MalformedBlock, 1004))
+        Some((ErrorCode::MalformedBlock, 1004))
     );
     assert_eq!(
         fault(|h| (h.plain_size, h.codec) = (101, 1)),
-        Some((Code::LimitExceeded, 1004))
+        Some((ErrorCode::LimitExceeded, 1004))
     );
-    assert_eq!(fault(|h| h.partition = 6), Some((Code::InconsistentIndex, 1008)));
-    assert_eq!(fault(|h| h.sequence = 3), Some((Code::InconsistentIndex, 1012)));
+    assert_eq!(fault(|h| h.partition = 6), Some((ErrorCode::InconsistentIndex, 1008)));
+    assert_eq!(fault(|h| h.sequence = 3), Some((ErrorCode::InconsistentIndex, 1012)));
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn metadata_of_an_unknown_kind_is_unsupported() {
     header.kind = 131;
     assert_eq!(
         check_fields(&header, 0, &context).unwrap_err().code,
-        Code::UnsupportedFeature
+        ErrorCode::UnsupportedFeature
     );
     header.kind = 192;
     assert_eq!(
         check_fields(&header, 0, &context).unwrap_err().code,
-        Code::MalformedBlock
+        ErrorCode::MalformedBlock
     );
     header.kind = REGION;
     assert!(check_fields(&header, 0, &context).is_ok());
@@ -118,24 +118,30 @@ fn only_blocks_that_may_name_dictionaries_do() {
             .err()
             .map(|e| (e.code, e.offset.unwrap()))
     };
-    let number = Some((Code::InconsistentIndex, 1018));
-    assert_eq!(fault(DATA, 2, 1, None, false), Some((Code::MalformedBlock, 1018)));
+    let number = Some((ErrorCode::InconsistentIndex, 1018));
+    assert_eq!(fault(DATA, 2, 1, None, false), Some((ErrorCode::MalformedBlock, 1018)));
     assert_eq!(fault(DATA, 2, 2, Some(2), false), None);
     assert_eq!(fault(DATA, 2, 3, Some(2), false), number);
     // Only Zstandard has dictionaries.
-    assert_eq!(fault(DATA, 1, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
-    assert_eq!(fault(EVENT, 0, 1, Some(2), false), Some((Code::MalformedBlock, 1018)));
+    assert_eq!(
+        fault(DATA, 1, 1, Some(2), false),
+        Some((ErrorCode::MalformedBlock, 1018))
+    );
+    assert_eq!(
+        fault(EVENT, 0, 1, Some(2), false),
+        Some((ErrorCode::MalformedBlock, 1018))
+    );
     // A dictionary has the next number.
     assert_eq!(fault(DICTIONARY, 0, 3, Some(2), true), None);
     assert_eq!(fault(DICTIONARY, 0, 2, Some(2), true), number);
     assert_eq!(fault(DICTIONARY, 0, 0, Some(2), true), number);
     assert_eq!(
         fault(DICTIONARY, 0, 0, None, true),
-        Some((Code::UnsupportedFeature, 1016))
+        Some((ErrorCode::UnsupportedFeature, 1016))
     );
     assert_eq!(
         fault(DICTIONARY, 0, 3, Some(2), false),
-        Some((Code::MalformedBlock, 1016))
+        Some((ErrorCode::MalformedBlock, 1016))
     );
 }
 
@@ -145,9 +151,9 @@ fn payload_and_padding_are_checked() {
     let header = data(b"abc");
     assert!(check_whole(&header, b"abc\0\0\0\0\0", 0, &context(&limits)).is_ok());
     let error = check_whole(&header, b"abd\0\0\0\0\0", 0, &context(&limits)).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::Checksum, Some(0)));
+    assert_eq!((error.code, error.offset), (ErrorCode::Checksum, Some(0)));
     let error = check_whole(&header, b"abc\0\0\x01\0\0", 0, &context(&limits)).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(29)));
+    assert_eq!((error.code, error.offset), (ErrorCode::MalformedBlock, Some(29)));
 }
 
 /// A block that the short check accepts passes the full checks too.

@@ -2,7 +2,7 @@
 //! because of a header alone.
 
 use super::checksum::crc32c;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 
 /// The major version of the format that this library reads and writes.
 pub const VERSION_MAJOR: u8 = 1;
@@ -146,7 +146,7 @@ impl FileHeader {
         let of_magic = &start[..start.len().min(MAGIC.len())];
         if *of_magic != MAGIC[..of_magic.len()] {
             return Err(Error::at(
-                Code::NotFaro,
+                ErrorCode::NotFaro,
                 0,
                 format!("the magic {MAGIC:02X?}"),
                 what_instead(of_magic),
@@ -154,7 +154,7 @@ impl FileHeader {
         }
         let Some(bytes) = start.first_chunk::<{ Self::SIZE }>() else {
             return Err(Error::at(
-                Code::Truncated,
+                ErrorCode::Truncated,
                 start.len() as u64,
                 "a file header of 64 bytes",
                 format!("a file of {} bytes", start.len()),
@@ -166,7 +166,7 @@ impl FileHeader {
         }
         check(
             bytes[field::VERSION_MAJOR] == VERSION_MAJOR,
-            Code::UnsupportedVersion,
+            ErrorCode::UnsupportedVersion,
             field::VERSION_MAJOR as u64,
             "major version 1",
             || bytes[field::VERSION_MAJOR].to_string(),
@@ -174,7 +174,7 @@ impl FileHeader {
         let unknown = u32_at(bytes, field::READER_FEATURES) & !KNOWN_READER_FEATURES;
         check(
             unknown == 0,
-            Code::UnsupportedFeature,
+            ErrorCode::UnsupportedFeature,
             field::READER_FEATURES as u64,
             "reader features that this library knows",
             || format!("the unknown bits {unknown:#X}; a newer version of this library may know them"),
@@ -185,7 +185,7 @@ impl FileHeader {
             3 => FileKind::Single,
             4 => {
                 return Err(Error::at(
-                    Code::UnsupportedFeature,
+                    ErrorCode::UnsupportedFeature,
                     field::KIND as u64,
                     "file kind 1, 2 or 3",
                     "4, a manifest",
@@ -193,7 +193,7 @@ impl FileHeader {
             }
             other => {
                 return Err(Error::at(
-                    Code::MalformedHeader,
+                    ErrorCode::MalformedHeader,
                     field::KIND as u64,
                     "file kind 1, 2 or 3",
                     other.to_string(),
@@ -206,7 +206,7 @@ impl FileHeader {
             2 => Framing::Arrow,
             other => {
                 return Err(Error::at(
-                    Code::MalformedHeader,
+                    ErrorCode::MalformedHeader,
                     field::FRAMING as u64,
                     "framing 0, 1 or 2",
                     other.to_string(),
@@ -217,7 +217,7 @@ impl FileHeader {
             u32_at(bytes, field::PARTITION_COUNT),
             u32_at(bytes, field::FIRST_PARTITION),
         );
-        let malformed = Code::MalformedHeader;
+        let malformed = ErrorCode::MalformedHeader;
         let in_range = (1..=MAX_PARTITIONS).contains(&partition_count);
         check(
             in_range,
@@ -331,7 +331,7 @@ impl FileHeader {
             };
             check(
                 expected == found,
-                Code::MismatchedPair,
+                ErrorCode::MismatchedPair,
                 offset as u64,
                 &format!("the index file's {name}, {}", show(expected)),
                 || format!("{}: the two files are not of one output", show(found)),
@@ -345,7 +345,7 @@ impl FileHeader {
         let unknown = self.writer_features & !KNOWN_WRITER_FEATURES;
         check(
             unknown == 0,
-            Code::UnsupportedFeature,
+            ErrorCode::UnsupportedFeature,
             field::WRITER_FEATURES as u64,
             "writer features that this library knows",
             || format!("the unknown bits {unknown:#X}"),
@@ -353,7 +353,7 @@ impl FileHeader {
     }
 }
 
-fn check(holds: bool, code: Code, offset: u64, expected: &str, found: impl FnOnce() -> String) -> Result<()> {
+fn check(holds: bool, code: ErrorCode, offset: u64, expected: &str, found: impl FnOnce() -> String) -> Result<()> {
     if holds {
         Ok(())
     } else {

@@ -71,7 +71,7 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Code;
+    use crate::error::ErrorCode;
 
     #[test]
     fn a_tail_is_read_back_and_damage_is_seen() {
@@ -86,7 +86,7 @@ mod tests {
         for at in 0..16 {
             let mut bad = bytes;
             bad[at] ^= 1;
-            assert_eq!(Tail::parse(&bad, 7).unwrap_err().code, Code::Checksum);
+            assert_eq!(Tail::parse(&bad, 7).unwrap_err().code, ErrorCode::Checksum);
         }
     }
 }

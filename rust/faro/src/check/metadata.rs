@@ -5,7 +5,7 @@ use crate::block::dictionary;
 use crate::block::read_metadata;
 use crate::block::{self, BlockHeader, Context, Kinds, Sequence};
 use crate::bytes::{FileHeader, FileKind, Framing};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::RegionIndex;
 use crate::index::dictionaries;
 use crate::reader::Reader;
@@ -53,7 +53,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 .ok_or_else(|| {
                     let expected = "a region message where the directory has one".to_string();
                     let found = format!("one of {} bytes that it does not have", found.stored_size);
-                    blame(Code::InconsistentIndex, offset, expected, found)
+                    blame(ErrorCode::InconsistentIndex, offset, expected, found)
                 })?;
             // Fewer than 2^32 regions, since each has 32 bytes in the footer message.
             let region = reader
@@ -72,7 +72,7 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
                 .ok_or_else(|| {
                     let expected = "a dictionary where the footer has one of its number".to_string();
                     let found = format!("one of {} bytes that it does not have", found.stored_size);
-                    blame(Code::InconsistentIndex, offset, expected, found)
+                    blame(ErrorCode::InconsistentIndex, offset, expected, found)
                 })?;
             dictionary::check(&message, offset).map_err(|error| source.blame(error))?;
             dictionaries_found += 1;
@@ -91,12 +91,12 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
         let expected = format!("{} dictionaries, as the footer says", dictionaries.len());
         let found = dictionaries_found.to_string();
         let offset = end + BlockHeader::SIZE as u64;
-        return Err(blame(Code::InconsistentIndex, offset, expected, found));
+        return Err(blame(ErrorCode::InconsistentIndex, offset, expected, found));
     }
     if next < directory.len() {
         let expected = format!("{} region messages, as the directory says", directory.len());
         return Err(blame(
-            Code::InconsistentIndex,
+            ErrorCode::InconsistentIndex,
             end + BlockHeader::SIZE as u64,
             expected,
             next.to_string(),
@@ -105,7 +105,12 @@ pub(super) fn check(reader: &Reader, stored: &mut Option<Counter<'_>>) -> Result
     let sequence = reader.footer_sequence();
     if u64::from(sequence) != count {
         let expected = format!("sequence {count} in the footer's block");
-        return Err(blame(Code::InconsistentIndex, end + 12, expected, sequence.to_string()));
+        return Err(blame(
+            ErrorCode::InconsistentIndex,
+            end + 12,
+            expected,
+            sequence.to_string(),
+        ));
     }
     Ok(())
 }

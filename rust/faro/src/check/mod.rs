@@ -5,7 +5,7 @@ mod statistics;
 
 use crate::block::DATA;
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::Members;
 use crate::limits::Limits;
 use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
@@ -15,7 +15,7 @@ use statistics::Counter;
 /// How much is checked (CHK-1). Each level includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Level {
+pub enum CheckLevel {
     /// Everything except partition blocks.
     Structure,
     /// Also partition blocks, except that payloads are not decoded.
@@ -39,7 +39,7 @@ pub struct CheckReport {
 #[non_exhaustive]
 pub struct CheckOptions {
     /// How much is checked.
-    pub level: Level,
+    pub level: CheckLevel,
     /// What is taken from the files at most.
     pub limits: Limits,
 }
@@ -47,7 +47,7 @@ pub struct CheckOptions {
 impl Default for CheckOptions {
     fn default() -> Self {
         CheckOptions {
-            level: Level::Decode,
+            level: CheckLevel::Decode,
             limits: Limits::default(),
         }
     }
@@ -56,7 +56,7 @@ impl Default for CheckOptions {
 impl CheckOptions {
     /// Sets `level`.
     #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
+    pub fn level(mut self, level: CheckLevel) -> Self {
         self.level = level;
         self
     }
@@ -98,11 +98,11 @@ pub fn check_with(files: &Files, options: &CheckOptions, progress: &mut dyn FnMu
     metadata::check(&reader, &mut stored)?;
     finish(&reader, stored)?;
     let regions = reader.region_count() as u64;
-    if level == Level::Structure {
+    if level == CheckLevel::Structure {
         return Ok(CheckReport { regions, blocks: None });
     }
 
-    let decode = level == Level::Decode;
+    let decode = level == CheckLevel::Decode;
     let total = reader.footer().regions.iter().map(|entry| entry.data_length).sum();
     let framing = reader.header().framing;
     let mut plain = statistics
@@ -174,6 +174,6 @@ fn finish(reader: &Reader, counter: Option<Counter<'_>>) -> Result<()> {
         Err(reader
             .output()
             .index_file()
-            .blame(Error::at(Code::InconsistentIndex, offset, expected, found)))
+            .blame(Error::at(ErrorCode::InconsistentIndex, offset, expected, found)))
     })
 }

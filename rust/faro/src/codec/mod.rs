@@ -6,7 +6,7 @@ mod zstd_frame;
 
 pub(crate) use zstd_decoder::Digest;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
 use zstd_decoder::ZstdDecoder;
 use zstd_safe::{CCtx, CParameter, FrameFormat};
@@ -131,7 +131,7 @@ impl Compressor {
 }
 
 fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static>> {
-    let failed = |what: &str| Error::bare(Code::Io, "a Zstandard compressor", what.to_string());
+    let failed = |what: &str| Error::bare(ErrorCode::Io, "a Zstandard compressor", what.to_string());
     let mut context = CCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
     for parameter in [
         CParameter::Format(FrameFormat::Magicless),
@@ -211,7 +211,7 @@ impl Decompressor {
         match decoded {
             Ok(decoded) if decoded == size => Ok(()),
             result => Err(Error::at(
-                Code::MalformedBlock,
+                ErrorCode::MalformedBlock,
                 payload.offset,
                 format!("a payload that decodes to {size} bytes"),
                 match result {
@@ -269,11 +269,11 @@ mod tests {
                 assert_eq!(decode(number, &stored, size).unwrap(), plain[..size]);
                 for wrong in [size - 1, size + 1] {
                     let error = decode(number, &stored, wrong).unwrap_err();
-                    assert_eq!((error.code, error.offset), (Code::MalformedBlock, Some(1000)));
+                    assert_eq!((error.code, error.offset), (ErrorCode::MalformedBlock, Some(1000)));
                 }
                 assert_eq!(
                     decode(number, &stored[..stored.len() - 1], size).unwrap_err().code,
-                    Code::MalformedBlock
+                    ErrorCode::MalformedBlock
                 );
             }
         }

@@ -1,7 +1,7 @@
 //! The Zstandard decoder: one context for all blocks, and the dictionary that it refers to (spec, COD and DIC).
 #![allow(unsafe_code)]
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
 use zstd_safe::{DCtx, DDict, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective};
 
@@ -32,13 +32,17 @@ pub(crate) struct ZstdDecoder {
 }
 
 fn failed(code: usize) -> Error {
-    Error::bare(Code::Io, "a Zstandard decompressor", zstd_safe::get_error_name(code))
+    Error::bare(
+        ErrorCode::Io,
+        "a Zstandard decompressor",
+        zstd_safe::get_error_name(code),
+    )
 }
 
 impl ZstdDecoder {
     /// A decoder that accepts windows of at least `max_window_size` bytes.
     pub(crate) fn new(max_window_size: u64) -> Result<Self> {
-        let none = || Error::bare(Code::Io, "a Zstandard decompressor", "no memory for one");
+        let none = || Error::bare(ErrorCode::Io, "a Zstandard decompressor", "no memory for one");
         let mut context = DCtx::try_create().ok_or_else(none)?;
         let window_log = max_window_size.clamp(1 << 10, 1 << 30).next_power_of_two().ilog2();
         for parameter in [

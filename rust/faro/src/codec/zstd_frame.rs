@@ -3,14 +3,14 @@
 //! Decoders differ in what they accept after a frame, in window limits and in unused bits. This walk makes all readers
 //! agree.
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 
 /// The most bytes in a block of a frame (RFC 8878). Decoders enforce it differently.
 const LARGEST_BLOCK: u64 = 131_072;
 
 /// Checks the frame `stored`, which must decode to `plain_size` bytes. Faults are at `payload_offset`.
 pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payload_offset: u64) -> Result<()> {
-    let fault = |expected: &str, found: String| Error::at(Code::MalformedBlock, payload_offset, expected, found);
+    let fault = |expected: &str, found: String| Error::at(ErrorCode::MalformedBlock, payload_offset, expected, found);
     let mut rest = stored;
     let descriptor = take(&mut rest, 1, "a frame header descriptor", payload_offset)?[0];
     if descriptor & 0x1F != 0 {
@@ -50,7 +50,7 @@ pub(crate) fn check(stored: &[u8], plain_size: u32, max_window_size: u64, payloa
     }
     if window > max_window_size {
         return Err(Error::at(
-            Code::LimitExceeded,
+            ErrorCode::LimitExceeded,
             payload_offset,
             format!("a window of at most {max_window_size} bytes (max_window_size)"),
             format!("{window} bytes"),
@@ -97,7 +97,7 @@ fn take<'a>(rest: &mut &'a [u8], count: usize, what: &str, payload_offset: u64) 
             Ok(taken)
         }
         None => Err(Error::at(
-            Code::MalformedBlock,
+            ErrorCode::MalformedBlock,
             payload_offset,
             format!("{what} of {count} bytes in the Zstandard frame"),
             format!("{} bytes before the payload ends", rest.len()),
@@ -109,7 +109,7 @@ fn take<'a>(rest: &mut &'a [u8], count: usize, what: &str, payload_offset: u64) 
 mod tests {
     use super::*;
 
-    fn fault(frame: &[u8], plain_size: u32) -> Option<Code> {
+    fn fault(frame: &[u8], plain_size: u32) -> Option<ErrorCode> {
         check(frame, plain_size, 8 << 20, 24).err().map(|e| {
             assert_eq!(e.offset, Some(24));
             e.code
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn frames_are_walked() {
-        let malformed = Some(Code::MalformedBlock);
+        let malformed = Some(ErrorCode::MalformedBlock);
         // Window 1 KiB, one RLE block of 5 bytes of 'a'.
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0, b'a'], 5), None);
         assert_eq!(fault(&[0x00, 0x00, 0x2B, 0, 0, b'a', 0], 5), malformed);
@@ -137,7 +137,13 @@ mod tests {
         assert_eq!(fault(&[0x60, 44, 0, 0x63, 9, 0, b'a'], 300), None);
         // The largest window that is allowed, and the smallest that is too large.
         assert_eq!(fault(&[0x00, 0x68, 0x2B, 0, 0, b'a'], 5), None);
-        assert_eq!(fault(&[0x00, 0x69, 0x2B, 0, 0, b'a'], 5), Some(Code::LimitExceeded));
-        assert_eq!(fault(&[0x00, 0xFF, 0x2B, 0, 0, b'a'], 5), Some(Code::LimitExceeded));
+        assert_eq!(
+            fault(&[0x00, 0x69, 0x2B, 0, 0, b'a'], 5),
+            Some(ErrorCode::LimitExceeded)
+        );
+        assert_eq!(
+            fault(&[0x00, 0xFF, 0x2B, 0, 0, b'a'], 5),
+            Some(ErrorCode::LimitExceeded)
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::next_block::{Purpose, next_block};
 use super::walk::{Step, Walk};
 use crate::bytes::{FileHeader, Framing};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
 use crate::reader::{
@@ -70,7 +70,7 @@ impl Follower {
             let context = |_: &_| files.schema_context(&options.limits);
             if next_block(&files.index, at, size, Purpose::Follow, context)?.is_none() {
                 let error = Error::at(
-                    Code::Unfinished,
+                    ErrorCode::Unfinished,
                     size,
                     "a schema block",
                     "none yet: it is still being written",

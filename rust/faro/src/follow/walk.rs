@@ -7,7 +7,7 @@ use crate::block::read_metadata;
 use crate::block::{self, BlockHeader, Context, Kinds, Partition, Sequence};
 use crate::bytes::Tail;
 use crate::bytes::{FileHeader, FileKind, Framing};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries;
 use crate::index::{DataBounds, RegionIndex};
 use crate::limits::Limits;
@@ -178,7 +178,7 @@ impl Walk {
                 let footer = parse_footer(message, &files.header, self.offset, limits).map_err(blame)?;
                 if footer.regions != self.regions {
                     return Err(blame(Error::at(
-                        Code::InconsistentIndex,
+                        ErrorCode::InconsistentIndex,
                         self.offset + BlockHeader::SIZE as u64,
                         format!("a directory of the {} regions before it", self.regions.len()),
                         format!("another one, of {}", footer.regions.len()),
@@ -186,7 +186,7 @@ impl Walk {
                 }
                 if footer.dictionaries != self.dictionaries {
                     return Err(blame(Error::at(
-                        Code::InconsistentIndex,
+                        ErrorCode::InconsistentIndex,
                         self.offset + BlockHeader::SIZE as u64,
                         format!("the {} dictionaries before it", self.dictionaries.len()),
                         format!("others, {} of them", footer.dictionaries.len()),
@@ -208,7 +208,7 @@ impl Walk {
         let blame = |error| files.index.blame(error);
         if self.regions.len() as u64 >= limits.max_regions {
             return Err(blame(Error::at(
-                Code::LimitExceeded,
+                ErrorCode::LimitExceeded,
                 offset,
                 format!("at most {} regions (max_regions)", limits.max_regions),
                 "one more",
@@ -242,7 +242,7 @@ impl Walk {
             let size = data.size()?;
             if is_beyond || size < extent.end() {
                 return Err(data.blame(Error::at(
-                    Code::Truncated,
+                    ErrorCode::Truncated,
                     size,
                     format!("the end of region {number}"),
                     format!("a file of {size} bytes"),
@@ -300,7 +300,7 @@ impl Walk {
         let found = Tail::parse(&bytes, at).map_err(|error| source.blame(error))?;
         if found != *tail || size > at + Tail::SIZE as u64 {
             return Err(source.blame(Error::at(
-                Code::InconsistentIndex,
+                ErrorCode::InconsistentIndex,
                 at,
                 "a tail that leads to the footer before it and ends the file",
                 format!("one that leads to {}, in a file of {size} bytes", found.footer_offset),

@@ -4,7 +4,7 @@ use crate::block::dictionary::check;
 use crate::block::{BlockHeader, Context, Kinds, Seal, Sequence, read_metadata};
 use crate::bytes::pad8;
 use crate::codec::Digest;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use crate::message::DictionaryEntry;
 use crate::storage::InputFile;
@@ -54,7 +54,7 @@ pub(crate) fn read(
     if header.stored_size != entry.size {
         let expected = format!("a dictionary of {} bytes, as the footer says", entry.size);
         let found = header.stored_size.to_string();
-        return Err(source.blame(Error::at(Code::InconsistentIndex, entry.offset, expected, found)));
+        return Err(source.blame(Error::at(ErrorCode::InconsistentIndex, entry.offset, expected, found)));
     }
     check(&payload, entry.offset).map_err(|error| source.blame(error))?;
     Ok(payload)

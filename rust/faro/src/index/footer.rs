@@ -5,7 +5,7 @@ use crate::block::BlockHeader;
 use crate::block::dictionary;
 use crate::bytes::pad8;
 use crate::bytes::{FileHeader, FileKind};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::message::{Footer, RegionEntry};
 
 /// Checks the footer at `footer_offset`. A fault is `inconsistent-index` at the first byte of its message.
@@ -41,7 +41,7 @@ pub(crate) fn check_footer(footer: &Footer, header: &FileHeader, footer_offset: 
     verdict.map_err(|found: String| {
         let offset = footer_offset + BlockHeader::SIZE as u64;
         Error::at(
-            Code::InconsistentIndex,
+            ErrorCode::InconsistentIndex,
             offset,
             "a directory of regions that tile the file",
             found,

@@ -3,7 +3,7 @@
 use super::footer::stored_in_statistics;
 use crate::block::BlockHeader;
 use crate::bytes::{FileHeader, VERSION_MINOR};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::message::{
     Elements, Followed, Footer, Piecewise, REGION, REGION_IDENTIFIER, RegionEntry, SHARED_EXTENT, Table, broken,
 };
@@ -85,7 +85,7 @@ pub(crate) fn look_up(
     }
     match stored_in_statistics(footer, header, partition) {
         Some(bytes) if bytes != sum_of(&found) => Err(source.blame(Error::at(
-            Code::InconsistentIndex,
+            ErrorCode::InconsistentIndex,
             footer_offset + BlockHeader::SIZE as u64,
             format!(
                 "{} bytes of partition {partition}, as the region messages say",

@@ -3,7 +3,7 @@
 use super::members::Members;
 use super::rules::{self, DataBounds};
 use crate::bytes::FileHeader;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::message::{Region, Run};
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl RegionIndex {
     ) -> Result<Self> {
         rules::check(&region, header, number, bounds).map_err(|found| {
             Error::at(
-                Code::InconsistentIndex,
+                ErrorCode::InconsistentIndex,
                 offset,
                 "a region message that fits its file",
                 found,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bytes::{FileHeader, FileKind, Framing};
-use crate::error::Code;
+use crate::error::ErrorCode;
 use crate::message::{Footer, Property, Region, RegionEntry, Run, SharedExtent, Statistics};
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ fn each_broken_rule_is_found() {
             let mut region = base();
             change(&mut region);
             let error = indexed(region).expect_err(&format!("change {at}"));
-            assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(88)));
+            assert_eq!((error.code, error.offset), (ErrorCode::InconsistentIndex, Some(88)));
         }
     }
 }
@@ -307,7 +307,7 @@ fn directories_of_pairs_are_checked() {
         let mut footer = paired_footer();
         change(&mut footer);
         let error = check_footer(&footer, &header(), 272).expect_err(&format!("change {at}"));
-        assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(296)));
+        assert_eq!((error.code, error.offset), (ErrorCode::InconsistentIndex, Some(296)));
     }
 }
 

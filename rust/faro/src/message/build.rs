@@ -6,7 +6,7 @@
 use super::{
     DictionaryEntry, FOOTER_IDENTIFIER, Footer, REGION_IDENTIFIER, Region, SCHEMA_IDENTIFIER, Schema, Statistics,
 };
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::generated;
 use flatbuffers::{FlatBufferBuilder, Push, Vector, WIPOffset};
 
@@ -19,7 +19,7 @@ const TABLE_ROOM: u64 = 128;
 fn builder(bytes: u64) -> Result<FlatBufferBuilder<'static>> {
     if bytes > LARGEST_MESSAGE {
         return Err(Error::bare(
-            Code::LimitExceeded,
+            ErrorCode::LimitExceeded,
             format!("a message of at most {LARGEST_MESSAGE} bytes"),
             format!("one of up to {bytes}"),
         ));

@@ -12,7 +12,7 @@ mod tests;
 mod verify;
 
 use crate::bytes::VERSION_MINOR;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::generated;
 use flatbuffers::{Follow, Vector, Verifiable, VerifierOptions};
 use verify::TableType;
@@ -265,7 +265,7 @@ fn root<'a, T: Follow<'a> + Verifiable + 'a>(
 ) -> Result<T::Inner> {
     let fault = |found: String| {
         Error::at(
-            Code::MalformedMessage,
+            ErrorCode::MalformedMessage,
             offset,
             format!("a structurally valid {} message", of.name),
             found,

@@ -4,7 +4,7 @@
 //! Every position is compared with the size of the message, and its alignment checked, before it is read.
 
 use super::verify::{LARGEST_VTABLE, TableType};
-use crate::error::{Code, Error};
+use crate::error::{Error, ErrorCode};
 use crate::storage::InputFile;
 
 /// The size of a piece in bytes. Values are aligned and have at most 8 bytes, so none crosses from one piece to the
@@ -29,7 +29,7 @@ impl Fault {
             Fault::Unread(error) => error,
             Fault::Broken(found) => {
                 let expected = "a region message that leads to a partition's extents";
-                source.blame(Error::at(Code::InconsistentIndex, offset, expected, found))
+                source.blame(Error::at(ErrorCode::InconsistentIndex, offset, expected, found))
             }
         }
     }

@@ -113,7 +113,7 @@ fn statistics_of_zeros_are_left_out() {
 #[test]
 fn the_identifier_and_the_place_are_told() {
     let error = Footer::parse(&region().build().unwrap(), 0, 88).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::MalformedMessage, Some(88)));
+    assert_eq!((error.code, error.offset), (ErrorCode::MalformedMessage, Some(88)));
 }
 
 // Hundreds of whole walks take hours in Miri.
@@ -168,7 +168,10 @@ fn a_newer_minor_may_have_more_fields() {
     let root = to.end_table(table);
     to.finish(root, Some(REGION_IDENTIFIER));
     let message = to.finished_data();
-    assert_eq!(Region::parse(message, 0, 0).unwrap_err().code, Code::MalformedMessage);
+    assert_eq!(
+        Region::parse(message, 0, 0).unwrap_err().code,
+        ErrorCode::MalformedMessage
+    );
     let region = Region::parse(message, 1, 0).unwrap();
     assert_eq!(
         (region.data_offset, region.data_length, region.offsets),
@@ -196,10 +199,10 @@ fn parts_have_one_owner() {
     to.finish(root, Some(FOOTER_IDENTIFIER));
     assert_eq!(
         Footer::parse(to.finished_data(), 0, 0).unwrap_err().code,
-        Code::MalformedMessage
+        ErrorCode::MalformedMessage
     );
     assert_eq!(
         Footer::parse(to.finished_data(), 1, 0).unwrap_err().code,
-        Code::MalformedMessage
+        ErrorCode::MalformedMessage
     );
 }

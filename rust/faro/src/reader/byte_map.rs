@@ -4,7 +4,7 @@ use super::open_output::OpenOutput;
 use crate::block::{self, BlockHeader, Dictionaries, Kinds};
 use crate::bytes::FileHeader;
 use crate::bytes::Tail;
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, FileRole, Result};
 use crate::index::{Extent, RegionIndex};
 use crate::storage::InputFile;
 
@@ -13,7 +13,7 @@ use crate::storage::InputFile;
 #[non_exhaustive]
 pub struct Piece {
     /// The file that it is in.
-    pub file: Role,
+    pub file: FileRole,
     /// Where it begins.
     pub offset: u64,
     /// Its length in bytes.

@@ -6,7 +6,7 @@ use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Seal, Sequence};
 use crate::bytes::Tail;
 use crate::bytes::pad8;
 use crate::bytes::{FileHeader, FileKind, Framing, field};
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::index;
 use crate::limits::Limits;
 use crate::message::{Footer, Schema};
@@ -56,7 +56,7 @@ pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind
     };
     let expected = format!("file kind {}", text(kind));
     Err(source.blame(Error::at(
-        Code::MismatchedPair,
+        ErrorCode::MismatchedPair,
         field::KIND as u64,
         expected,
         text(header.kind),
@@ -67,7 +67,7 @@ pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind
 pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
     match files {
         Files::Single(path) => {
-            let index = InputFile::open(path, Role::Single)?;
+            let index = InputFile::open(path, FileRole::Single)?;
             let header = read_header(&index)?;
             check_kind(&index, &header, FileKind::Single)?;
             Ok(OpenFiles {
@@ -78,10 +78,10 @@ pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
             })
         }
         Files::Paired { data, index } => {
-            let index = InputFile::open(index, Role::Index)?;
+            let index = InputFile::open(index, FileRole::Index)?;
             let header = read_header(&index)?;
             check_kind(&index, &header, FileKind::Index)?;
-            let data = InputFile::open(data, Role::Data)?;
+            let data = InputFile::open(data, FileRole::Data)?;
             let data_header = read_header(&data)?;
             check_kind(&data, &data_header, FileKind::Data)?;
             FileHeader::check_pair(&header, &data_header).map_err(|error| data.blame(error))?;
@@ -135,7 +135,12 @@ impl OpenFiles {
         }
         let Some(at) = at.filter(|_| Tail::has_magic(&bytes)) else {
             let found = "none: it is still being written, or its writer died, or its end was cut off".to_string();
-            return Err(blame(Code::Unfinished, size, "a tail at the end of the file", found));
+            return Err(blame(
+                ErrorCode::Unfinished,
+                size,
+                "a tail at the end of the file",
+                found,
+            ));
         };
         let tail = Tail::parse(&bytes, at).map_err(|error| source.blame(error))?;
         let (offset, footer_size) = (tail.footer_offset, tail.footer_size);
@@ -143,7 +148,7 @@ impl OpenFiles {
         if offset < FileHeader::SIZE as u64 || offset % 8 != 0 || end != Some(at) {
             let found = format!("a footer of {footer_size} bytes at {offset}");
             return Err(blame(
-                Code::InconsistentIndex,
+                ErrorCode::InconsistentIndex,
                 at,
                 "a tail whose footer ends where the tail begins",
                 found,
@@ -158,7 +163,7 @@ impl OpenFiles {
         if block.stored_size != footer_size {
             let expected = format!("a footer of {footer_size} bytes, as the tail says");
             return Err(blame(
-                Code::InconsistentIndex,
+                ErrorCode::InconsistentIndex,
                 offset,
                 &expected,
                 block.stored_size.to_string(),
@@ -199,7 +204,7 @@ pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, lim
     let footer = Footer::parse(message, header.version_minor, message_offset)?;
     if footer.regions.len() as u64 > limits.max_regions {
         return Err(Error::at(
-            Code::LimitExceeded,
+            ErrorCode::LimitExceeded,
             message_offset,
             format!("at most {} regions (max_regions)", limits.max_regions),
             footer.regions.len().to_string(),
@@ -207,7 +212,7 @@ pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, lim
     }
     if footer.dictionaries.len() as u64 > limits.max_dictionaries {
         return Err(Error::at(
-            Code::LimitExceeded,
+            ErrorCode::LimitExceeded,
             message_offset,
             format!("at most {} dictionaries (max_dictionaries)", limits.max_dictionaries),
             footer.dictionaries.len().to_string(),
@@ -223,7 +228,7 @@ pub(crate) fn parse_schema(message: &[u8], header: &FileHeader) -> Result<Schema
     match framing::encapsulated_fault(&schema.arrow) {
         None => Ok(schema),
         Some(found) => Err(Error::at(
-            Code::MalformedMessage,
+            ErrorCode::MalformedMessage,
             SCHEMA_OFFSET,
             "an encapsulated Arrow IPC message in the schema",
             found,
@@ -237,7 +242,7 @@ pub(crate) fn check_data_size(data: &InputFile, footer: &Footer, least: bool) ->
     let text = || format!("{expected} bytes, as the footer says");
     if least && size < expected {
         return Err(data.blame(Error::at(
-            Code::Truncated,
+            ErrorCode::Truncated,
             size,
             text(),
             format!("a file of {size} bytes"),
@@ -245,7 +250,7 @@ pub(crate) fn check_data_size(data: &InputFile, footer: &Footer, least: bool) ->
     }
     if size > expected {
         let found = format!("a file of {size} bytes");
-        return Err(data.blame(Error::at(Code::InconsistentIndex, expected, text(), found)));
+        return Err(data.blame(Error::at(ErrorCode::InconsistentIndex, expected, text(), found)));
     }
     Ok(())
 }

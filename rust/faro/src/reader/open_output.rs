@@ -5,7 +5,7 @@ use super::options::ReaderOptions;
 use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, read_metadata};
 use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries::{self, Digests};
 use crate::index::{DataBounds, RegionCache, RegionIndex, stored_in_statistics};
 use crate::limits::Limits;
@@ -116,7 +116,7 @@ impl OpenOutput {
         let (block, message) = read_metadata(source, offset, end, &context)?;
         if block.stored_size != entry.message_size {
             return Err(source.blame(Error::at(
-                Code::InconsistentIndex,
+                ErrorCode::InconsistentIndex,
                 offset,
                 format!(
                     "a region message of {} bytes, as the directory says",
@@ -160,7 +160,7 @@ impl OpenOutput {
             let bytes = dictionaries::read(source, self.limits(), files.seal, number.into(), entry, paired)?;
             Digest::new(&bytes).ok_or_else(|| {
                 source.blame(Error::at(
-                    Code::MalformedBlock,
+                    ErrorCode::MalformedBlock,
                     entry.offset + BlockHeader::SIZE as u64,
                     "a dictionary that the decoder accepts",
                     "one that it refuses",

@@ -50,15 +50,15 @@ impl CleanOptions {
 #[non_exhaustive]
 pub struct CleanReport {
     /// The files that were removed.
-    pub removed: Vec<Leftover>,
+    pub removed: Vec<KeptFile>,
     /// The files that look like a dead writer's and were kept, each with the reason.
-    pub kept: Vec<(Leftover, KeptReason)>,
+    pub kept: Vec<(KeptFile, KeptReason)>,
 }
 
 /// A file that a writer left in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Leftover {
+pub struct KeptFile {
     /// Its name in the folder.
     pub name: String,
     /// Its size in bytes.
@@ -114,17 +114,17 @@ pub fn clean(folder: impl AsRef<Path>, options: &CleanOptions) -> Result<CleanRe
             continue;
         }
         let changed = metadata.modified().unwrap_or(now);
-        let leftover = Leftover {
+        let file = KeptFile {
             name,
             size: metadata.len(),
             age: now.duration_since(changed).unwrap_or_default(),
         };
-        if leftover.age < options.older_than {
-            report.kept.push((leftover, KeptReason::Young));
+        if file.age < options.older_than {
+            report.kept.push((file, KeptReason::Young));
         } else if remove(&path, kind, &metadata, options.dry_run)? {
-            report.removed.push(leftover);
+            report.removed.push(file);
         } else {
-            report.kept.push((leftover, KeptReason::Living));
+            report.kept.push((file, KeptReason::Living));
         }
     }
     Ok(report)

@@ -1,6 +1,6 @@
 //! Cuts a file, and writes a footer after the cut.
 
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, FileRole, Result};
 use crate::message::{DictionaryEntry, Footer, Property, RegionEntry};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -28,7 +28,7 @@ pub(super) fn footer(
 }
 
 /// Cuts a file and appends bytes.
-pub(super) fn cut_and_append(path: &Path, role: Role, length: u64, after: &[u8]) -> Result<()> {
+pub(super) fn cut_and_append(path: &Path, role: FileRole, length: u64, after: &[u8]) -> Result<()> {
     let act = || -> std::io::Result<()> {
         let mut file: File = OpenOptions::new().write(true).open(path)?;
         file.set_len(length)?;

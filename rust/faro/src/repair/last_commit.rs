@@ -5,7 +5,7 @@ use super::report::{Action, RepairReport};
 use crate::block::{self, BlockHeader};
 use crate::bytes::{FileHeader, Framing};
 use crate::bytes::{Tail, pad8};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::follow::{Purpose, next_block};
 use crate::follow::{Step, Walk};
 use crate::limits::Limits;
@@ -61,7 +61,7 @@ pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
         let at = FileHeader::SIZE as u64;
         if next_block(&open.index, at, size, Purpose::Repair, |_| open.schema_context(limits))?.is_none() {
             let error = Error::at(
-                Code::Unfinished,
+                ErrorCode::Unfinished,
                 size,
                 "a schema block",
                 "none: nothing can be read without it",
@@ -125,7 +125,7 @@ fn plan_last_commit(walk: &Walk, open: &OpenFiles) -> Result<Plan> {
     )
     .build()?;
     let sequence = u32::try_from(walk.metadata_blocks())
-        .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
+        .map_err(|_| Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 metadata blocks", "more"))?;
     let mut after = Vec::new();
     append_metadata(&mut after, open.seal, block::FOOTER, sequence, &message);
     after.extend_from_slice(
@@ -150,7 +150,7 @@ fn is_finished(open: &OpenFiles, limits: &Limits, size: u64) -> Result<Option<u6
     });
     match opened {
         Ok(regions) => Ok(Some(regions)),
-        Err(error) if error.code == Code::Io => Err(error),
+        Err(error) if error.code == ErrorCode::Io => Err(error),
         // The walk finds any other fault, or that the output can be repaired.
         Err(_) => Ok(None),
     }

@@ -7,7 +7,7 @@ use crate::block::framing;
 use crate::block::{self, ANY_PARTITION, BlockHeader, Context, Kinds, Partition, Seal, Sequence};
 use crate::bytes::Tail;
 use crate::bytes::{FileHeader, FileKind, Framing};
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::index::LARGEST_REGION;
 use crate::limits::Limits;
 use crate::message::{DictionaryEntry, RegionEntry, Schema};
@@ -112,7 +112,7 @@ pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptio
             "a single file",
         ));
     };
-    let data = InputFile::open(data_path, Role::Data)?;
+    let data = InputFile::open(data_path, FileRole::Data)?;
     let header = read_header(&data)?;
     check_kind(&data, &header, FileKind::Data)?;
     header.check_writer_features().map_err(|error| data.blame(error))?;
@@ -142,11 +142,11 @@ pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptio
     let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
     // Only an interrupted rebuild can have left a file with this name.
     let _ = std::fs::remove_file(temporary);
-    let mut file = AppendFile::create(temporary.to_path_buf(), Role::Index, false)?;
+    let mut file = AppendFile::create(temporary.to_path_buf(), FileRole::Index, false)?;
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;
-    cut_and_append(data_path, Role::Data, data_end, &[])?;
+    cut_and_append(data_path, FileRole::Data, data_end, &[])?;
     file.rename(index_path)?;
     file.finish();
     sync_folder(index_path)?;
@@ -273,7 +273,12 @@ impl<'a> Scan<'a> {
                         self.end = (offset, self.dictionaries.len());
                     }
                 }
-                Err(error) if matches!(error.code, Code::LimitExceeded | Code::UnsupportedCodec | Code::Io) => {
+                Err(error)
+                    if matches!(
+                        error.code,
+                        ErrorCode::LimitExceeded | ErrorCode::UnsupportedCodec | ErrorCode::Io
+                    ) =>
+                {
                     return Err(error);
                 }
                 Err(_) => break,
@@ -387,17 +392,22 @@ impl<'a> Scan<'a> {
         }
         if self.regions >= self.limits.max_regions {
             let expected = format!("at most {} regions (max_regions)", self.limits.max_regions);
-            return Err(Error::at(Code::LimitExceeded, region.data_offset, expected, "one more"));
+            return Err(Error::at(
+                ErrorCode::LimitExceeded,
+                region.data_offset,
+                expected,
+                "one more",
+            ));
         }
         // The caller's limit may be higher than the 32 bits of a region's number.
         let sequence = u32::try_from(self.regions)
-            .map_err(|_| Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more"))?;
+            .map_err(|_| Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 regions", "one more"))?;
         let message = region.message(sequence, &self.shape, false).build()?;
         let most = self.limits.max_message_size;
         if message.len() as u64 > most {
             let expected = format!("a region whose message has at most {most} bytes (max_message_size)");
             let found = format!("one that would have {}", message.len());
-            return Err(Error::at(Code::LimitExceeded, region.data_offset, expected, found));
+            return Err(Error::at(ErrorCode::LimitExceeded, region.data_offset, expected, found));
         }
         self.messages.push((message, region.data_offset, region.length()));
         self.regions += 1;

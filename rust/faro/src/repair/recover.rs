@@ -4,7 +4,7 @@ use super::last_commit::{RepairOptions, repair};
 use super::rebuild::{RebuildOptions, SharedPolicy, rebuild_as};
 use super::remains::{Group, Remain, choose, collect, is_x};
 use super::report::{Action, RepairReport};
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, FileRole, Result};
 use crate::limits::Limits;
 use crate::reader::{Reader, ReaderOptions};
 use crate::storage::Layout;
@@ -176,19 +176,19 @@ struct Recovery {
 
 impl Recovery {
     fn new(group: Group, stem: &Path) -> Recovery {
-        let roles: &[Role] = match group.layout {
-            Layout::Paired => &[Role::Data, Role::Index],
-            Layout::Single => &[Role::Single],
+        let roles: &[FileRole] = match group.layout {
+            Layout::Paired => &[FileRole::Data, FileRole::Index],
+            Layout::Single => &[FileRole::Single],
         };
         let mut files: Vec<_> = roles.iter().filter_map(|role| group.file(*role).cloned()).collect();
         let headed = |file: &&Remain| file.header.is_some();
-        let rebuilds = group.layout == Layout::Paired && group.file(Role::Index).filter(headed).is_none();
+        let rebuilds = group.layout == Layout::Paired && group.file(FileRole::Index).filter(headed).is_none();
         if rebuilds {
             let last = with_extension(stem, "index");
             let x = group.x.as_deref().unwrap_or_default();
             files.truncate(1);
             files.push(Remain {
-                role: Role::Index,
+                role: FileRole::Index,
                 path: with_extension(&last, &format!("{x}.tmp")),
                 last,
                 second: None,
@@ -220,7 +220,7 @@ impl Recovery {
 
     /// Whether a file may get its final name although another file has it (step 6).
     fn may_replace(&self, file: &Remain, overwrite: bool) -> bool {
-        overwrite || (file.role == Role::Index && self.files[0].is_last())
+        overwrite || (file.role == FileRole::Index && self.files[0].is_last())
     }
 
     fn check_free(&self, overwrite: bool) -> Result<()> {

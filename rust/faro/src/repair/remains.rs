@@ -1,7 +1,7 @@
 //! Finds the files that unfinished writers of a NAME left, grouped by writer (spec, PUB-8, steps 2 to 5).
 
 use crate::bytes::FileHeader;
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::reader::read_header;
 use crate::storage::Files;
 use crate::storage::InputFile;
@@ -29,7 +29,7 @@ fn x_of(header: &FileHeader) -> String {
 /// A file that a writer left.
 #[derive(Clone, Debug)]
 pub(super) struct Remain {
-    pub role: Role,
+    pub role: FileRole,
     /// Its current path.
     pub path: PathBuf,
     /// The final name that it should get.
@@ -41,7 +41,7 @@ pub(super) struct Remain {
 }
 
 impl Remain {
-    fn new(role: Role, path: PathBuf, last: &Path) -> Remain {
+    fn new(role: FileRole, path: PathBuf, last: &Path) -> Remain {
         let header = InputFile::open(&path, role)
             .and_then(|source| read_header(&source))
             .ok();
@@ -70,15 +70,15 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn file(&self, role: Role) -> Option<&Remain> {
+    pub(super) fn file(&self, role: FileRole) -> Option<&Remain> {
         self.files.iter().find(|file| file.role == role)
     }
 
     /// Step 3: without the header of the data or single file, nothing can be saved.
     fn counts(&self) -> bool {
         let first = match self.layout {
-            Layout::Paired => Role::Data,
-            Layout::Single => Role::Single,
+            Layout::Paired => FileRole::Data,
+            Layout::Single => FileRole::Single,
         };
         self.file(first).is_some_and(|file| file.header.is_some())
     }
@@ -153,7 +153,7 @@ pub(super) fn choose(groups: Vec<Group>, x: Option<&str>, name: &Path) -> Result
     groups.retain(|group| x.is_none() || group.x.as_deref() == x);
     let nothing = |expected: String, found: String| Error {
         file: Some(name.to_path_buf()),
-        ..Error::bare(Code::Io, expected, found)
+        ..Error::bare(ErrorCode::Io, expected, found)
     };
     if groups.is_empty() {
         let named = x.map(|x| format!(" of file_id {x}")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Runs other code in a step, and catches its panics so that the step completes.
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -48,13 +48,13 @@ fn cause(payload: Payload) -> Error {
         _ => "a panic".to_string(),
     };
     drop_payload(payload);
-    Error::bare(Code::Io, "reading and decoding without a panic", text)
+    Error::bare(ErrorCode::Io, "reading and decoding without a panic", text)
 }
 
 /// The error for all consumers after a panic left the scheduler's state inconsistent.
 pub(super) fn broken() -> Error {
     Error::bare(
-        Code::Io,
+        ErrorCode::Io,
         "a scheduler whose state is whole",
         "one that a panic left in the middle of a change or of a step",
     )

@@ -5,7 +5,7 @@ use super::guard::{caught_alone, drop_payload};
 use super::shared::Shared;
 use super::sync::{Arc, Builder, JoinHandle, current};
 use super::{Consumer, SchedulerOptions};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::reader::Reader;
 use std::io;
 use std::ops::Range;
@@ -60,7 +60,7 @@ impl Scheduler {
             // If a thread cannot be created, the ones before it end with the scheduler.
             let thread = spawn(Box::new(move || work(&shared))).map_err(|error| Error {
                 source: Some(Arc::new(error)),
-                ..Error::bare(Code::Io, "to make a thread", "an error of the system")
+                ..Error::bare(ErrorCode::Io, "to make a thread", "an error of the system")
             })?;
             scheduler.threads.push(thread);
         }

@@ -1,6 +1,6 @@
 //! The files of an output (spec, FIL-1 to FIL-3).
 
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -42,10 +42,10 @@ impl Files {
     }
 
     /// The files with their roles, in the order in which a writer commits them: data first.
-    pub fn paths(&self) -> Vec<(Role, &Path)> {
+    pub fn paths(&self) -> Vec<(FileRole, &Path)> {
         match self {
-            Files::Single(path) => vec![(Role::Single, path)],
-            Files::Paired { data, index } => vec![(Role::Data, data), (Role::Index, index)],
+            Files::Single(path) => vec![(FileRole::Single, path)],
+            Files::Paired { data, index } => vec![(FileRole::Data, data), (FileRole::Index, index)],
         }
     }
 
@@ -88,10 +88,10 @@ impl Files {
     }
 
     /// The data or single file.
-    pub(crate) fn first(&self) -> (Role, &Path) {
+    pub(crate) fn first(&self) -> (FileRole, &Path) {
         match self {
-            Files::Single(path) => (Role::Single, path),
-            Files::Paired { data, .. } => (Role::Data, data),
+            Files::Single(path) => (FileRole::Single, path),
+            Files::Paired { data, .. } => (FileRole::Data, data),
         }
     }
 
@@ -126,7 +126,7 @@ impl Files {
                 let expected = format!("an output: {name}.faro, or {name}.data and {name}.index");
                 Err(Error {
                     file: Some(path.to_path_buf()),
-                    ..Error::bare(Code::Io, expected, "none of these files")
+                    ..Error::bare(ErrorCode::Io, expected, "none of these files")
                 })
             }
         }
@@ -159,13 +159,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("a.b");
         let located = |path: &Path| Files::locate(path);
-        assert_eq!(located(&name).unwrap_err().code, Code::Io);
+        assert_eq!(located(&name).unwrap_err().code, ErrorCode::Io);
         std::fs::write(with_extension(&name, "index"), "").unwrap();
         let pair = Files::paired(&name);
         assert_eq!(located(&name).unwrap(), pair);
         assert_eq!(located(&folder.path().join("a.b.data")).unwrap(), pair);
         std::fs::write(with_extension(&name, "faro"), "").unwrap();
-        assert_eq!(located(&name).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(located(&name).unwrap_err().code, ErrorCode::InvalidArgument);
         assert_eq!(located(&folder.path().join("a.b.faro")).unwrap(), Files::single(&name));
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "").unwrap();
@@ -179,7 +179,7 @@ mod tests {
         let name = folder.path().join("a");
         std::fs::write(with_extension(&name, "index"), "").unwrap();
         std::os::unix::fs::symlink("nowhere", with_extension(&name, "faro")).unwrap();
-        assert_eq!(Files::locate(&name).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(Files::locate(&name).unwrap_err().code, ErrorCode::InvalidArgument);
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
             "f/...data",
         ] {
             for found in [Files::to_write(given, None), Files::locate(given)] {
-                assert_eq!(found.unwrap_err().code, Code::InvalidArgument, "{given}");
+                assert_eq!(found.unwrap_err().code, ErrorCode::InvalidArgument, "{given}");
             }
         }
     }

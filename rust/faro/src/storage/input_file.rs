@@ -4,7 +4,7 @@
 pub(crate) mod seam;
 
 use super::publishing::ReadFile;
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct InputFile {
     file: ReadFile,
     path: PathBuf,
-    role: Role,
+    role: FileRole,
     /// Counts the bytes that were read, for tests.
     #[cfg(test)]
     pub(crate) read: std::sync::atomic::AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct InputFile {
 
 impl InputFile {
     /// Opens a file for reading. A failure, and anything but a regular file, is `io` (OPN-4).
-    pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
+    pub(crate) fn open(path: &Path, role: FileRole) -> Result<Self> {
         let open = || {
             let file = open_without_waiting(path)?;
             match file.metadata()?.is_file() {
@@ -47,7 +47,7 @@ impl InputFile {
         })
     }
 
-    pub(crate) fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> FileRole {
         self.role
     }
 
@@ -109,7 +109,7 @@ impl InputFile {
         if filled < buffer.len() {
             let size = self.size()?;
             return Err(self.blame(Error::at(
-                Code::Truncated,
+                ErrorCode::Truncated,
                 size,
                 format!("{} bytes at offset {offset}", buffer.len()),
                 format!("a file of {size} bytes, smaller than when it was opened"),

@@ -1,7 +1,7 @@
 //! A file that is appended to in large pieces.
 
 use super::blocks::Sink;
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{Birth, Living, NewFile, new_file, unlock_file};
 use crate::storage::reserve_space;
 use std::fs::File;
@@ -22,7 +22,7 @@ pub(crate) struct AppendFile {
     born: Birth,
     file: File,
     path: PathBuf,
-    role: Role,
+    role: FileRole,
     buffer: Vec<u8>,
     /// The offset of the buffer's first byte.
     written: u64,
@@ -38,7 +38,7 @@ pub(crate) struct AppendFile {
 
 impl AppendFile {
     /// Creates a file that did not exist. With `replacing`, it first removes the file that has the name.
-    pub(crate) fn create(path: PathBuf, role: Role, replacing: bool) -> Result<Self> {
+    pub(crate) fn create(path: PathBuf, role: FileRole, replacing: bool) -> Result<Self> {
         let NewFile { living, file } =
             new_file(&path, replacing).map_err(|(step, error)| Error::io(step, &path, Some(role), error))?;
         Ok(AppendFile {

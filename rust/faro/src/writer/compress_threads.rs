@@ -6,7 +6,7 @@ use super::owner::Owner;
 use super::region::Stream;
 use super::region_builder::RegionBuilder;
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::sort_buffer::{PackedRecords, Pushed, Segment};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -60,7 +60,11 @@ pub(super) fn write_own(
             match thread {
                 Ok(thread) => workers.push(Worker { tasks, made, thread }),
                 Err(error) => {
-                    result = Err(Error::bare(Code::Io, "a thread that compresses", error.to_string()));
+                    result = Err(Error::bare(
+                        ErrorCode::Io,
+                        "a thread that compresses",
+                        error.to_string(),
+                    ));
                 }
             }
         }
@@ -104,7 +108,7 @@ fn direct(builder: &mut RegionBuilder, workers: &[Worker<'_>], mut plan: Plan<'_
 }
 
 fn lost() -> Error {
-    Error::bare(Code::Io, "a thread that compresses", "it panicked")
+    Error::bare(ErrorCode::Io, "a thread that compresses", "it panicked")
 }
 
 /// The loop of one thread, until its channel is closed.

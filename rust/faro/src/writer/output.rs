@@ -3,7 +3,7 @@
 use super::append::AppendFile;
 use super::options::{Durability, WriterOptions};
 use crate::bytes::FileKind;
-use crate::error::{Error, Result, Role};
+use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
 use crate::storage::{Files, with_extension};
 use std::fs::File;
@@ -50,13 +50,13 @@ impl Output {
             Ok(file)
         };
         let (index, data) = match &files {
-            Files::Single(path) => (create(path, Role::Single, FileKind::Single)?, None),
+            Files::Single(path) => (create(path, FileRole::Single, FileKind::Single)?, None),
             Files::Paired { data, index } => {
                 // ERR-2: if both names exist, the error has that of the data file.
-                check_free(data, Role::Data, options.overwrite)?;
-                check_free(index, Role::Index, options.overwrite)?;
-                let mut data = create(data, Role::Data, FileKind::Data)?;
-                match create(index, Role::Index, FileKind::Index) {
+                check_free(data, FileRole::Data, options.overwrite)?;
+                check_free(index, FileRole::Index, options.overwrite)?;
+                let mut data = create(data, FileRole::Data, FileKind::Data)?;
+                match create(index, FileRole::Index, FileKind::Index) {
                     Ok(index) => (index, Some(data)),
                     Err(error) => {
                         let _lock = if options.follow && !replaces { lock().ok() } else { None };
@@ -271,7 +271,7 @@ fn temporary(path: &Path, file_id: &[u8; 16]) -> PathBuf {
     with_extension(path, &format!("{a:02x}{b:02x}{c:02x}{d:02x}.tmp"))
 }
 
-fn check_free(path: &Path, role: Role, overwrite: bool) -> Result<()> {
+fn check_free(path: &Path, role: FileRole, overwrite: bool) -> Result<()> {
     if overwrite || path.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -279,14 +279,14 @@ fn check_free(path: &Path, role: Role, overwrite: bool) -> Result<()> {
 }
 
 /// The error for a file that did not get its final name.
-fn refused(path: &Path, role: Role, error: io::Error) -> Error {
+fn refused(path: &Path, role: FileRole, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path, role),
         _ => Error::io("give the file its name", path, Some(role), error),
     }
 }
 
-fn exists(path: &Path, role: Role) -> Error {
+fn exists(path: &Path, role: FileRole) -> Error {
     let error = io::Error::new(
         io::ErrorKind::AlreadyExists,
         "a file that exists, without the option overwrite",

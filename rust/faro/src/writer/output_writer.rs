@@ -10,7 +10,7 @@ use super::owner::{MemberBits, Owner};
 use crate::block::framing;
 use crate::block::{DATA, EVENT};
 use crate::bytes::Framing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::message::Property;
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use crate::storage::publishing::Birth;
@@ -247,7 +247,7 @@ impl Writer {
         let most = u64::from(self.options.max_plain_size);
         if plain > most {
             return Err(Error::bare(
-                Code::LimitExceeded,
+                ErrorCode::LimitExceeded,
                 format!("a block of at most {most} plain bytes (max_plain_size)"),
                 format!("a record that needs {plain}"),
             ));

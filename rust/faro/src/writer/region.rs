@@ -3,7 +3,7 @@
 use super::owner::{MemberBits, Owner};
 use super::statistics::{Sums, Tally};
 use crate::block::{BlockHeader, DATA};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::index::LARGEST_REGION;
 use crate::message::{Region, SharedExtent};
 use std::sync::Arc;
@@ -23,9 +23,13 @@ impl Stream {
     /// Takes the sequence number for the next block.
     pub(crate) fn take_sequence(&mut self) -> Result<u32> {
         let sequence = self.sequence;
-        self.sequence = sequence
-            .checked_add(1)
-            .ok_or_else(|| Error::bare(Code::LimitExceeded, "fewer than 2^32 blocks in a stream", "one more"))?;
+        self.sequence = sequence.checked_add(1).ok_or_else(|| {
+            Error::bare(
+                ErrorCode::LimitExceeded,
+                "fewer than 2^32 blocks in a stream",
+                "one more",
+            )
+        })?;
         Ok(sequence)
     }
 
@@ -146,7 +150,7 @@ impl OpenRegion {
     pub(crate) fn check_length(&self, end: u64) -> Result<()> {
         if end - self.data_offset > LARGEST_REGION {
             return Err(Error::bare(
-                Code::LimitExceeded,
+                ErrorCode::LimitExceeded,
                 format!("a region of at most {LARGEST_REGION} bytes"),
                 "more; smaller buffers make smaller regions",
             ));

@@ -14,7 +14,7 @@ use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
 use crate::bytes::Framing;
 use crate::bytes::Tail;
 use crate::codec::Codec;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::message::{Footer, Property, RegionEntry, Schema};
 use crate::sort_buffer::{PackedRecords, Pushed};
 use std::path::Path;
@@ -298,7 +298,7 @@ impl RegionBuilder {
         self.settle();
         let region = std::mem::replace(&mut self.region, OpenRegion::new(0));
         if region.length() > 0 {
-            let too_many = || Error::bare(Code::LimitExceeded, "fewer than 2^32 regions", "one more");
+            let too_many = || Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 regions", "one more");
             let sequence = u32::try_from(self.directory.len()).map_err(|_| too_many())?;
             let message = region.message(sequence, &self.shape, wrapped).build()?;
             self.output.blocks_are_complete()?;

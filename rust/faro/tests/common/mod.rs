@@ -3,7 +3,7 @@
 // Each test file is a crate and uses only a part.
 #![allow(dead_code)]
 
-use faro::{Code, Files, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use faro::{ErrorCode, Files, Layout, Reader, ReaderOptions, Result, Writer, WriterOptions};
 use std::path::{Path, PathBuf};
 
 /// A folder for one test, and a name in it.
@@ -105,7 +105,7 @@ pub(crate) fn read_all(files: &Files) -> Result<usize> {
     reader.all()?.try_fold(0, |count, block| block.map(|_| count + 1))
 }
 
-pub(crate) fn code<T>(result: Result<T>) -> Code {
+pub(crate) fn code<T>(result: Result<T>) -> ErrorCode {
     match result {
         Ok(_) => panic!("an error was expected"),
         Err(error) => error.code,

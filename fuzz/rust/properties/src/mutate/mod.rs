@@ -241,7 +241,7 @@ fn change_message(file: &mut File, rng: &mut Rng) -> bool {
 mod tests {
     use super::*;
     use crate::scratch;
-    use faro::{CheckOptions, Code, Layout, Writer, WriterOptions, check};
+    use faro::{CheckOptions, ErrorCode, Layout, Writer, WriterOptions, check};
     use std::collections::BTreeMap;
 
     fn written(layout: Layout) -> Container {
@@ -288,9 +288,13 @@ mod tests {
     fn mutations_reach_the_checks_after_the_checksums() {
         for layout in [Layout::Single, Layout::Paired] {
             let verdicts = verdicts(layout);
-            let count = |code: Code| verdicts.get(code.as_str()).copied().unwrap_or(0);
-            assert!(count(Code::Checksum) < 300, "{verdicts:?}");
-            for code in [Code::MalformedBlock, Code::MalformedMessage, Code::InconsistentIndex] {
+            let count = |code: ErrorCode| verdicts.get(code.as_str()).copied().unwrap_or(0);
+            assert!(count(ErrorCode::Checksum) < 300, "{verdicts:?}");
+            for code in [
+                ErrorCode::MalformedBlock,
+                ErrorCode::MalformedMessage,
+                ErrorCode::InconsistentIndex,
+            ] {
                 assert!(count(code) > 15, "{code}: {verdicts:?}");
             }
             assert!(verdicts["whole"] > 100, "{verdicts:?}");

@@ -5,7 +5,9 @@ use crate::scratch;
 use crate::seal::{crc32c, seal};
 use crate::seen::{Content, verdict};
 use faro::message::{Footer, Region, RegionEntry};
-use faro::{CheckOptions, Code, FileHeader, FileKind, Files, Framing, Limits, Reader, ReaderOptions, Role, check};
+use faro::{
+    CheckOptions, ErrorCode, FileHeader, FileKind, FileRole, Files, Framing, Limits, Reader, ReaderOptions, check,
+};
 use std::io::Read;
 
 /// The properties of `codec_lz4`.
@@ -52,13 +54,13 @@ fn decode(input: &[u8], codec: u8) {
         }
         Some(fault) => {
             assert_eq!(checked.map(drop), Err(fault));
-            assert_eq!(fault.role, Some(Role::Single));
+            assert_eq!(fault.role, Some(FileRole::Single));
             let may_be = if stored.len() >= plain_size as usize {
-                (Code::MalformedBlock, Some(64 + 4))
-            } else if codec == 2 && fault.code == Code::LimitExceeded {
-                (Code::LimitExceeded, Some(PAYLOAD))
+                (ErrorCode::MalformedBlock, Some(64 + 4))
+            } else if codec == 2 && fault.code == ErrorCode::LimitExceeded {
+                (ErrorCode::LimitExceeded, Some(PAYLOAD))
             } else {
-                (Code::MalformedBlock, Some(PAYLOAD))
+                (ErrorCode::MalformedBlock, Some(PAYLOAD))
             };
             assert_eq!((fault.code, fault.offset), may_be);
         }

@@ -3,7 +3,7 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Content, Fault, every, verdict};
-use faro::{CheckOptions, Files, Follower, Level, Reader, ReaderOptions, check};
+use faro::{CheckLevel, CheckOptions, Files, Follower, Reader, ReaderOptions, check};
 use std::collections::BTreeMap;
 
 /// Checks the properties of `follow`: follows files while they grow.
@@ -33,7 +33,7 @@ pub fn follow(input: &[u8]) {
         check(
             &files,
             &CheckOptions::default()
-                .level(Level::Checksums)
+                .level(CheckLevel::Checksums)
                 .limits(options.limits.clone()),
         ),
         &files,

@@ -4,7 +4,7 @@ use crate::container::{Container, limits_of};
 use crate::scratch;
 use crate::seal::{block_checksum, crc32c, seal, u32_at};
 use faro::message::{Region, SharedExtent};
-use faro::{Code, Files, Limits, RebuildOptions, rebuild};
+use faro::{ErrorCode, Files, Limits, RebuildOptions, rebuild};
 use std::collections::HashMap;
 
 /// The properties of `header_block`.
@@ -43,7 +43,7 @@ struct Found {
     orphaned: u64,
 }
 
-type Fault = (Code, Option<u64>);
+type Fault = (ErrorCode, Option<u64>);
 
 const MAGIC: &[u8; 8] = b"\x89FARO\r\n\x1A";
 
@@ -52,33 +52,33 @@ fn header(file: &[u8]) -> Result<(), Fault> {
     let of_magic = file.len().min(8);
     let fault = |code, offset| Err((code, Some(offset)));
     if file[..of_magic] != MAGIC[..of_magic] {
-        return fault(Code::NotFaro, 0);
+        return fault(ErrorCode::NotFaro, 0);
     }
     if file.len() < 64 {
-        return fault(Code::Truncated, file.len() as u64);
+        return fault(ErrorCode::Truncated, file.len() as u64);
     }
     let field = |at| u32_at(file, at);
     let count = field(12);
     let checks = [
-        (field(60) == crc32c(&[&file[..60]]), Code::Checksum, 0),
-        (file[9] == 1, Code::UnsupportedVersion, 9),
-        (field(16) & !3 == 0, Code::UnsupportedFeature, 16),
-        (file[8] != 4, Code::UnsupportedFeature, 8),
-        ((1..=3).contains(&file[8]), Code::MalformedHeader, 8),
-        (file[11] <= 2, Code::MalformedHeader, 11),
-        ((1..=1 << 28).contains(&count), Code::MalformedHeader, 12),
+        (field(60) == crc32c(&[&file[..60]]), ErrorCode::Checksum, 0),
+        (file[9] == 1, ErrorCode::UnsupportedVersion, 9),
+        (field(16) & !3 == 0, ErrorCode::UnsupportedFeature, 16),
+        (file[8] != 4, ErrorCode::UnsupportedFeature, 8),
+        ((1..=3).contains(&file[8]), ErrorCode::MalformedHeader, 8),
+        (file[11] <= 2, ErrorCode::MalformedHeader, 11),
+        ((1..=1 << 28).contains(&count), ErrorCode::MalformedHeader, 12),
         (
             u64::from(count) + u64::from(field(36)) <= 1 << 28,
-            Code::MalformedHeader,
+            ErrorCode::MalformedHeader,
             36,
         ),
-        (field(56) == 0, Code::MalformedHeader, 56),
-        (file[8] == 1, Code::MismatchedPair, 8),
-        (field(20) == 0, Code::UnsupportedFeature, 20),
+        (field(56) == 0, ErrorCode::MalformedHeader, 56),
+        (file[8] == 1, ErrorCode::MismatchedPair, 8),
+        (field(20) == 0, ErrorCode::UnsupportedFeature, 20),
     ];
     match checks.into_iter().find(|(holds, _, _)| !holds) {
         Some((_, code, offset)) => fault(code, offset),
-        None if file[11] == 2 => Err((Code::InvalidArgument, None)),
+        None if file[11] == 2 => Err((ErrorCode::InvalidArgument, None)),
         None => Ok(()),
     }
 }
@@ -109,7 +109,7 @@ fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
                     at += size;
                     continue;
                 }
-                Err((code @ (Code::LimitExceeded | Code::UnsupportedCodec), offset)) => {
+                Err((code @ (ErrorCode::LimitExceeded | ErrorCode::UnsupportedCodec), offset)) => {
                     return Err((code, Some(offset)));
                 }
                 Err(_) => break,
@@ -130,7 +130,9 @@ fn blocks(file: &[u8], limits: &Limits) -> Result<Found, Fault> {
                 at += size;
                 kept = at;
             }
-            Err((code @ (Code::LimitExceeded | Code::UnsupportedCodec), offset)) => return Err((code, Some(offset))),
+            Err((code @ (ErrorCode::LimitExceeded | ErrorCode::UnsupportedCodec), offset)) => {
+                return Err((code, Some(offset)));
+            }
             Err(_) => break,
         }
     }
@@ -174,7 +176,7 @@ impl OpenRegion {
             .build()
             .expect("a small message");
         if found.regions >= limits.max_regions || message.len() as u64 > limits.max_message_size {
-            return Err((Code::LimitExceeded, Some(self.begun as u64)));
+            return Err((ErrorCode::LimitExceeded, Some(self.begun as u64)));
         }
         found.regions += 1;
         Ok(())
@@ -217,26 +219,26 @@ impl OpenRegion {
 }
 
 /// DIC-5 and DIC-4 for a dictionary after `known` others; returns the size of its block in the file.
-fn dictionary(file: &[u8], at: usize, known: u32, limits: &Limits) -> Result<usize, (Code, u64)> {
+fn dictionary(file: &[u8], at: usize, known: u32, limits: &Limits) -> Result<usize, (ErrorCode, u64)> {
     let (o, rest) = (at as u64, &file[at..]);
     if u64::from(known) >= limits.max_dictionaries {
-        return Err((Code::LimitExceeded, o));
+        return Err((ErrorCode::LimitExceeded, o));
     }
-    let damage = Err((Code::MalformedBlock, o));
+    let damage = Err((ErrorCode::MalformedBlock, o));
     let [stored, plain, partition, sequence] = [0, 4, 8, 12].map(|field| u32_at(rest, field));
     let size = 24 + u64::from(stored).div_ceil(8) * 8;
     if size > rest.len() as u64 {
         return damage;
     }
     if u64::from(stored) > limits.max_dictionary_size {
-        return Err((Code::LimitExceeded, o));
+        return Err((ErrorCode::LimitExceeded, o));
     }
     let (payload, padding) = rest[24..size as usize].split_at(stored as usize);
     if u32_at(rest, 20) != block_checksum(&file[40..56], rest, payload) {
         return damage;
     }
     if rest[17] > 2 {
-        return Err((Code::UnsupportedCodec, o + 17));
+        return Err((ErrorCode::UnsupportedCodec, o + 17));
     }
     let number = u32::from(u16::from_le_bytes([rest[18], rest[19]]));
     let right = rest[17] == 0 && plain == stored && partition == u32::MAX && sequence == known && number == known + 1;
@@ -256,16 +258,16 @@ fn block(
     dictionaries: u32,
     last: impl Fn(u32) -> Option<u32>,
     limits: &Limits,
-) -> Result<usize, (Code, u64)> {
+) -> Result<usize, (ErrorCode, u64)> {
     let o = at as u64;
     let rest = &file[at..];
     if rest.len() < 24 {
-        return Err((Code::MalformedBlock, o));
+        return Err((ErrorCode::MalformedBlock, o));
     }
     let [stored, plain, partition, sequence] = [0, 4, 8, 12].map(|field| u32_at(rest, field));
     let size = 24 + u64::from(stored).div_ceil(8) * 8;
     if size > rest.len() as u64 {
-        return Err((Code::MalformedBlock, o));
+        return Err((ErrorCode::MalformedBlock, o));
     }
     let payload_end = 24 + stored as usize;
     let (kind, codec) = (rest[16], rest[17]);
@@ -278,33 +280,33 @@ fn block(
         Some(last) => u64::from(sequence) == u64::from(last) + 1,
     };
     let checks = [
-        (u64::from(stored) <= limits.max_block_size, Code::LimitExceeded, 0),
+        (u64::from(stored) <= limits.max_block_size, ErrorCode::LimitExceeded, 0),
         (
             u32_at(rest, 20) == block_checksum(&file[40..56], rest, &rest[24..payload_end]),
-            Code::Checksum,
+            ErrorCode::Checksum,
             0,
         ),
-        (number == 0 || file[16] & 2 != 0, Code::MalformedBlock, 18),
-        (kind == 0 || is_event, Code::MalformedBlock, 16),
-        (codec <= 2, Code::UnsupportedCodec, 17),
-        (codec == 0 || !is_event, Code::MalformedBlock, 17),
-        (number == 0 || (codec == 2 && kind == 0), Code::MalformedBlock, 18),
-        (fits, Code::MalformedBlock, 4),
-        (kind != 0 || plain > 0, Code::MalformedBlock, 4),
-        (u64::from(plain) <= limits.max_plain_size, Code::LimitExceeded, 4),
+        (number == 0 || file[16] & 2 != 0, ErrorCode::MalformedBlock, 18),
+        (kind == 0 || is_event, ErrorCode::MalformedBlock, 16),
+        (codec <= 2, ErrorCode::UnsupportedCodec, 17),
+        (codec == 0 || !is_event, ErrorCode::MalformedBlock, 17),
+        (number == 0 || (codec == 2 && kind == 0), ErrorCode::MalformedBlock, 18),
+        (fits, ErrorCode::MalformedBlock, 4),
+        (kind != 0 || plain > 0, ErrorCode::MalformedBlock, 4),
+        (u64::from(plain) <= limits.max_plain_size, ErrorCode::LimitExceeded, 4),
         (
             partition == u32::MAX || partitions.contains(&partition),
-            Code::InconsistentIndex,
+            ErrorCode::InconsistentIndex,
             8,
         ),
-        (follows, Code::InconsistentIndex, 12),
-        (number <= dictionaries, Code::InconsistentIndex, 18),
+        (follows, ErrorCode::InconsistentIndex, 12),
+        (number <= dictionaries, ErrorCode::InconsistentIndex, 18),
     ];
     if let Some((_, code, field)) = checks.into_iter().find(|(holds, _, _)| !holds) {
         return Err((code, o + field));
     }
     match rest[payload_end..size as usize].iter().all(|byte| *byte == 0) {
         true => Ok(size as usize),
-        false => Err((Code::MalformedBlock, o)),
+        false => Err((ErrorCode::MalformedBlock, o)),
     }
 }

@@ -1,7 +1,7 @@
 //! Messages alone.
 
 use faro::message::{Footer, Region, Schema};
-use faro::{Code, Result};
+use faro::{ErrorCode, Result};
 use std::fmt::Debug;
 
 /// The offset that the parser gets for the message.
@@ -31,7 +31,7 @@ fn judge<T: PartialEq + Debug>(
     assert_eq!(if newer == 0 { &this } else { &next }, &parsed(newer), "twice the same");
     for refused in [&this, &next] {
         if let Err(fault) = refused {
-            assert_eq!(*fault, (Code::MalformedMessage, Some(AT)));
+            assert_eq!(*fault, (ErrorCode::MalformedMessage, Some(AT)));
         }
     }
     let Ok(next) = next else {

@@ -3,7 +3,7 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Fault, verdict};
-use faro::{CheckOptions, Files, Level, Reader, ReaderOptions, check};
+use faro::{CheckLevel, CheckOptions, Files, Reader, ReaderOptions, check};
 
 /// Checks the properties of `open`: opens the files, and reads every region and the layout.
 pub fn open(input: &[u8]) {
@@ -14,7 +14,7 @@ pub fn open(input: &[u8]) {
         check(
             &files,
             &CheckOptions::default()
-                .level(Level::Structure)
+                .level(CheckLevel::Structure)
                 .limits(options.limits.clone()),
         ),
         &files,

@@ -1,7 +1,7 @@
 //! A model of the writer: which calls are refused, and what each partition must read (WRT, PRT-1).
 
 use super::program::{Call, Item, Program, Whom};
-use faro::{Code, Framing};
+use faro::{ErrorCode, Framing};
 use std::collections::BTreeMap;
 
 /// A piece of a partition's content. Consecutive data of framing opaque is one piece.
@@ -47,11 +47,11 @@ impl<'a> Model<'a> {
     }
 
     /// Applies a call; returns the error that the writer must return.
-    pub(super) fn call(&mut self, call: &Call) -> Result<(), Code> {
+    pub(super) fn call(&mut self, call: &Call) -> Result<(), ErrorCode> {
         if self.state != State::Open {
             return match call {
                 Call::Abort => Ok(()),
-                _ => Err(Code::InvalidArgument),
+                _ => Err(ErrorCode::InvalidArgument),
             };
         }
         match call {
@@ -59,7 +59,7 @@ impl<'a> Model<'a> {
             Call::Flush => {}
             Call::Property { key, value } => {
                 if self.properties.contains_key(key) {
-                    return Err(Code::InvalidArgument);
+                    return Err(ErrorCode::InvalidArgument);
                 }
                 self.properties.insert(key.clone(), value.clone());
             }
@@ -70,7 +70,7 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    fn places(&self, whom: &Whom) -> Result<Vec<usize>, Code> {
+    fn places(&self, whom: &Whom) -> Result<Vec<usize>, ErrorCode> {
         let (first, count) = (self.program.options.first_partition, self.contents.len());
         let place = |partition: u32| (partition - first) as usize;
         let mut places = match whom {
@@ -82,13 +82,13 @@ impl<'a> Model<'a> {
         places.dedup();
         match places.last() {
             Some(last) if *last < count => Ok(places),
-            _ => Err(Code::InvalidArgument),
+            _ => Err(ErrorCode::InvalidArgument),
         }
     }
 
-    fn put(&mut self, whom: &Whom, kind: u8, payload: &[u8]) -> Result<(), Code> {
+    fn put(&mut self, whom: &Whom, kind: u8, payload: &[u8]) -> Result<(), ErrorCode> {
         if kind == 2 {
-            return Err(Code::InvalidArgument);
+            return Err(ErrorCode::InvalidArgument);
         }
         let places = self.places(whom)?;
         let block = match (kind, self.program.options.framing) {
@@ -97,7 +97,7 @@ impl<'a> Model<'a> {
             _ => payload.len(),
         };
         if block > self.program.options.max_plain_size as usize {
-            return Err(Code::LimitExceeded);
+            return Err(ErrorCode::LimitExceeded);
         }
         for at in places {
             self.add(at, kind, payload);
@@ -118,7 +118,7 @@ impl<'a> Model<'a> {
     }
 
     /// WRT-8: a region with a refused block leaves no trace.
-    fn region(&mut self, items: &[Item]) -> Result<(), Code> {
+    fn region(&mut self, items: &[Item]) -> Result<(), ErrorCode> {
         let options = &self.program.options;
         let (first, count) = (options.first_partition, options.partition_count);
         let mut members: Option<Vec<usize>> = None;
@@ -135,7 +135,7 @@ impl<'a> Model<'a> {
                 } => {
                     let size_fits = payload.len() <= options.max_plain_size as usize;
                     if !size_fits || (*kind == 0 && payload.is_empty()) {
-                        return Err(Code::InvalidArgument);
+                        return Err(ErrorCode::InvalidArgument);
                     }
                     let readers = match &members {
                         Some(members) => members.clone(),
@@ -143,7 +143,7 @@ impl<'a> Model<'a> {
                             let at = partition - first;
                             let slot = (at + count - options.rotation) % count;
                             if at >= count || slot < last_slot {
-                                return Err(Code::InvalidArgument);
+                                return Err(ErrorCode::InvalidArgument);
                             }
                             last_slot = slot;
                             vec![at as usize]

@@ -3,14 +3,14 @@
 use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Content, every, verdict};
-use faro::{CheckOptions, Files, Framing, Level, Lookup, Reader, ReaderOptions, check};
+use faro::{CheckLevel, CheckOptions, Files, Framing, Lookup, Reader, ReaderOptions, check};
 
 /// Checks the properties of `read_all`: reads every partition alone and in a range, and checks the output.
 pub fn read_all(input: &[u8]) {
     let container = Container::sealed(input);
     let files = scratch::put(&container);
     let options = container.options();
-    let levels = [Level::Structure, Level::Checksums, Level::Decode];
+    let levels = [CheckLevel::Structure, CheckLevel::Checksums, CheckLevel::Decode];
     let checked = levels.map(|level| {
         verdict(
             check(

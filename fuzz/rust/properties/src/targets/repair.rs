@@ -4,7 +4,7 @@ use crate::container::Container;
 use crate::scratch;
 use crate::seen::{Fault, assert_of_file, verdict};
 use faro::{
-    Action, CheckOptions, Code, Files, Level, Limits, Reader, ReaderOptions, RebuildOptions, RepairOptions,
+    Action, CheckLevel, CheckOptions, ErrorCode, Files, Limits, Reader, ReaderOptions, RebuildOptions, RepairOptions,
     RepairReport, SharedPolicy, check, rebuild, repair as last_commit,
 };
 
@@ -28,13 +28,13 @@ pub fn repair(input: &[u8]) {
     assert_eq!(reader.region_count() as u64, report.regions);
     if report.action != Action::Nothing {
         let level = match report.action {
-            Action::Rebuilt => Level::Checksums,
-            _ => Level::Structure,
+            Action::Rebuilt => CheckLevel::Checksums,
+            _ => CheckLevel::Structure,
         };
         if let Err(error) = check(&files, &CheckOptions::default().level(level).limits(limits.clone())) {
             // An existing footer is kept, with statistics that were not compared.
             let kept = reader.footer().statistics.is_some() && report.action == Action::LastCommit;
-            assert!(kept && error.code == Code::InconsistentIndex, "{error}");
+            assert!(kept && error.code == ErrorCode::InconsistentIndex, "{error}");
             assert_of_file(&error, &files);
         }
     }
@@ -70,7 +70,7 @@ pub(crate) fn asked(
 
 fn mend(container: &Container, files: &Files, limits: &Limits, dry_run: bool) -> Result<RepairReport, Fault> {
     match asked(container, files, limits, dry_run) {
-        Err(error) if container.mode & 1 != 0 && error.code == Code::InvalidArgument => {
+        Err(error) if container.mode & 1 != 0 && error.code == ErrorCode::InvalidArgument => {
             let framing = container.data.as_ref().and_then(|data| data.get(11));
             assert!(framing.is_none_or(|framing| *framing == 2), "{error}");
             Err(Fault::from(&error))

@@ -3,7 +3,7 @@
 use super::plain_model::{Model, Piece, without_order};
 use super::program::{Call, Item, Program, Whom};
 use crate::scratch;
-use faro::{CheckOptions, Code, Files, Framing, Layout, Reader, ReaderOptions, To, Writer, check};
+use faro::{CheckOptions, ErrorCode, Files, Framing, Layout, Reader, ReaderOptions, To, Writer, check};
 use std::path::Path;
 
 /// Checks the properties of `script`: writes twice, and reads.
@@ -55,7 +55,7 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Runs the calls; returns the result of each.
-pub(crate) fn carry_out(program: &Program, folder: &Path) -> Vec<Result<(), Code>> {
+pub(crate) fn carry_out(program: &Program, folder: &Path) -> Vec<Result<(), ErrorCode>> {
     let mut writer = Writer::create(folder.join("x"), program.options.clone()).expect("options in range");
     let code = |result: faro::Result<()>| result.map_err(|error| error.code);
     let mut said = Vec::new();

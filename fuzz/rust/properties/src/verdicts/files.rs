@@ -6,7 +6,7 @@ use crate::scratch;
 use crate::seen::every;
 use crate::targets::follow::Growing;
 use crate::targets::repair::asked;
-use faro::{CheckOptions, Code, Files, Follower, Level, Reader, check};
+use faro::{CheckLevel, CheckOptions, ErrorCode, Files, Follower, Reader, check};
 
 pub(super) fn open(input: &[u8], lines: &mut Transcript) {
     let container = Container::sealed(input);
@@ -33,9 +33,9 @@ pub(super) fn read_all(input: &[u8], lines: &mut Transcript) {
     }
     lines.content("range", reader.all().expect("all partitions are the file's"), true);
     for (name, level) in [
-        ("structure", Level::Structure),
-        ("checksums", Level::Checksums),
-        ("decode", Level::Decode),
+        ("structure", CheckLevel::Structure),
+        ("checksums", CheckLevel::Checksums),
+        ("decode", CheckLevel::Decode),
     ] {
         lines.result(
             &format!("check {name}"),
@@ -79,7 +79,7 @@ pub(super) fn repair(input: &[u8], lines: &mut Transcript) {
     let files = scratch::put(&container);
     for (word, dry_run) in [("dry", true), ("real", false)] {
         if container.mode & 1 == 1 && container.data.is_none() {
-            lines.fails(word, Code::InvalidArgument, None, None);
+            lines.fails(word, ErrorCode::InvalidArgument, None, None);
             continue;
         }
         let report = asked(&container, &files, &container.options().limits, dry_run);

@@ -4,7 +4,7 @@ mod files;
 mod message;
 mod others;
 
-use faro::{Blocks, Code, Error, Result, Role};
+use faro::{Blocks, Error, ErrorCode, FileRole, Result};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::panic::catch_unwind;
@@ -61,8 +61,8 @@ impl Transcript {
     }
 
     /// Adds a line that ends in an error.
-    fn fails(&mut self, words: &str, code: Code, role: Option<Role>, offset: Option<u64>) {
-        let role = role.map_or("-", Role::as_str);
+    fn fails(&mut self, words: &str, code: ErrorCode, role: Option<FileRole>, offset: Option<u64>) {
+        let role = role.map_or("-", FileRole::as_str);
         let offset = offset.map_or_else(|| "-".into(), |offset| offset.to_string());
         self.note(format!("{code}@{role}:{offset}"));
         self.line(&format!("{words} !{code} {role} {offset}"));

@@ -3,7 +3,7 @@
 use super::{folder, numbers, open, shapes};
 use crate::arrow::ipc::{Encoder, decode_batch, decode_schema};
 use crate::arrow::plain::{Step, unpacked_schema};
-use crate::{Code, Framing, Role, Writer, WriterOptions};
+use crate::{ErrorCode, FileRole, Framing, Writer, WriterOptions};
 use bytes::Bytes;
 
 fn arrow_options(schema: &[u8]) -> WriterOptions {
@@ -58,12 +58,16 @@ fn what_arrow_refuses_is_blamed_on_its_block() {
     let error = batches.next().unwrap().unwrap_err();
     assert_eq!(
         (error.code, error.role, error.offset),
-        (Code::MalformedBlock, Some(Role::Data), Some(blocks[2].offset + 24))
+        (
+            ErrorCode::MalformedBlock,
+            Some(FileRole::Data),
+            Some(blocks[2].offset + 24)
+        )
     );
     assert!(batches.next().is_none());
     let decoder = reader.batch_decoder().unwrap();
     assert_eq!(decoder.decode(&blocks[3]).unwrap(), numbers([3]));
-    assert_eq!(decoder.decode(&blocks[1]).unwrap_err().code, Code::InvalidArgument);
+    assert_eq!(decoder.decode(&blocks[1]).unwrap_err().code, ErrorCode::InvalidArgument);
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_schema_that_arrow_refuses_is_blamed_on_the_schema_block() {
     let error = open(&name).batches(0).err().unwrap();
     assert_eq!(
         (error.code, error.role, error.offset),
-        (Code::MalformedMessage, Some(Role::Index), Some(88))
+        (ErrorCode::MalformedMessage, Some(FileRole::Index), Some(88))
     );
 }
 
@@ -85,5 +89,5 @@ fn a_schema_that_arrow_refuses_is_blamed_on_the_schema_block() {
 fn other_framings_have_no_batches() {
     let (_folder, name) = folder();
     Writer::create(&name, WriterOptions::new(1)).unwrap().finish().unwrap();
-    assert_eq!(open(&name).arrow_schema().unwrap_err().code, Code::InvalidArgument);
+    assert_eq!(open(&name).arrow_schema().unwrap_err().code, ErrorCode::InvalidArgument);
 }

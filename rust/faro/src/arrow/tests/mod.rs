@@ -4,7 +4,7 @@ mod bad_input;
 mod shapes;
 
 use super::ArrowWriter;
-use crate::{Code, Codec, Files, Reader, ReaderOptions, Result, WriterOptions};
+use crate::{Codec, ErrorCode, Files, Reader, ReaderOptions, Result, WriterOptions};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -62,7 +62,7 @@ fn each_partition_reads_its_rows_in_order() {
             assert!(summary.regions > 1);
             assert_eq!(
                 writer.write(&numbers([1]), &[5]).unwrap_err().code,
-                Code::InvalidArgument
+                ErrorCode::InvalidArgument
             );
 
             let reader = open(&name);
@@ -127,11 +127,11 @@ fn shared_rows_keep_their_place() {
         writer.broadcast(&numbers([6])).unwrap();
         assert_eq!(
             writer.multicast(&[], &numbers([7])).unwrap_err().code,
-            Code::InvalidArgument
+            ErrorCode::InvalidArgument
         );
         assert_eq!(
             writer.multicast(&[4], &numbers([7])).unwrap_err().code,
-            Code::InvalidArgument
+            ErrorCode::InvalidArgument
         );
         writer.flush().unwrap();
         writer.finish().unwrap();
@@ -160,11 +160,17 @@ fn a_batch_that_is_refused_leaves_the_writer_as_it_was() {
     let mut writer = ArrowWriter::create(&name, text(&[]).schema(), options).unwrap();
     let long = "x".repeat(1000);
     let code = |result: Result<()>| result.unwrap_err().code;
-    assert_eq!(code(writer.write(&text(&["a", &long]), &[0, 1])), Code::LimitExceeded);
-    assert_eq!(code(writer.broadcast(&text(&[&long]))), Code::LimitExceeded);
-    assert_eq!(code(writer.write(&text(&["a", "b"]), &[0, 2])), Code::InvalidArgument);
-    assert_eq!(code(writer.write(&text(&["a", "b"]), &[0])), Code::InvalidArgument);
-    assert_eq!(code(writer.write(&numbers([1]), &[0])), Code::InvalidArgument);
+    assert_eq!(
+        code(writer.write(&text(&["a", &long]), &[0, 1])),
+        ErrorCode::LimitExceeded
+    );
+    assert_eq!(code(writer.broadcast(&text(&[&long]))), ErrorCode::LimitExceeded);
+    assert_eq!(
+        code(writer.write(&text(&["a", "b"]), &[0, 2])),
+        ErrorCode::InvalidArgument
+    );
+    assert_eq!(code(writer.write(&text(&["a", "b"]), &[0])), ErrorCode::InvalidArgument);
+    assert_eq!(code(writer.write(&numbers([1]), &[0])), ErrorCode::InvalidArgument);
     writer.write(&text(&[]), &[]).unwrap();
     // Too large for one block together, so there are several.
     writer.write(&text(&[&long[..400]; 5]), &[1; 5]).unwrap();
@@ -182,6 +188,6 @@ fn an_aborted_writer_leaves_nothing() {
     writer.flush().unwrap();
     writer.abort().unwrap();
     writer.abort().unwrap();
-    assert_eq!(writer.finish().unwrap_err().code, Code::InvalidArgument);
+    assert_eq!(writer.finish().unwrap_err().code, ErrorCode::InvalidArgument);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

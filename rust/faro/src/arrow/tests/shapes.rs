@@ -2,7 +2,7 @@
 
 use super::{folder, open, read};
 use crate::arrow::ArrowWriter;
-use crate::{Code, WriterOptions};
+use crate::{ErrorCode, WriterOptions};
 use arrow_array::builder::{ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type};
@@ -219,5 +219,5 @@ fn a_dictionary_in_a_union_is_refused() {
     let Err(error) = ArrowWriter::create(&name, batch.schema(), WriterOptions::new(1)) else {
         panic!("a writer was made");
     };
-    assert_eq!(error.code, Code::InvalidArgument);
+    assert_eq!(error.code, ErrorCode::InvalidArgument);
 }

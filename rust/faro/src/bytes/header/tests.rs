@@ -23,7 +23,7 @@ fn resealed(change: impl FnOnce(&mut [u8; 64])) -> [u8; 64] {
     bytes
 }
 
-fn fault(bytes: &[u8]) -> (Code, u64) {
+fn fault(bytes: &[u8]) -> (ErrorCode, u64) {
     let error = FileHeader::parse(bytes).unwrap_err();
     (error.code, error.offset.unwrap())
 }
@@ -35,19 +35,19 @@ fn encoded_headers_are_parsed() {
 
 #[test]
 fn each_check_has_its_code_and_offset() {
-    assert_eq!(fault(&[]), (Code::Truncated, 0));
-    assert_eq!(fault(&MAGIC[..5]), (Code::Truncated, 5));
-    assert_eq!(fault(b"\x89FAR\x00"), (Code::NotFaro, 0));
-    assert_eq!(fault(&resealed(|_| ())[..63]), (Code::Truncated, 63));
-    assert_eq!(fault(&resealed(|b| b[9] = 2)), (Code::UnsupportedVersion, 9));
-    assert_eq!(fault(&resealed(|b| b[16] = 4)), (Code::UnsupportedFeature, 16));
-    assert_eq!(fault(&resealed(|b| b[8] = 4)), (Code::UnsupportedFeature, 8));
-    assert_eq!(fault(&resealed(|b| b[8] = 5)), (Code::MalformedHeader, 8));
-    assert_eq!(fault(&resealed(|b| b[11] = 3)), (Code::MalformedHeader, 11));
-    assert_eq!(fault(&resealed(|b| b[12] = 0)), (Code::MalformedHeader, 12));
-    assert_eq!(fault(&resealed(|b| b[15] = 0x11)), (Code::MalformedHeader, 12));
-    assert_eq!(fault(&resealed(|b| b[39] = 0xFF)), (Code::MalformedHeader, 36));
-    assert_eq!(fault(&resealed(|b| b[59] = 1)), (Code::MalformedHeader, 56));
+    assert_eq!(fault(&[]), (ErrorCode::Truncated, 0));
+    assert_eq!(fault(&MAGIC[..5]), (ErrorCode::Truncated, 5));
+    assert_eq!(fault(b"\x89FAR\x00"), (ErrorCode::NotFaro, 0));
+    assert_eq!(fault(&resealed(|_| ())[..63]), (ErrorCode::Truncated, 63));
+    assert_eq!(fault(&resealed(|b| b[9] = 2)), (ErrorCode::UnsupportedVersion, 9));
+    assert_eq!(fault(&resealed(|b| b[16] = 4)), (ErrorCode::UnsupportedFeature, 16));
+    assert_eq!(fault(&resealed(|b| b[8] = 4)), (ErrorCode::UnsupportedFeature, 8));
+    assert_eq!(fault(&resealed(|b| b[8] = 5)), (ErrorCode::MalformedHeader, 8));
+    assert_eq!(fault(&resealed(|b| b[11] = 3)), (ErrorCode::MalformedHeader, 11));
+    assert_eq!(fault(&resealed(|b| b[12] = 0)), (ErrorCode::MalformedHeader, 12));
+    assert_eq!(fault(&resealed(|b| b[15] = 0x11)), (ErrorCode::MalformedHeader, 12));
+    assert_eq!(fault(&resealed(|b| b[39] = 0xFF)), (ErrorCode::MalformedHeader, 36));
+    assert_eq!(fault(&resealed(|b| b[59] = 1)), (ErrorCode::MalformedHeader, 56));
     assert!(FileHeader::parse(&resealed(|b| b[16] = 1)).unwrap().is_selective());
 }
 
@@ -57,7 +57,11 @@ fn every_changed_byte_is_reported() {
     for at in 0..good.len() {
         let mut bad = good;
         bad[at] ^= 0x20;
-        let expected = if at < 8 { Code::NotFaro } else { Code::Checksum };
+        let expected = if at < 8 {
+            ErrorCode::NotFaro
+        } else {
+            ErrorCode::Checksum
+        };
         assert_eq!(fault(&bad), (expected, 0));
     }
 }
@@ -77,5 +81,5 @@ fn the_first_field_that_differs_is_named() {
         ..header()
     };
     let error = FileHeader::check_pair(&index, &data).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::MismatchedPair, Some(32)));
+    assert_eq!((error.code, error.offset), (ErrorCode::MismatchedPair, Some(32)));
 }

@@ -2,7 +2,7 @@
 //! windows.
 
 use crate::ByPartition;
-use crate::error::{Code, Error, Result, Role};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::{Block, Files, Reader, ReaderOptions};
 use crate::{Codec, Framing, Layout, Writer, WriterOptions};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// The fields of a block that are compared.
 type Seen = (u32, u64, Option<u32>, u32, u8, Vec<u8>, bool);
 /// The blocks that were delivered, and the fault after them.
-type Reading = (Vec<Seen>, Option<(Code, Option<u64>, Option<Role>)>);
+type Reading = (Vec<Seen>, Option<(ErrorCode, Option<u64>, Option<FileRole>)>);
 
 #[derive(Clone, Debug)]
 pub(super) enum Act {
@@ -64,7 +64,7 @@ fn seen(partition: u32, block: &Block) -> Seen {
     )
 }
 
-fn fault(error: Error) -> Option<(Code, Option<u64>, Option<Role>)> {
+fn fault(error: Error) -> Option<(ErrorCode, Option<u64>, Option<FileRole>)> {
     Some((error.code, error.offset, error.role))
 }
 
@@ -241,7 +241,7 @@ fn ranges_that_the_file_does_not_have_are_refused() {
     for refused in [0..3, 2..8, 4..3, 8..8] {
         assert_eq!(
             reader.by_partition(refused).err().map(|error| error.code),
-            Some(Code::InvalidArgument)
+            Some(ErrorCode::InvalidArgument)
         );
     }
     assert_eq!(reader.by_partition(7..7).unwrap().count(), 0);

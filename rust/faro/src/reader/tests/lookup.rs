@@ -2,7 +2,7 @@
 
 use super::by_partition::{Act, acts, from_three_on, write};
 use crate::block::BlockHeader;
-use crate::error::{Code, Result};
+use crate::error::{ErrorCode, Result};
 use crate::{Files, Lookup, Reader, ReaderOptions};
 use crate::{Follower, Layout, WriterOptions};
 use proptest::prelude::*;
@@ -219,7 +219,7 @@ fn all_regions_are_looked_up_before_the_first_block() {
     file.write_all_at(b"FRFT", offset + 4).unwrap();
     let mut reading = reader.partition(3).unwrap();
     let error = reading.next().unwrap().unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(offset)));
+    assert_eq!((error.code, error.offset), (ErrorCode::InconsistentIndex, Some(offset)));
     assert!(reading.next().is_none());
     assert_eq!(reader.stored_bytes(3).unwrap_err().offset, Some(offset));
     // A full lookup finds the fault where it is.
@@ -253,7 +253,7 @@ fn a_table_is_not_met_with_twice() {
     file.write_all_at(&(word(vector + 1) - 4).to_le_bytes(), offset + 4 * (vector as u64 + 2))
         .unwrap();
     let error = blocks(&reader, 1).unwrap_err();
-    assert_eq!((error.code, error.offset), (Code::InconsistentIndex, Some(offset)));
+    assert_eq!((error.code, error.offset), (ErrorCode::InconsistentIndex, Some(offset)));
     assert!(error.found.contains("whose first block is 0"), "{}", error.found);
 }
 
@@ -263,8 +263,14 @@ fn partitions_that_the_file_does_not_have_are_refused() {
     let files = small(folder.path(), true);
     let reader = open(&files, Lookup::Direct).unwrap();
     for partition in [0, 2, 14, u32::MAX] {
-        assert_eq!(reader.partition(partition).err().unwrap().code, Code::InvalidArgument);
-        assert_eq!(reader.stored_bytes(partition).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(
+            reader.partition(partition).err().unwrap().code,
+            ErrorCode::InvalidArgument
+        );
+        assert_eq!(
+            reader.stored_bytes(partition).unwrap_err().code,
+            ErrorCode::InvalidArgument
+        );
     }
 }
 
@@ -283,5 +289,5 @@ fn a_follower_reads_messages_whole() {
     let file = std::fs::File::options().write(true).open(index(&files)).unwrap();
     file.write_all_at(&[0x55; 4], at - 4).unwrap();
     let mut follower = Follower::open(&files, options).unwrap();
-    assert_eq!(follower.poll().unwrap_err().code, Code::Checksum);
+    assert_eq!(follower.poll().unwrap_err().code, ErrorCode::Checksum);
 }

@@ -2,7 +2,7 @@
 //! reads.
 
 use super::lookup::{blocks, messages, open};
-use crate::error::Code;
+use crate::error::ErrorCode;
 use crate::{Files, Lookup};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn faults(path: &Path) -> Vec<bool> {
     };
     let starts: Vec<u64> = messages(&reader).iter().map(|(offset, _)| *offset).collect();
     let is_fault = |partition| match blocks(&reader, partition) {
-        Err(error) => error.code == Code::InconsistentIndex && starts.contains(&error.offset.unwrap()),
+        Err(error) => error.code == ErrorCode::InconsistentIndex && starts.contains(&error.offset.unwrap()),
         Ok(_) => false,
     };
     reader.partitions().map(is_fault).collect()

@@ -21,7 +21,7 @@ fn rebuilt(limits: Limits) -> Result<u64> {
 #[test]
 fn a_region_that_no_reader_with_these_limits_would_take_is_refused() {
     let fault = |limits| rebuilt(limits).map_err(|error| (error.code, error.role, error.offset));
-    let limit = |offset| Err((Code::LimitExceeded, Some(Role::Data), Some(offset)));
+    let limit = |offset| Err((ErrorCode::LimitExceeded, Some(FileRole::Data), Some(offset)));
     let regions = |max_regions| Limits {
         max_regions,
         ..Limits::default()

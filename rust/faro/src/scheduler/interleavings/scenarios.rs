@@ -3,7 +3,7 @@
 use super::guard::drop_payload;
 use super::sync::{Arc, Condvar, Mutex};
 use super::{Consumer, Scheduler, SchedulerOptions, explore};
-use crate::error::{Code, Result};
+use crate::error::{ErrorCode, Result};
 use crate::reader::{Block, Reader, ReaderOptions};
 use crate::scheduler::tests::common::{Reading, collect, hook};
 use crate::storage::Files;
@@ -104,7 +104,7 @@ fn faults(found: &[Reading]) -> usize {
     for (found, expected) in found.iter().zip(&output().expected) {
         assert!(expected.0.starts_with(&found.0), "other blocks");
         match &found.1 {
-            Some(fault) => assert_eq!(fault.0, Code::Io),
+            Some(fault) => assert_eq!(fault.0, ErrorCode::Io),
             None => assert_eq!(found.0.len(), expected.0.len(), "blocks are missing"),
         }
     }
@@ -354,7 +354,7 @@ fn a_file_that_fails_is_the_fault_of_all() {
         let scheduler = with_threads(thread_rng().gen_range(0..3));
         let consumers = consumers(&scheduler, &reader);
         hook(&reader, |call| match call {
-            Call::Read(crate::Role::Data, _) => Verdict::Refused(ErrorKind::Other.into()),
+            Call::Read(crate::FileRole::Data, _) => Verdict::Refused(ErrorKind::Other.into()),
             _ => Verdict::Go,
         });
         assert_eq!(faults(&wait_for(consumers)), PARTITIONS as usize, "a fault is lost");

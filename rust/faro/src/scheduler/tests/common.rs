@@ -1,6 +1,6 @@
 //! Outputs to read, and what readers deliver from them.
 
-use crate::error::{Code, Role};
+use crate::error::{ErrorCode, FileRole};
 use crate::reader::{Reader, ReaderOptions};
 use crate::scheduler::SchedulerOptions;
 use crate::storage::Files;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Blocks with the values that distinguish them, and the fault after them.
 pub(crate) type Reading = (
     Vec<(u64, Option<u32>, u8, Vec<u8>)>,
-    Option<(Code, Option<u64>, Option<Role>)>,
+    Option<(ErrorCode, Option<u64>, Option<FileRole>)>,
 );
 
 pub(crate) fn collect(blocks: impl Iterator<Item = Result<crate::Block>>) -> Reading {

@@ -2,7 +2,7 @@
 //! scheduler can be dropped anywhere.
 
 use super::common::{collect, hook, in_time, options, patience, reader, text, write};
-use crate::error::Code;
+use crate::error::ErrorCode;
 use crate::index::Lookup;
 use crate::reader::ReaderOptions;
 use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
@@ -42,7 +42,7 @@ fn sizes_with_which_it_would_not_end_are_refused() {
     for (options, name) in refused {
         for made in [Scheduler::new(options.clone()), Scheduler::with_threads(options, 1)] {
             let error = made.err().unwrap();
-            assert_eq!(error.code, Code::InvalidArgument);
+            assert_eq!(error.code, ErrorCode::InvalidArgument);
             assert!(error.expected.starts_with(name), "{error}");
         }
     }
@@ -281,11 +281,11 @@ fn a_poisoned_lock_ends_all_with_the_cause() {
             });
             assert!(std::panic::catch_unwind(poison).is_err());
             for consumer in consumers {
-                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
+                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(ErrorCode::Io));
             }
             // A consumer that comes later gets the fault too.
             let fault = collect(scheduler.partition(&reader, 0).unwrap());
-            assert_eq!(fault, (Vec::new(), Some((Code::Io, None, None))));
+            assert_eq!(fault, (Vec::new(), Some((ErrorCode::Io, None, None))));
         }
     });
 }
@@ -321,7 +321,7 @@ fn a_step_that_is_not_finished_ends_all_with_the_cause() {
             let step = std::panic::AssertUnwindSafe(|| scheduler.shared.step(job));
             assert!(std::panic::catch_unwind(step).is_err());
             for consumer in consumers {
-                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(Code::Io));
+                assert_eq!(collect(consumer).1.map(|fault| fault.0), Some(ErrorCode::Io));
             }
         }
     });

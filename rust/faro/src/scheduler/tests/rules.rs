@@ -1,7 +1,7 @@
 //! The rules of docs/scheduler.md, one by one.
 
 use super::common::{Reading, collect, data, options, patience, reader, write};
-use crate::error::{Code, Role};
+use crate::error::{ErrorCode, FileRole};
 use crate::scheduler::job::{Done, Outcome};
 use crate::scheduler::state::State;
 use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
@@ -302,7 +302,10 @@ fn faults_belong_to_the_consumers_that_meet_them() {
     for (partition, (consumer, expected)) in consumers.into_iter().zip(expected).enumerate() {
         let (found, fault) = collect(consumer);
         if partition == 3 {
-            assert_eq!(fault, Some((Code::Checksum, Some(broken.offset), Some(Role::Data))));
+            assert_eq!(
+                fault,
+                Some((ErrorCode::Checksum, Some(broken.offset), Some(FileRole::Data)))
+            );
             assert!(!found.is_empty() && expected.0.starts_with(&found));
         } else {
             assert_eq!((found, fault), expected);

@@ -1,6 +1,6 @@
 //! Where tests observe reads and allocations, and make them fail.
 
-use super::Role;
+use super::FileRole;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// A read of this many bytes from a file of this role.
-    Read(Role, usize),
+    Read(FileRole, usize),
     /// An allocation of this many bytes.
     Memory(usize),
 }

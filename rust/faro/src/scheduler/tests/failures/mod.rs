@@ -5,7 +5,7 @@ mod output;
 mod world;
 
 use super::common::{collect, hook, options, patience};
-use crate::error::{Code, Role};
+use crate::error::{ErrorCode, FileRole};
 use crate::reader::ReaderOptions;
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::storage::seam::{Call, Verdict};
@@ -90,7 +90,7 @@ fn run(output: &Output, mode: Mode, site: Site, failure: Failure, turn: usize) -
     let is_fault =
         matches!(failure, Failure::Refused(kind) if kind != ErrorKind::Interrupted) || PANICS.contains(&failure);
     // A read of the index is for one consumer alone.
-    if is_fault && failed == Some(Some(Role::Index)) {
+    if is_fault && failed == Some(Some(FileRole::Index)) {
         assert_eq!(faults, 1, "a fault is lost");
     }
     drop_scheduler(&world);
@@ -107,16 +107,16 @@ fn run(output: &Output, mode: Mode, site: Site, failure: Failure, turn: usize) -
 fn check_cause(failure: Failure, error: &Error) {
     match failure {
         Failure::Refused(kind) if kind != ErrorKind::Interrupted => {
-            assert_eq!(error.code, Code::Io);
+            assert_eq!(error.code, ErrorCode::Io);
             assert_eq!(error.source.as_ref().map(|source| source.kind()), Some(kind));
         }
         Failure::PanicStr | Failure::PanicString => {
-            assert_eq!((error.code, error.found.as_str()), (Code::Io, "a text"))
+            assert_eq!((error.code, error.found.as_str()), (ErrorCode::Io, "a text"))
         }
         Failure::PanicAny | Failure::PanicTwice => {
-            assert_eq!((error.code, error.found.as_str()), (Code::Io, "a panic"))
+            assert_eq!((error.code, error.found.as_str()), (ErrorCode::Io, "a panic"))
         }
-        Failure::Short(0) | Failure::Cut => assert_eq!(error.code, Code::Truncated),
+        Failure::Short(0) | Failure::Cut => assert_eq!(error.code, ErrorCode::Truncated),
         _ => panic!("a fault of nothing: {error}"),
     }
 }
@@ -187,7 +187,7 @@ fn a_thread_that_cannot_be_made_leaves_none_of_the_others() {
             let error = Scheduler::with_spawner(SchedulerOptions::default(), 4, spawn)
                 .err()
                 .unwrap();
-            assert_eq!((error.code, error.source.unwrap().kind()), (Code::Io, kind));
+            assert_eq!((error.code, error.source.unwrap().kind()), (ErrorCode::Io, kind));
             assert_eq!(made, turn);
             assert_eq!(Arc::strong_count(&alive), 1, "threads are left over");
         }

@@ -1,6 +1,6 @@
 //! One run: what fails in it, and its consumers.
 
-use crate::error::Role;
+use crate::error::FileRole;
 use crate::scheduler::guard::drop_payload;
 use crate::scheduler::{Consumer, Scheduler};
 use crate::storage::Files;
@@ -110,7 +110,7 @@ pub(super) struct World {
     pub failure: Failure,
     pub calls: AtomicUsize,
     /// Whether the failure happened, and in which file.
-    pub failed: Mutex<Option<Option<Role>>>,
+    pub failed: Mutex<Option<Option<FileRole>>>,
     pub scheduler: Mutex<Option<Arc<Scheduler>>>,
     pub consumers: Vec<Mutex<Option<Consumer>>>,
     /// Whether the first consumer is to be dropped as soon as it is not in use.
@@ -121,7 +121,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn called(&self, site: Site, role: Option<Role>) -> Verdict {
+    pub(super) fn called(&self, site: Site, role: Option<FileRole>) -> Verdict {
         if site != self.site || self.calls.fetch_add(1, Ordering::Relaxed) + 1 != self.turn {
             return Verdict::Go;
         }
