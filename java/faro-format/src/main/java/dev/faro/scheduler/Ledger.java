@@ -72,14 +72,19 @@ final class Ledger {
         }
     }
 
-    /** Clears the list of files to serve, so that the next {@link #signal} asks for a task again. */
-    void forgetReady() {
-        for (FileSweep<Account> file : ready) {
+    /**
+     * Clears the list of files to serve, so that the next {@link #signal} asks for a task again. Returns the files that
+     * were in it.
+     */
+    List<FileSweep<Account>> forgetReady() {
+        List<FileSweep<Account>> forgotten = new ArrayList<>(ready);
+        for (FileSweep<Account> file : forgotten) {
             file.hungry.clear();
             file.queued = false;
             file.hasNewWork = false;
         }
         ready.clear();
+        return forgotten;
     }
 
     /** Arranges that a file is served. Returns whether another task must run. */

@@ -149,7 +149,7 @@ public final class Scheduler implements Closeable {
                     ledger.end(account, fault);
                 }
             }
-            ledger.forgetReady();
+            ledger.forgetReady().forEach(this::forgetUnused);
         }
         FileStep.tell(all, failures);
         failures.suppressIn(refusal);
@@ -228,12 +228,18 @@ public final class Scheduler implements Closeable {
                 file.queued = more || file.hasNewWork;
                 if (file.queued) {
                     ledger.ready.add(file);
-                } else if (file.open == 0) {
-                    files.remove(file.reader, file);
                 }
+                forgetUnused(file);
             }
         }
         return step;
+    }
+
+    /** Forgets a file without consumers, unless a step for it is still to come. The caller holds the lock. */
+    private void forgetUnused(FileSweep<Account> file) {
+        if (file.open == 0 && !file.queued) {
+            files.remove(file.reader, file);
+        }
     }
 
     /** The methods that consumers call. */
@@ -303,9 +309,8 @@ public final class Scheduler implements Closeable {
                 account.closed = true;
                 ledger.dropRequest(account);
                 accounts.remove(account);
-                if (--account.file.open == 0 && !account.file.queued) {
-                    files.remove(account.file.reader, account.file);
-                }
+                account.file.open--;
+                forgetUnused(account.file);
             }
             ended(account);
             return true;

@@ -8,6 +8,7 @@ import static dev.faro.scheduler.SchedulerTest.pollInAnyOrder;
 import static dev.faro.scheduler.SchedulerTest.transcript;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,7 @@ import dev.faro.scheduler.SchedulerTest.Counting;
 import dev.faro.testing.RecordingFileSystem;
 import dev.faro.testing.Scrambled;
 import java.io.InterruptedIOException;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -28,8 +30,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -258,6 +262,38 @@ class SchedulerFaultsTest {
             assertEquals(ErrorCode.INVALID_ARGUMENT,
                     assertThrows(FaroException.class, () -> scheduler.partition(reader, 1)).code());
             assertThrows(FaroException.class, () -> refused.partition(reader, PARTITIONS));
+        }
+    }
+
+    /** Opens a reading whose task the executor keeps, and closes it and its reader. */
+    private WeakReference<Reader> leave(Scheduler scheduler) throws Exception {
+        try (Reader reader = openEven(folder, system)) {
+            scheduler.partition(reader, 1).close();
+            return new WeakReference<>(reader);
+        }
+    }
+
+    /** A file whose consumers were closed before its step is forgotten, even if a rejected task ends all steps. */
+    @Test
+    void aRejectedTaskKeepsNoFile() throws Exception {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        Executor executor = task -> {
+            if (!tasks.isEmpty()) {
+                throw new RejectedExecutionException("full");
+            }
+            tasks.add(task);
+        };
+        try (Reader other = openEven(folder, system);
+                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT, executor)) {
+            WeakReference<Reader> left = leave(scheduler);
+            Consumer refused = scheduler.partition(other, 1);
+            assertEquals(ErrorCode.IO, assertThrows(FaroException.class, refused::next).code());
+            runAll(tasks);
+            for (int i = 0; i < 200 && left.get() != null; i++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            assertNull(left.get(), "the scheduler keeps a reader that nobody uses");
         }
     }
 }
