@@ -21,7 +21,7 @@ from faro_format._block.contexts import allowed_kinds
 from faro_format._block.framing import check_framing
 from faro_format._bytes.header import FRAMING_RECORDS, HEADER_SIZE
 from faro_format._bytes.spans import Ints, U64s
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
@@ -79,7 +79,7 @@ class _Sums:
         if same and self._found is not None:
             same = bool((self._found == self._claimed).all())
         if not same:
-            raise place.error(Code.INCONSISTENT_INDEX, offset, f"statistics ({self.name}) of what the file holds")
+            raise place.error(ErrorCode.INCONSISTENT_INDEX, offset, f"statistics ({self.name}) of what the file holds")
 
 
 def check(
@@ -154,7 +154,9 @@ def _metadata(reader: Reader, limits: Limits) -> None:
         if block.kind == KIND_REGION:
             if entry is None or (entry.message_offset, entry.message_size) != (offset, len(block.stored)):
                 found = f"{len(block.stored)} bytes at {offset}"
-                raise place.error(Code.INCONSISTENT_INDEX, offset, f"region message {number} of the directory", found)
+                raise place.error(
+                    ErrorCode.INCONSISTENT_INDEX, offset, f"region message {number} of the directory", found
+                )
             message = parse_region(block, place, header.version_minor)
             check_region(message, header, entry, place, reader._files.data_kind)
             number += 1
@@ -162,7 +164,7 @@ def _metadata(reader: Reader, limits: Limits) -> None:
             here = (offset, len(block.stored))
             if taken == len(dictionaries) or (dictionaries[taken].offset, dictionaries[taken].size) != here:
                 found = f"{len(block.stored)} bytes at {offset}"
-                raise place.error(Code.INCONSISTENT_INDEX, offset, f"dictionary {taken + 1} of the footer", found)
+                raise place.error(ErrorCode.INCONSISTENT_INDEX, offset, f"dictionary {taken + 1} of the footer", found)
             check_content(block, place)
             taken += 1
         offset = block.end
@@ -172,14 +174,14 @@ def _metadata(reader: Reader, limits: Limits) -> None:
             load_dictionary(reader._files.data, limits, taken, where, sequence=taken - 1)
     elif taken < len(dictionaries):
         expected = f"{len(dictionaries)} dictionaries"
-        raise place.error(Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, expected, f"{taken} dictionaries")
+        raise place.error(ErrorCode.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, expected, f"{taken} dictionaries")
     if number < reader.region_count:
         raise place.error(
-            Code.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, f"{reader.region_count} regions", f"{number} regions"
+            ErrorCode.INCONSISTENT_INDEX, end + BLOCK_HEADER_SIZE, f"{reader.region_count} regions", f"{number} regions"
         )
     if reader._opened.footer_sequence != sequence:
         actual = reader._opened.footer_sequence
-        raise place.error(Code.INCONSISTENT_INDEX, end + 12, f"sequence {sequence}", actual)
+        raise place.error(ErrorCode.INCONSISTENT_INDEX, end + 12, f"sequence {sequence}", actual)
 
 
 def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -> int:

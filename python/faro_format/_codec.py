@@ -13,7 +13,7 @@ from typing import Any
 import lz4.block
 import zstandard
 
-from faro_format._error import Code
+from faro_format._error import ErrorCode
 
 CODEC_NONE = 0
 CODEC_LZ4 = 1
@@ -30,7 +30,7 @@ _EMPTY_FRAME = b"\x20\x00\x01\x00\x00"
 class DecodeError(Exception):
     """A payload that does not decode. The block module adds its offset."""
 
-    def __init__(self, code: Code, expected: str, found: str = "") -> None:
+    def __init__(self, code: ErrorCode, expected: str, found: str = "") -> None:
         """Make the error of a payload, with the code that COD names."""
         super().__init__(code, expected, found)
         self.code = code
@@ -52,7 +52,7 @@ class Dictionary:
             # The library digests it at the first use, and not for two threads at a time.
             self.decompressor().decompress(_EMPTY_FRAME, max_output_size=1)
         except zstandard.ZstdError as fault:
-            raise DecodeError(Code.MALFORMED_BLOCK, "a Zstandard dictionary", str(fault)) from None
+            raise DecodeError(ErrorCode.MALFORMED_BLOCK, "a Zstandard dictionary", str(fault)) from None
 
     def decompressor(self) -> Any:  # noqa: ANN401
         """Return a context for one thread, which decodes with the dictionary."""
@@ -138,16 +138,18 @@ def decompress(
         try:
             plain: bytes = lz4.block.decompress(payload, uncompressed_size=plain_size)
         except lz4.block.LZ4BlockError as fault:
-            raise DecodeError(Code.MALFORMED_BLOCK, f"an LZ4 block of {plain_size} bytes", str(fault)) from None
+            raise DecodeError(ErrorCode.MALFORMED_BLOCK, f"an LZ4 block of {plain_size} bytes", str(fault)) from None
     else:
         _check_frame(payload, plain_size, max_window)
         decompressor = _decompressor() if dictionary is None else _decompressor_with(dictionary)
         try:
             plain = decompressor.decompress(payload, max_output_size=plain_size, allow_extra_data=False)
         except zstandard.ZstdError as fault:
-            raise DecodeError(Code.MALFORMED_BLOCK, f"a Zstandard frame of {plain_size} bytes", str(fault)) from None
+            raise DecodeError(
+                ErrorCode.MALFORMED_BLOCK, f"a Zstandard frame of {plain_size} bytes", str(fault)
+            ) from None
     if len(plain) != plain_size:
-        raise DecodeError(Code.MALFORMED_BLOCK, f"{plain_size} plain bytes", f"{len(plain)}")
+        raise DecodeError(ErrorCode.MALFORMED_BLOCK, f"{plain_size} plain bytes", f"{len(plain)}")
     return plain
 
 
@@ -181,7 +183,7 @@ def _check_frame(payload: memoryview, plain_size: int, max_window: int) -> None:
     """Check the structure of a frame (COD-4), which decoders judge differently."""
 
     def malformed(expected: str, found: object = "") -> DecodeError:
-        return DecodeError(Code.MALFORMED_BLOCK, expected, str(found))
+        return DecodeError(ErrorCode.MALFORMED_BLOCK, expected, str(found))
 
     size = len(payload)
     if size < 1:
@@ -203,7 +205,7 @@ def _check_frame(payload: memoryview, plain_size: int, max_window: int) -> None:
         if content != plain_size:
             raise malformed(f"content size {plain_size}", content)
     if window > max_window:
-        raise DecodeError(Code.LIMIT_EXCEEDED, f"a window of at most {max_window} bytes", str(window))
+        raise DecodeError(ErrorCode.LIMIT_EXCEEDED, f"a window of at most {max_window} bytes", str(window))
     at += field
     largest = min(window, _MAX_FRAME_BLOCK)
     last = 0

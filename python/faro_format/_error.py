@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 
-class Family(str, Enum):
+class ErrorFamily(str, Enum):
     """Where the fault is, which decides what a program can do next (ERR-5)."""
 
     ENVIRONMENT = "environment"
@@ -26,7 +26,7 @@ class Family(str, Enum):
         return self.value
 
 
-class Code(str, Enum):
+class ErrorCode(str, Enum):
     """An error code of ERR-1; its value is the name that all languages share."""
 
     IO = "io"
@@ -50,12 +50,16 @@ class Code(str, Enum):
         return self.value
 
     @property
-    def family(self) -> Family:
+    def family(self) -> ErrorFamily:
         """Where a fault with this code is (ERR-5)."""
-        return _FAMILIES.get(self, Family.FILE)
+        return _FAMILIES.get(self, ErrorFamily.FILE)
 
 
-_FAMILIES = {Code.IO: Family.ENVIRONMENT, Code.LIMIT_EXCEEDED: Family.LIMIT, Code.INVALID_ARGUMENT: Family.CALLER}
+_FAMILIES = {
+    ErrorCode.IO: ErrorFamily.ENVIRONMENT,
+    ErrorCode.LIMIT_EXCEEDED: ErrorFamily.LIMIT,
+    ErrorCode.INVALID_ARGUMENT: ErrorFamily.CALLER,
+}
 """The codes that are not faults of the file."""
 
 
@@ -66,7 +70,7 @@ class FaroError(Exception):
     :class:`FileNotFoundError`. So ``except OSError`` works as for any other file.
 
     Attributes:
-        code: what kind of fault, one of :class:`Code`.
+        code: what kind of fault, one of :class:`ErrorCode`.
         file: the path of the file, or None.
         role: which file that is: ``data``, ``index``, ``single``, or None.
         offset: the absolute byte offset of the fault in that file, or None.
@@ -74,14 +78,14 @@ class FaroError(Exception):
         found: what was there, for people. Long texts are shortened.
     """
 
-    def __new__(cls, code: Code, *_: object, errno: int | None = None, **__: object) -> FaroError:
+    def __new__(cls, code: ErrorCode, *_: object, errno: int | None = None, **__: object) -> FaroError:
         """Choose the class; for ``io`` by the system's errno, as OSError does."""
-        chosen = _BY_ERRNO.get(errno, FaroIOError) if cls is FaroError and code == Code.IO else cls
+        chosen = _BY_ERRNO.get(errno, FaroIOError) if cls is FaroError and code == ErrorCode.IO else cls
         return OSError.__new__(chosen) if issubclass(chosen, FaroIOError) else Exception.__new__(chosen)
 
     def __init__(
         self,
-        code: Code,
+        code: ErrorCode,
         expected: str,
         found: str = "",
         *,
@@ -123,7 +127,7 @@ class FaroIOError(FaroError, OSError):
     ``errno`` is None if the library itself refused, for example a file that is not regular.
     """
 
-    def __init__(self, code: Code, expected: str, found: str = "", **more: Any) -> None:  # noqa: ANN401 - as FaroError's
+    def __init__(self, code: ErrorCode, expected: str, found: str = "", **more: Any) -> None:  # noqa: ANN401 - as FaroError's
         """Make an error; see :class:`FaroError`."""
         super().__init__(code, expected, found, **more)
         self.errno = more.get("errno")
@@ -152,7 +156,7 @@ _BY_ERRNO: dict[int | None, type[FaroIOError]] = {
 
 
 def _made(
-    code: Code,
+    code: ErrorCode,
     expected: str,
     found: str,
     file: str | None,
@@ -194,14 +198,14 @@ class Place:
     path: str
 
     def error(
-        self, code: Code, offset: int | None, expected: str, found: object = "", *, errno: int | None = None
+        self, code: ErrorCode, offset: int | None, expected: str, found: object = "", *, errno: int | None = None
     ) -> FaroError:
         """Return an error of this file at an absolute byte offset."""
         return FaroError(code, expected, told(found), file=self.path, role=self.role, offset=offset, errno=errno)
 
     def checksum(self, offset: int, stored: int, computed: int) -> FaroError:
         """Return the error for a checksum that does not match (ERR-4)."""
-        return self.error(Code.CHECKSUM, offset, f"stored {stored:08x}", f"computed {computed:08x}")
+        return self.error(ErrorCode.CHECKSUM, offset, f"stored {stored:08x}", f"computed {computed:08x}")
 
     def io(self, fault: OSError, doing: str) -> FaroError:
         """Return the ``io`` error for an error of the system."""
@@ -209,9 +213,9 @@ class Place:
             # It already says which file, and why.
             return fault._copy()
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
-        return FaroError(Code.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)
+        return FaroError(ErrorCode.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)
 
 
 def invalid(expected: str, found: object = "") -> FaroError:
     """Return the error for a caller's mistake: neither file nor offset."""
-    return FaroError(Code.INVALID_ARGUMENT, expected, told(found))
+    return FaroError(ErrorCode.INVALID_ARGUMENT, expected, told(found))

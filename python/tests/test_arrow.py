@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support import FILE_ID, Call, arrow_message, fault_of, write
 
-from faro_format import Code, FaroError, Writer, WriterOptions, check, open_reader
+from faro_format import ErrorCode, FaroError, Writer, WriterOptions, check, open_reader
 from faro_format._storage.names import Layout
 from faro_format.arrow import ArrowWriter, read_batches, read_records, read_schema, read_table, unpacked
 
@@ -74,7 +74,7 @@ def test_what_the_arrow_writer_refuses(tmp_path: Path) -> None:
     wide = ArrowWriter(str(tmp_path / "c"), large.schema, 4, max_plain_size=300)
     fault = fault_of(wide.broadcast, large)
     assert fault is not None
-    assert fault.code == Code.LIMIT_EXCEEDED
+    assert fault.code == ErrorCode.LIMIT_EXCEEDED
     wide.abort()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.data", "a.index"]
 
@@ -85,14 +85,14 @@ def test_what_pyarrow_refuses(tmp_path: Path) -> None:
     with made.reader() as reader:
         fault = fault_of(read_schema, reader)
         assert fault is not None
-        assert (fault.code, fault.role, fault.offset) == (Code.MALFORMED_MESSAGE, "index", 88)
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.MALFORMED_MESSAGE, "index", 88)
     schema = pa.schema([("a", pa.int64())])
     options = WriterOptions(2, framing="arrow", schema=schema.serialize().to_pybytes(), file_id=FILE_ID)
     made = write(tmp_path, options, [Call("write", [1], arrow_message(b"no batch"))])
     with made.reader() as reader:
         fault = fault_of(lambda: list(read_batches(reader, 1)))
         assert fault is not None
-        assert (fault.code, fault.role, fault.offset) == (Code.MALFORMED_BLOCK, "data", 88)
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.MALFORMED_BLOCK, "data", 88)
         assert list(read_batches(reader, 0)) == []
     made = write(tmp_path, WriterOptions(2, file_id=FILE_ID), [])
     with made.reader() as reader, pytest.raises(FaroError, match="invalid-argument"):
@@ -130,5 +130,5 @@ def test_buffers_that_arrow_compressed_are_refused(tmp_path: Path) -> None:
         assert next(read_batches(reader, 0)).equals(batch)
         with pytest.raises(FaroError) as caught:
             list(read_batches(reader, 1))
-        assert caught.value.code == Code.MALFORMED_BLOCK
+        assert caught.value.code == ErrorCode.MALFORMED_BLOCK
         assert caught.value.offset == next(reader.partition(1)).offset + 24

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro_format import Code, FaroError, check, open_reader
+from faro_format import ErrorCode, FaroError, check, open_reader
 from faro_format.arrow import ArrowWriter, read_batches, read_table
 from faro_format.arrow import _rows as arrow_rows
 
@@ -78,7 +78,7 @@ def test_a_row_that_is_too_large_leaves_the_writer_as_it_was(tmp_path: Path) -> 
         writer.write(fine, np.array([0, 3]))
         for fault in (fault_of(writer.write, large, np.array([1, 2, 3])), fault_of(writer.broadcast, large)):
             assert fault is not None
-            assert fault.code == Code.LIMIT_EXCEEDED
+            assert fault.code == ErrorCode.LIMIT_EXCEEDED
         writer.write(fine, np.array([3, 3]))
     with open_reader(tmp_path / "a") as reader:
         assert [read_table(reader, p).num_rows for p in reader.partitions] == [1, 0, 0, 3]
@@ -99,5 +99,5 @@ def test_types_whose_rows_pyarrow_cannot_take(tmp_path: Path) -> None:
     schema = pa.schema([("map", pa.map_(pa.string_view(), pa.int8()))])
     with pytest.raises(FaroError) as caught:
         ArrowWriter(str(tmp_path / "a"), schema, 2)
-    assert caught.value.code == Code.INVALID_ARGUMENT
+    assert caught.value.code == ErrorCode.INVALID_ARGUMENT
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support import FILE_ID, Call, Output, fault_of, read_all, write
 
-from faro_format import Code, FaroError, Follower, WriterOptions, check, rebuild, repair
+from faro_format import ErrorCode, FaroError, Follower, WriterOptions, check, rebuild, repair
 from faro_format._block.block import KIND_FOOTER, KIND_REGION, encode_metadata
 from faro_format._bytes.checksum import crc32c
 from faro_format._bytes.tail import encode_tail
@@ -236,4 +236,4 @@ def test_repair_takes_zeros_for_what_never_reached_the_device(tmp_path: Path, la
     with Follower(**made.files) as follower:
         found = place_of(fault_of(follower.poll))
     assert place_of(fault_of(repair, **made.files)) == found
-    assert found[0] in (str(Code.CHECKSUM), str(Code.LIMIT_EXCEEDED), str(Code.MALFORMED_BLOCK))
+    assert found[0] in (str(ErrorCode.CHECKSUM), str(ErrorCode.LIMIT_EXCEEDED), str(ErrorCode.MALFORMED_BLOCK))

@@ -14,7 +14,7 @@ import pytest
 from killed import contents, finish_and_die, killed, living, names, write, write_and_die
 from support import FILE_ID, fault_of
 
-from faro_format import CleanReport, Code, KeptFile, Writer, clean, recover
+from faro_format import CleanReport, ErrorCode, KeptFile, Writer, clean, recover
 from faro_format._bytes.header import MAGIC
 from faro_format._error import Place
 from faro_format._storage.publishing_lock import PublishingLock
@@ -204,7 +204,7 @@ def test_a_file_is_locked_until_it_is_removed(tmp_path: Path, monkeypatch: Any) 
         def work() -> None:
             fault = fault_of(recover, tmp_path / "out")
             assert fault is not None
-            assert fault.code == Code.IO
+            assert fault.code == ErrorCode.IO
 
         if path.endswith(LEFT[0]):
             assert not killed(work)
@@ -213,7 +213,7 @@ def test_a_file_is_locked_until_it_is_removed(tmp_path: Path, monkeypatch: Any) 
 
     monkeypatch.setattr(os, "unlink", meanwhile)
     assert clean(tmp_path, older_than=0).removed == tuple(LEFT)
-    assert [fault.code for fault in faults] == [Code.IO]
+    assert [fault.code for fault in faults] == [ErrorCode.IO]
 
 
 def test_without_record_locks_age_alone_counts(tmp_path: Path, monkeypatch: Any) -> None:
@@ -234,7 +234,7 @@ def test_without_record_locks_age_alone_counts(tmp_path: Path, monkeypatch: Any)
 def test_a_bad_age(tmp_path: Path, older_than: Any) -> None:
     fault = fault_of(clean, tmp_path, older_than=older_than)
     assert fault is not None
-    assert fault.code == Code.INVALID_ARGUMENT
+    assert fault.code == ErrorCode.INVALID_ARGUMENT
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     for name in ("nowhere", "file"):
         fault = fault_of(clean, tmp_path / name)
         assert fault is not None
-        assert (fault.code, fault.file, fault.role) == (Code.IO, str(tmp_path / name), None)
+        assert (fault.code, fault.file, fault.role) == (ErrorCode.IO, str(tmp_path / name), None)
 
 
 def test_a_file_that_cannot_be_removed_does_not_keep_the_others(tmp_path: Path, monkeypatch: Any) -> None:
@@ -257,5 +257,5 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(tmp_path: Path, 
     monkeypatch.setattr(os, "unlink", refuse)
     fault = fault_of(clean, tmp_path, older_than=0)
     assert fault is not None
-    assert (fault.code, fault.role, fault.file) == (Code.IO, "data", str(tmp_path / LEFT[0]))
+    assert (fault.code, fault.role, fault.file) == (ErrorCode.IO, "data", str(tmp_path / LEFT[0]))
     assert names(tmp_path) == LEFT[:1]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, Output, fault_of, read_all, scripts, write
 
-from faro_format import Code, FaroError, Reader, WriterOptions, check
+from faro_format import ErrorCode, FaroError, Reader, WriterOptions, check
 from faro_format._index.regions import RegionCache
 from faro_format._storage.names import Layout
 
@@ -72,7 +72,7 @@ def test_every_truncation_is_reported(tmp_path: Path, layout: Layout) -> None:
             fault = fault_of(made.reader)
             assert fault is not None
             assert (fault.code, fault.role) == (
-                (Code.TRUNCATED if length < 64 or role == "data" else Code.UNFINISHED),
+                (ErrorCode.TRUNCATED if length < 64 or role == "data" else ErrorCode.UNFINISHED),
                 role,
             )
             assert fault.offset == length
@@ -85,12 +85,12 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         path.unlink()
         fault = fault_of(made.reader)
         assert fault is not None
-        assert (fault.code, fault.role, fault.offset) == (Code.IO, role, None)
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.IO, role, None)
         path.write_bytes(kept)
     swapped = {"data": made.files["index"], "index": made.files["data"]}
     fault = fault_of(Reader, **swapped)
     assert fault is not None
-    assert (fault.code, fault.role, fault.offset) == (Code.MISMATCHED_PAIR, "index", 8)
+    assert (fault.code, fault.role, fault.offset) == (ErrorCode.MISMATCHED_PAIR, "index", 8)
     wrong: tuple[dict[str, Any], ...] = ({}, {"data": "x"}, {"single": "x", "index": "y"}, {"single": "\0"})
     for files in wrong:
         with pytest.raises(FaroError, match="invalid-argument"):
@@ -103,7 +103,7 @@ def test_the_file_shrinks_while_it_is_read(tmp_path: Path) -> None:
         os.truncate(made.files["data"], 100)
         fault = fault_of(read_all, reader)
         assert fault is not None
-        assert (fault.code, fault.role, fault.offset) == (Code.TRUNCATED, "data", 100)
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.TRUNCATED, "data", 100)
 
 
 def reseal(contents: bytearray, rng: np.random.Generator) -> None:
@@ -140,7 +140,7 @@ def test_damage_under_right_checksums_ends_in_a_faro_error(
             changed[role] = bytes(copy)
         made.put(changed)
         fault = fault_of(check, **made.files)
-        assert fault is None or fault.code != Code.INVALID_ARGUMENT
+        assert fault is None or fault.code != ErrorCode.INVALID_ARGUMENT
         try:
             with made.reader() as reader:
                 for partition in reader.partitions:

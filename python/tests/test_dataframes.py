@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from support import fault_of
 
-from faro_format import Code, open_reader
+from faro_format import ErrorCode, open_reader
 from faro_format.arrow import ArrowWriter, read_table
 
 ROWS = {"id": [1, 2, 3, 4], "name": ["one", None, "three", "vier"]}
@@ -114,7 +114,7 @@ def test_what_is_not_a_table_of_the_schema_is_refused(tmp_path: Path, table: Any
         for call in (lambda: writer.write(table, [0]), lambda: writer.broadcast(table)):
             fault = fault_of(call)
             assert fault is not None
-            assert fault.code == Code.INVALID_ARGUMENT
+            assert fault.code == ErrorCode.INVALID_ARGUMENT
             assert fault.expected.startswith("table: ")
             assert len(str(fault)) < 300
         writer.write(TABLE, PARTITIONS)
@@ -130,7 +130,7 @@ def test_a_stream_that_breaks_is_refused_and_the_writer_goes_on(tmp_path: Path) 
     with ArrowWriter(tmp_path / "out", TABLE.schema, 2) as writer:
         fault = fault_of(writer.write, pa.RecordBatchReader.from_batches(TABLE.schema, batches()), PARTITIONS)
         assert fault is not None
-        assert (fault.code, "the source broke" in fault.found) == (Code.INVALID_ARGUMENT, True)
+        assert (fault.code, "the source broke" in fault.found) == (ErrorCode.INVALID_ARGUMENT, True)
         writer.write(TABLE, PARTITIONS)
     with open_reader(tmp_path / "out") as reader:
         assert read_table(reader, 0).num_rows == 2
@@ -153,6 +153,6 @@ def test_a_writer_that_was_interrupted_takes_no_rows(tmp_path: Path, monkeypatch
             writer.write(TABLE, PARTITIONS)
     fault = fault_of(writer.write, TABLE, PARTITIONS)
     assert fault is not None
-    assert fault.code == Code.IO
+    assert fault.code == ErrorCode.IO
     writer.abort()
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from faro_format import (
-    Code,
+    ErrorCode,
     FaroError,
     Follower,
     Limits,
@@ -135,18 +135,18 @@ def test_dictionaries_are_refused(tmp_path: Path) -> None:
         pytest.raises(FaroError) as caught,
     ):
         writer.dictionary(good)
-    assert caught.value.code == Code.INVALID_ARGUMENT
+    assert caught.value.code == ErrorCode.INVALID_ARGUMENT
     with Writer(str(tmp_path / "with"), WriterOptions(partition_count=1, dictionaries=True)) as writer:
         writer.write(0, b"before")
         for bad in (b"", good[:7], b"\x28\xb5\x2f\xfd" + good[4:], good[:8] + bytes((1 << 20) - 7)):
             with pytest.raises(FaroError) as caught:
                 writer.dictionary(bad)
-            assert caught.value.code == Code.INVALID_ARGUMENT
+            assert caught.value.code == ErrorCode.INVALID_ARGUMENT
         writer.write(0, b"behind")
         assert writer.dictionary(good[:8] + bytes((1 << 20) - 8)) == 1
         with writer.region(), pytest.raises(FaroError) as caught:
             writer.dictionary(good)
-        assert caught.value.code == Code.INVALID_ARGUMENT
+        assert caught.value.code == ErrorCode.INVALID_ARGUMENT
     with Reader(**paths(tmp_path / "with", "paired")) as reader:
         # The refused ones have not closed the region, and the one that was taken had no region after it.
         assert reader.region_count == 1
@@ -162,13 +162,13 @@ def test_there_are_65_535_numbers(tmp_path: Path) -> None:
             assert writer.dictionary(head + number.to_bytes(4, "little")) == number
         with pytest.raises(FaroError) as caught:
             writer.dictionary(head + bytes(4))
-        assert caught.value.code == Code.INVALID_ARGUMENT
+        assert caught.value.code == ErrorCode.INVALID_ARGUMENT
         assert writer.dictionary(head + (7).to_bytes(4, "little")) == 7
         writer.write(0, b"x")
     files = paths(tmp_path / "out", "paired")
     with pytest.raises(FaroError) as caught:
         Reader(**files)
-    assert caught.value.code == Code.LIMIT_EXCEEDED
+    assert caught.value.code == ErrorCode.LIMIT_EXCEEDED
     assert check(**files, limits=Limits(max_dictionaries=65_535)).regions == 1
 
 
@@ -274,7 +274,7 @@ def test_opening_reads_no_dictionary(tmp_path: Path) -> None:
         assert reader.stored_bytes(0) > 0
         with pytest.raises(FaroError) as caught:
             reader.payload(0)
-    assert (caught.value.code, caught.value.role, caught.value.offset) == (Code.CHECKSUM, "data", 64)
+    assert (caught.value.code, caught.value.role, caught.value.offset) == (ErrorCode.CHECKSUM, "data", 64)
 
 
 def test_many_dictionaries_by_turns(tmp_path: Path) -> None:

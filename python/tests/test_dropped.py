@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of, output
 
-from faro_format import Code, FaroError, Writer, WriterOptions, check
+from faro_format import ErrorCode, FaroError, Writer, WriterOptions, check
 
 
 @pytest.mark.parametrize("cause", [ZeroDivisionError, OSError])
@@ -101,7 +101,7 @@ def test_a_lost_region_lets_nothing_be_published(tmp_path: Path, follow: bool) -
     for call in calls:
         fault = fault_of(call)
         assert fault is not None
-        assert fault.code == Code.INVALID_ARGUMENT
+        assert fault.code == ErrorCode.INVALID_ARGUMENT
     fault = fault_of(writer.__exit__, None, None, None)
     assert fault is not None
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,17 @@ import pytest
 from support import FILE_ID, Call, fault_of, write
 
 import faro_format as faro
-from faro_format import Code, Family, FaroError, FaroIOError, Reader, Writer, WriterOptions, check, open_reader
+from faro_format import (
+    ErrorCode,
+    ErrorFamily,
+    FaroError,
+    FaroIOError,
+    Reader,
+    Writer,
+    WriterOptions,
+    check,
+    open_reader,
+)
 from faro_format._error import Place
 
 CALLS = [Call("write", [0], b"one"), Call("broadcast", [], b"all")]
@@ -27,7 +37,7 @@ def test_a_missing_file_is_a_file_not_found_error(tmp_path: Path, ask: Any, name
         ask(tmp_path / name)
     fault = caught.value
     assert isinstance(fault, FaroError)
-    assert (fault.code, fault.errno, fault.strerror) == (Code.IO, errno.ENOENT, os.strerror(errno.ENOENT))
+    assert (fault.code, fault.errno, fault.strerror) == (ErrorCode.IO, errno.ENOENT, os.strerror(errno.ENOENT))
     assert fault.filename == fault.file
     assert str(fault.filename).startswith(str((tmp_path / name).with_suffix("")))
 
@@ -39,8 +49,8 @@ def test_every_io_error_is_an_os_error(tmp_path: Path) -> None:
         Reader(single=folder)
     assert isinstance(caught.value, FaroIOError)
     assert caught.value.errno is None
-    assert isinstance(FaroError(Code.IO, "x"), OSError)
-    assert not isinstance(FaroError(Code.CHECKSUM, "x"), OSError)
+    assert isinstance(FaroError(ErrorCode.IO, "x"), OSError)
+    assert not isinstance(FaroError(ErrorCode.CHECKSUM, "x"), OSError)
 
 
 def test_a_name_that_exists_is_a_file_exists_error(tmp_path: Path) -> None:
@@ -55,8 +65,8 @@ def test_a_folder_that_is_missing_is_a_file_not_found_error(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("number", [None, errno.ENOENT, errno.EEXIST, errno.EACCES, errno.EIO])
-@pytest.mark.parametrize("code", [Code.IO, Code.CHECKSUM])
-def test_copies_are_equal(code: Code, number: int | None) -> None:
+@pytest.mark.parametrize("code", [ErrorCode.IO, ErrorCode.CHECKSUM])
+def test_copies_are_equal(code: ErrorCode, number: int | None) -> None:
     fault = FaroError(code, "this", "that", file="f.data", role="data", offset=7, errno=number)
     for other in (fault._copy(), copy.copy(fault), pickle.loads(pickle.dumps(fault))):
         assert type(other) is type(fault)
@@ -66,7 +76,7 @@ def test_copies_are_equal(code: Code, number: int | None) -> None:
 
 
 def test_an_io_error_is_not_wrapped_twice() -> None:
-    first = FaroError(Code.IO, "one", "because", file="a", role="data", errno=errno.ENOENT)
+    first = FaroError(ErrorCode.IO, "one", "because", file="a", role="data", errno=errno.ENOENT)
     assert isinstance(first, OSError)
     again = Place("index", "b").io(first, "two")
     assert str(again) == str(first)
@@ -78,7 +88,7 @@ def test_long_texts_are_shortened(tmp_path: Path) -> None:
         fault = fault_of(Reader, single=given)
         assert fault is not None
         assert len(str(fault)) < 500
-    fault = FaroError(Code.CHECKSUM, "a" * 500 + "z", "b" * 500 + "y")
+    fault = FaroError(ErrorCode.CHECKSUM, "a" * 500 + "z", "b" * 500 + "y")
     assert len(str(fault)) < 300
     assert (fault.expected[-1], fault.found[-1]) == ("z", "y")
 
@@ -86,6 +96,6 @@ def test_long_texts_are_shortened(tmp_path: Path) -> None:
 def test_families_are_those_of_the_specification() -> None:
     text = (Path(__file__).parents[2] / "spec" / "errors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| [^|]* \| ([a-z]+) \|$", text, re.MULTILINE)
-    assert {code: str(Code(code).family) for code, _ in rows} == dict(rows)
-    assert {code for code, _ in rows} == {str(code) for code in Code}
-    assert FaroError(Code.UNFINISHED, "a tail").code.family is Family.FILE
+    assert {code: str(ErrorCode(code).family) for code, _ in rows} == dict(rows)
+    assert {code for code, _ in rows} == {str(code) for code in ErrorCode}
+    assert FaroError(ErrorCode.UNFINISHED, "a tail").code.family is ErrorFamily.FILE

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, read_all, write
 
-from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
 from faro_format._storage.input_file import InputFile
 
 BOTH = pytest.mark.parametrize("layout", ["paired", "single"])
@@ -92,7 +92,7 @@ def test_what_is_no_file_is_io_and_not_waited_for(
         for ask in asked:
             fault = fault_of(ask, **files)
             assert fault is not None
-            assert (fault.code, fault.role, fault.offset) == (Code.IO, role, None)
+            assert (fault.code, fault.role, fault.offset) == (ErrorCode.IO, role, None)
             assert fault.file == str(other)
             del fault
         assert (open_files(), made.contents()) == before
@@ -105,7 +105,7 @@ def test_a_pipe_in_the_place_of_an_output(tmp_path: Path) -> None:
     os.mkfifo(made.files["index"])
     fault = fault_of(write_again, made, overwrite=False)
     assert fault is not None
-    assert fault.code == Code.IO
+    assert fault.code == ErrorCode.IO
     # A pipe is replaced as a file is.
     rebuild(**made.files)
     assert check(**made.files).blocks == 4
@@ -121,7 +121,7 @@ def test_an_index_that_cannot_be_replaced(tmp_path: Path) -> None:
     (made.files["index"] / "inside").mkdir(parents=True)
     fault = fault_of(rebuild, **made.files)
     assert fault is not None
-    assert (fault.code, fault.role) == (Code.IO, "index")
+    assert (fault.code, fault.role) == (ErrorCode.IO, "index")
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in made.files.values()}
 
 
@@ -167,7 +167,7 @@ def test_every_read_that_is_refused_is_io(tmp_path: Path, layout: Any, monkeypat
             if fault is None:
                 assert refused >= 2
                 break
-            assert (fault.code, fault.offset) == (Code.IO, None)
+            assert (fault.code, fault.offset) == (ErrorCode.IO, None)
             assert fault.role in made.files
             del fault
             assert open_files() == before
@@ -198,7 +198,7 @@ def test_a_file_that_shrinks_under_a_reader(tmp_path: Path, role: str) -> None:
         for _ in range(2):
             fault = fault_of(read_all, reader)
             assert fault is not None
-            assert (fault.code, fault.role, fault.offset) == (Code.TRUNCATED, role, 70)
+            assert (fault.code, fault.role, fault.offset) == (ErrorCode.TRUNCATED, role, 70)
         # A region that is known needs no index.
         assert reader.stored_bytes(0) > 0
 
@@ -211,7 +211,7 @@ def test_a_file_that_is_written_over_under_a_reader(tmp_path: Path, role: str) -
         made.files[role].write_bytes(other.contents()[role])
         fault = fault_of(read_all, reader)
         assert fault is not None
-        assert (fault.code, fault.role, fault.offset) == (Code.CHECKSUM, role, 64)
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.CHECKSUM, role, 64)
 
 
 def test_a_file_that_is_replaced_under_a_reader(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_data_file_that_shrinks_under_a_rebuild_is_not_cut(tmp_path: Path, mon
     monkeypatch.setattr(InputFile, "header", lambda file, real=InputFile.header: grown(file, real))
     fault = fault_of(rebuild, **made.files)
     assert fault is not None
-    assert (fault.code, fault.role, fault.offset) == (Code.TRUNCATED, "data", len(before["data"]))
+    assert (fault.code, fault.role, fault.offset) == (ErrorCode.TRUNCATED, "data", len(before["data"]))
     assert made.contents() == before
 
 

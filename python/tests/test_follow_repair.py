@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, model, output, scripts, write
 
-from faro_format import Code, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format import ErrorCode, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
 from faro_format._storage.names import Layout
 from faro_format._writer.options import Framing
 
@@ -55,7 +55,7 @@ def test_following_byte_by_byte(tmp_path: Path, layout: Layout) -> None:
     made.put(whole | {growing: contents[:64]})
     fault = fault_of(Follower, **made.files)
     assert fault is not None
-    assert (fault.code, fault.offset) == (Code.UNFINISHED, 64)
+    assert (fault.code, fault.offset) == (ErrorCode.UNFINISHED, 64)
     at = 64
     while fault is not None:
         at += 1
@@ -144,7 +144,7 @@ def test_repair_of_torn_ends(tmp_path: Path) -> None:
     made.put(whole | {"index": bytes(damaged)})
     fault = fault_of(repair, **made.files)
     assert fault is not None
-    assert (fault.code, fault.role, fault.offset) == (Code.CHECKSUM, "index", sizes[0])
+    assert (fault.code, fault.role, fault.offset) == (ErrorCode.CHECKSUM, "index", sizes[0])
     assert made.contents()["index"] == bytes(damaged)
 
 
@@ -182,7 +182,7 @@ def test_what_rebuild_refuses(tmp_path: Path) -> None:
             rebuild(**made.files, **more)
     fault = fault_of(rebuild, data=made.files["index"], index=made.files["index"])
     assert fault is not None
-    assert (fault.code, fault.offset) == (Code.MISMATCHED_PAIR, 8)
+    assert (fault.code, fault.offset) == (ErrorCode.MISMATCHED_PAIR, 8)
 
 
 def test_a_rebuild_takes_no_schema_that_the_framing_does_not_need(tmp_path: Path) -> None:
@@ -204,6 +204,6 @@ def test_a_rebuilt_index_is_one_that_a_reader_with_these_limits_takes(tmp_path: 
         for dry_run in (True, False):
             fault = fault_of(rebuild, **made.files, limits=limits, dry_run=dry_run)
             assert fault is not None
-            assert (fault.code, fault.role, fault.offset) == (Code.LIMIT_EXCEEDED, "data", offset)
+            assert (fault.code, fault.role, fault.offset) == (ErrorCode.LIMIT_EXCEEDED, "data", offset)
             assert made.contents() == before
     assert rebuild(**made.files, limits=Limits(max_regions=3, max_message_size=400)).regions == 3

@@ -17,7 +17,7 @@ from interruption import Interruption
 from killed import finish_and_die, write_and_die
 from support import FILE_ID, Call, Output, events_of, fault_of, model, output
 
-from faro_format import Code, FaroError, Writer, WriterOptions, check, clean, recover
+from faro_format import ErrorCode, FaroError, Writer, WriterOptions, check, clean, recover
 from faro_format._writer.calls import Calls
 from faro_format._writer.region_writer import RegionWriter
 
@@ -72,7 +72,7 @@ def is_unfinished(made: Output) -> bool:
     """Whether followers of an output see no end of it."""
     fault = fault_of(made.reader)
     # Files without a header yet are truncated.
-    return fault is not None and fault.code in (Code.UNFINISHED, Code.TRUNCATED)
+    return fault is not None and fault.code in (ErrorCode.UNFINISHED, ErrorCode.TRUNCATED)
 
 
 def write_all(made: Output, options: WriterOptions) -> None:
@@ -133,7 +133,7 @@ def go_on(made: Output, options: WriterOptions, at: int) -> tuple[bool, list[Cal
                 made_calls.append(call)
                 interrupted = call
             except FaroError as fault:
-                refused.append(fault.code == (Code.INVALID_ARGUMENT if writer._calls.ended else Code.IO))
+                refused.append(fault.code == (ErrorCode.INVALID_ARGUMENT if writer._calls.ended else ErrorCode.IO))
                 refused.append(interruption.raised or finished)
     assert all(refused)
     assert interruption.raised == (interrupted is not None)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, write
 
-from faro_format import Code, FaroError, WriterOptions
+from faro_format import ErrorCode, FaroError, WriterOptions
 from faro_format._storage.input_file import InputFile
 
 
@@ -79,7 +79,7 @@ def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None
         regions = [(int(e["message_offset"]), int(e["message_size"])) for e in full._footer.regions]
         expected = {p: [(b.offset, bytes(b.payload)) for b in full.partition(p)] for p in full.partitions}
         footer_offset = full._opened.footer_offset
-    faults: set[tuple[Code, str | None, int | None]] = set()
+    faults: set[tuple[ErrorCode, str | None, int | None]] = set()
     for at, size in regions[:3]:
         for place in range(at + 24, at + 24 + size):
             for bit in (0, 6):
@@ -95,7 +95,7 @@ def test_damage_in_a_message_is_found_or_changes_nothing(tmp_path: Path) -> None
                         else:
                             # A members bit may give a shared extent to others; then the sum of the bytes told it.
                             assert found == expected[partition]
-    in_index = {offset for code, role, offset in faults if role == "index" and code == Code.INCONSISTENT_INDEX}
+    in_index = {offset for code, role, offset in faults if role == "index" and code == ErrorCode.INCONSISTENT_INDEX}
     assert in_index == {at + 24 for at, _ in regions[:3]} | {footer_offset + 24}
 
 

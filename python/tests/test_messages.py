@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Output, fault_of, output, read_all
 
-from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions
+from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions
 from faro_format._bytes.header import HEADER_SIZE
 
 
@@ -55,7 +55,7 @@ def test_a_checksum_is_stored_or_computed(tmp_path: Path, role: str, at: int, ho
     fault = fault_of(how, made)
     assert fault is not None
     stored, computed = f"stored {right ^ 0xFF000000:08x}", f"computed {right:08x}"
-    assert (fault.code, fault.expected, fault.found) == (Code.CHECKSUM, stored, computed)
+    assert (fault.code, fault.expected, fault.found) == (ErrorCode.CHECKSUM, stored, computed)
 
 
 def test_no_other_place_words_a_checksum(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_no_other_place_words_a_checksum(tmp_path: Path) -> None:
     import faro_format as faro
 
     sources = [path.read_text() for path in Path(faro.__file__).parent.glob("*.py")]
-    assert sum(len(re.findall(r"error\(\s*Code\.CHECKSUM", source)) for source in sources) == 1
+    assert sum(len(re.findall(r"error\(\s*ErrorCode\.CHECKSUM", source)) for source in sources) == 1
 
 
 def test_a_file_id_is_shown_whole(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_file_id_is_shown_whole(tmp_path: Path) -> None:
         pass
     fault = fault_of(Reader, data=two.files["data"], index=one.files["index"])
     assert fault is not None
-    assert (fault.code, fault.offset) == (Code.MISMATCHED_PAIR, 40)
+    assert (fault.code, fault.offset) == (ErrorCode.MISMATCHED_PAIR, 40)
     assert (fault.expected, fault.found) == (f"file_id {FILE_ID.hex()} of the index file", "0" * 31 + "1")
 
 

@@ -10,7 +10,7 @@ import pytest
 from support import fault_of
 
 from faro_format import (
-    Code,
+    ErrorCode,
     Follower,
     PartitionReader,
     Reader,
@@ -51,7 +51,7 @@ def test_a_layout_that_contradicts_the_ending(tmp_path: Path, name: Any, layout:
     where = name if isinstance(name, int) else str(tmp_path / name)
     fault = fault_of(Writer, where, WriterOptions(2, layout=layout))
     assert fault is not None
-    assert (fault.code, fault.file) == (Code.INVALID_ARGUMENT, None)
+    assert (fault.code, fault.file) == (ErrorCode.INVALID_ARGUMENT, None)
     assert os.listdir(tmp_path) == []
 
 
@@ -68,7 +68,7 @@ def test_some_paths_are_not_names(name: str) -> None:
     for call in (lambda: Writer(name, WriterOptions(2)), lambda: Reader(name), lambda: recover(name)):
         fault = fault_of(call)
         assert fault is not None
-        assert fault.code == Code.INVALID_ARGUMENT
+        assert fault.code == ErrorCode.INVALID_ARGUMENT
 
 
 READ: list[tuple[list[str], str, str]] = [
@@ -94,7 +94,7 @@ def test_what_a_reader_opens(tmp_path: Path, files: list[str], name: str, opened
     if opened == "refused":
         fault = fault_of(name_to_read, tmp_path / name)
         assert fault is not None
-        assert fault.code == Code.INVALID_ARGUMENT
+        assert fault.code == ErrorCode.INVALID_ARGUMENT
         return
     paths = [str(tmp_path / file) for file in opened.split()]
     expected = OutputPaths(data=paths[0], index=paths[1]) if len(paths) == 2 else OutputPaths(single=paths[0])
@@ -134,7 +134,7 @@ def test_rebuild_takes_the_names_of_a_pair(tmp_path: Path) -> None:
     Writer(tmp_path / "one.faro", WriterOptions(2)).finish()
     fault = fault_of(rebuild, tmp_path / "one.faro")
     assert fault is not None
-    assert fault.code == Code.INVALID_ARGUMENT
+    assert fault.code == ErrorCode.INVALID_ARGUMENT
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_rebuild_takes_the_names_of_a_pair(tmp_path: Path) -> None:
 def test_names_that_contradict_each_other(ask: Any, given: dict[str, str]) -> None:
     fault = fault_of(ask, **given)
     assert fault is not None
-    assert fault.code == Code.INVALID_ARGUMENT
+    assert fault.code == ErrorCode.INVALID_ARGUMENT
     assert fault.expected == "name, or data and index, or single"
 
 
 def test_a_name_of_no_output_says_what_was_looked_for(tmp_path: Path) -> None:
     fault = fault_of(open_reader, tmp_path / "nosuch")
     assert fault is not None
-    assert (fault.code, fault.found) == (Code.IO, "none of these files")
+    assert (fault.code, fault.found) == (ErrorCode.IO, "none of these files")
     assert "'nosuch'" in fault.expected

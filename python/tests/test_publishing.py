@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, fault_of
 
-from faro_format import Code, FaroError, Follower, Writer, WriterOptions, check, open_reader
+from faro_format import ErrorCode, FaroError, Follower, Writer, WriterOptions, check, open_reader
 from faro_format._error import Place
 from faro_format._storage import locks
 from faro_format._storage.publishing_lock import PublishingLock
@@ -45,7 +45,7 @@ def visible(folder: Path) -> bytes:
 def fails(call: Callable[[], Any], role: str | None = None) -> None:
     fault = fault_of(call)
     assert fault is not None
-    assert fault.code == Code.IO
+    assert fault.code == ErrorCode.IO
     assert role is None or fault.role == role
 
 

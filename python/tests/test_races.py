@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pytest
 from support import fault_of
 
-from faro_format import Code, FaroError, Reader, Writer, WriterOptions
+from faro_format import ErrorCode, FaroError, Reader, Writer, WriterOptions
 from faro_format._storage.names import Layout, paths_of
 
 Ending = Literal["finish", "abort", "drop"]
@@ -216,9 +216,9 @@ def test_many_threads_without_overwrite(tmp_path: Path) -> None:
         folder.mkdir()
         writers = [Writer(folder / "out", WriterOptions(2)) for _ in range(8)]
         start = threading.Barrier(len(writers))
-        ended: list[Code | None] = []
+        ended: list[ErrorCode | None] = []
 
-        def finish(writer: Writer, barrier: threading.Barrier = start, to: list[Code | None] = ended) -> None:
+        def finish(writer: Writer, barrier: threading.Barrier = start, to: list[ErrorCode | None] = ended) -> None:
             barrier.wait()
             fault = fault_of(writer.finish)
             writer.abort()

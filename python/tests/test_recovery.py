@@ -15,7 +15,7 @@ from killed import contents, finish_and_die, killed, living, names, write, write
 from support import FILE_ID, arrow_message, fault_of
 
 from faro_format import (
-    Code,
+    ErrorCode,
     FaroError,
     Limits,
     Reader,
@@ -56,7 +56,7 @@ def recovered(folder: Path, /, **more: Any) -> tuple[str, str | None, int]:
     return report.action, report.file_id, report.regions
 
 
-def refused(folder: Path, code: Code, /, **more: Any) -> FaroError:
+def refused(folder: Path, code: ErrorCode, /, **more: Any) -> FaroError:
     """A recovery that is refused, and leaves every file as it was."""
     before = contents(folder)
     found = FaroError(code, "")
@@ -111,7 +111,7 @@ def test_a_writer_killed_before_any_of_its_system_calls(tmp_path: Path, options:
         fault = fault_of(lambda here=folder, to=found: to.append(recovered(here)[0]))
         if fault is not None:
             # Nothing there, or a lock alone.
-            assert fault.code == Code.IO
+            assert fault.code == ErrorCode.IO
             assert left in ([], ["out.faro-lock"])
         elif found != ["nothing-saved"]:
             assert read(folder) in (b"older", b"", b"one", b"onetwo", b"onetwoend")
@@ -139,7 +139,7 @@ sys.stdin.read()
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"written\n"
-        fault = refused(tmp_path, Code.IO)
+        fault = refused(tmp_path, ErrorCode.IO)
         assert "living" in fault.found
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -162,11 +162,11 @@ def test_an_output_that_opens_needs_nothing(tmp_path: Path, layout: Any) -> None
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    refused(tmp_path, Code.IO)
+    refused(tmp_path, ErrorCode.IO)
     (tmp_path / "out.faro-lock").touch()
-    refused(tmp_path, Code.IO)
+    refused(tmp_path, ErrorCode.IO)
     write_and_die(tmp_path, file_id=FILE_ID)
-    refused(tmp_path, Code.IO, file_id=Y)
+    refused(tmp_path, ErrorCode.IO, file_id=Y)
     assert fault_of(recover, tmp_path / "nowhere" / "out") is not None
 
 
@@ -269,7 +269,7 @@ def test_framing_arrow_is_not_rebuilt_without_its_schema(tmp_path: Path) -> None
 
     assert killed(work)
     (tmp_path / f"out.index.{X}.tmp").write_bytes(b"")
-    refused(tmp_path, Code.INVALID_ARGUMENT)
+    refused(tmp_path, ErrorCode.INVALID_ARGUMENT)
 
 
 @LAYOUTS
@@ -289,13 +289,13 @@ def test_nothing_is_saved_without_a_header(tmp_path: Path, layout: Any, size: in
 def test_an_empty_file_of_a_followed_writer(tmp_path: Path) -> None:
     (tmp_path / "out.data").touch()
     assert recovered(tmp_path) == ("nothing-saved", None, 0)
-    refused(tmp_path, Code.IO, file_id=X)
+    refused(tmp_path, ErrorCode.IO, file_id=X)
 
 
 def test_several_count(tmp_path: Path) -> None:
     write_and_die(tmp_path, file_id=FILE_ID)
     write_and_die(tmp_path, file_id=OTHER)
-    fault = refused(tmp_path, Code.INVALID_ARGUMENT)
+    fault = refused(tmp_path, ErrorCode.INVALID_ARGUMENT)
     assert X in str(fault)
     assert Y in str(fault)
     assert recovered(tmp_path, file_id=Y) == ("last-commit", Y, 2)
@@ -306,7 +306,7 @@ def test_several_count(tmp_path: Path) -> None:
 def test_layouts(tmp_path: Path) -> None:
     write_and_die(tmp_path, file_id=FILE_ID)
     write_and_die(tmp_path, file_id=OTHER, layout="single")
-    refused(tmp_path, Code.INVALID_ARGUMENT)
+    refused(tmp_path, ErrorCode.INVALID_ARGUMENT)
     # The ending of NAME says which.
     assert recover(tmp_path / "out.faro").file_id == Y
     assert recover(tmp_path / "out.index").file_id == X
@@ -315,7 +315,7 @@ def test_layouts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bad", ["0001020", "0001020g", "0001020A", 7])
 def test_a_bad_file_id(tmp_path: Path, bad: Any) -> None:
-    refused(tmp_path, Code.INVALID_ARGUMENT, file_id=bad)
+    refused(tmp_path, ErrorCode.INVALID_ARGUMENT, file_id=bad)
 
 
 @LAYOUTS
@@ -323,7 +323,7 @@ def test_another_output_is_not_replaced_unless_asked(tmp_path: Path, layout: Any
     write_and_die(tmp_path, layout=layout, file_id=FILE_ID)
     final = tmp_path / ("out.index" if layout == "paired" else "out.faro")
     final.write_bytes(b"of another program")
-    refused(tmp_path, Code.IO)
+    refused(tmp_path, ErrorCode.IO)
     assert recovered(tmp_path, overwrite=True) == ("last-commit", X, 2)
     assert read(tmp_path) == b"onetwo"
 
@@ -344,7 +344,7 @@ def test_a_name_that_is_taken_meanwhile(tmp_path: Path, monkeypatch: Any) -> Non
     monkeypatch.setattr(os, "link", occupy)
     fault = fault_of(recover, tmp_path / "out")
     assert fault is not None
-    assert (fault.code, fault.role) == (Code.IO, "index")
+    assert (fault.code, fault.role) == (ErrorCode.IO, "index")
     assert contents(tmp_path) == before | {"out.index": b"another's"}
 
 
@@ -354,10 +354,10 @@ def test_living_writers_are_left_alone(tmp_path: Path, named: bool, follow: bool
     more = {"file_id": X} if named and not follow else {}
     # In this process, whose locks opening the files would lose.
     writer = write(tmp_path, file_id=FILE_ID, follow=follow)
-    assert "living" in refused(tmp_path, Code.IO, **more).found
+    assert "living" in refused(tmp_path, ErrorCode.IO, **more).found
     write_and_die(tmp_path, file_id=OTHER, overwrite=True)
     if named:
-        refused(tmp_path, Code.IO, **({"file_id": X} if not follow else {"file_id": "0" * 8}))
+        refused(tmp_path, ErrorCode.IO, **({"file_id": X} if not follow else {"file_id": "0" * 8}))
     writer.finish()
     assert read(tmp_path) == b"onetwoend"
 
@@ -365,8 +365,8 @@ def test_living_writers_are_left_alone(tmp_path: Path, named: bool, follow: bool
 @pytest.mark.parametrize("follow", [False, True])
 def test_living_writers_of_other_processes_are_left_alone(tmp_path: Path, follow: bool) -> None:
     with living(tmp_path, file_id=FILE_ID, follow=follow):
-        assert "living" in refused(tmp_path, Code.IO).found
-        assert "living" in refused(tmp_path, Code.IO, file_id=X).found
+        assert "living" in refused(tmp_path, ErrorCode.IO).found
+        assert "living" in refused(tmp_path, ErrorCode.IO, file_id=X).found
         if not follow:
             # One that is dead is taken without asking.
             write_and_die(tmp_path, file_id=OTHER)
@@ -416,7 +416,7 @@ def test_two_that_recover_at_once(tmp_path: Path, monkeypatch: Any) -> None:
         def work() -> None:
             fault = fault_of(recover, tmp_path / "out")
             assert fault is not None
-            assert fault.code == Code.IO
+            assert fault.code == ErrorCode.IO
             assert "living" in fault.found
 
         assert not killed(work)
@@ -425,7 +425,7 @@ def test_two_that_recover_at_once(tmp_path: Path, monkeypatch: Any) -> None:
 
     monkeypatch.setattr("faro_format._repair.recover.locked", meanwhile)
     assert recover(tmp_path / "out").action == "last-commit"
-    assert [fault.code for fault in seen if fault is not None] == [Code.IO]
+    assert [fault.code for fault in seen if fault is not None] == [ErrorCode.IO]
     assert read(tmp_path) == b"onetwo"
 
 
@@ -435,12 +435,12 @@ def test_a_fault_of_the_repair_changes_nothing(tmp_path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[64 + 20] ^= 1
     path.write_bytes(raw)
-    refused(tmp_path, Code.CHECKSUM)
+    refused(tmp_path, ErrorCode.CHECKSUM)
 
 
 def test_limits(tmp_path: Path) -> None:
     write_and_die(tmp_path, file_id=FILE_ID)
-    refused(tmp_path, Code.LIMIT_EXCEEDED, limits=Limits(max_regions=1))
+    refused(tmp_path, ErrorCode.LIMIT_EXCEEDED, limits=Limits(max_regions=1))
 
 
 def test_the_report(tmp_path: Path) -> None:

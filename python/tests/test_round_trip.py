@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import FILE_ID, Call, events_of, model, output, scripts, write
 
-from faro_format import Code, FaroError, Reader, Writer, WriterOptions, check, open_reader
+from faro_format import ErrorCode, FaroError, Reader, Writer, WriterOptions, check, open_reader
 from faro_format._bytes.header import FRAMING_RECORDS
 from faro_format._storage.names import Layout
 
@@ -171,4 +171,4 @@ def test_the_first_fault_of_many_blocks_is_named(tmp_path: Path) -> None:
     path.write_bytes(content)
     with open_reader(tmp_path / "a") as reader, pytest.raises(FaroError) as caught:
         reader.record_arrays(0)
-    assert (caught.value.code, caught.value.offset) == (Code.MALFORMED_BLOCK, wrong + 24)
+    assert (caught.value.code, caught.value.offset) == (ErrorCode.MALFORMED_BLOCK, wrong + 24)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Output, fault_of, output
 
-from faro_format import Code, FaroError, Follower, Writer, WriterOptions, check, rebuild, repair
+from faro_format import ErrorCode, FaroError, Follower, Writer, WriterOptions, check, rebuild, repair
 
 
 class Recorder:
@@ -119,7 +119,7 @@ def test_every_refused_call_fails_the_writer_for_good_and_leaves_nothing(
         if first is None:
             assert len(recorder.calls) >= 4
             break
-        assert first.code == Code.IO
+        assert first.code == ErrorCode.IO
         calls: list[Callable[[Writer], Any]] = [lambda w: w.write(0, b"x"), Writer.flush, Writer.finish, Writer.region]
         assert all(str(fault_of(call, writer)) == str(first) for call in calls)
         # Only when nothing but the folder's sync is missing have both files their names, and then they are whole.
@@ -149,7 +149,7 @@ def test_a_failed_writer_that_others_follow_looks_unfinished(tmp_path: Path, lay
             write_two_regions(writer)
     opened = fault_of(made.reader)
     assert opened is not None
-    assert opened.code == Code.UNFINISHED
+    assert opened.code == ErrorCode.UNFINISHED
     writer.abort()
     assert list(tmp_path.iterdir()) == []
 
@@ -182,7 +182,7 @@ def test_a_finish_that_fails_behind_the_tail_takes_it_back(
             Recorder(patch, tmp_path, count - back)
             fault = fault_of(write_two_regions, writer)
         assert fault is not None
-        assert fault.code == Code.IO
+        assert fault.code == ErrorCode.IO
         assert str(fault_of(writer.flush)) == str(fault)
         assert_unfinished(made, gone=cut == "refused")
         # Dropped, and not aborted: followers keep what they have.
@@ -195,7 +195,7 @@ def test_a_finish_that_fails_behind_the_tail_takes_it_back(
 def assert_unfinished(made: Output, *, gone: bool) -> None:
     opened = fault_of(made.reader)
     assert opened is not None
-    assert opened.code == (Code.IO if gone else Code.UNFINISHED)
+    assert opened.code == (ErrorCode.IO if gone else ErrorCode.UNFINISHED)
     if not gone:
         with Follower(**made.files) as follower:
             assert not follower.poll()
@@ -251,7 +251,7 @@ def test_repair_syncs_what_it_did_data_first(tmp_path: Path, layout: Any) -> Non
             Mending(patch, refused)
             fault = fault_of(repair, **made.files)
         assert fault is not None
-        assert (fault.code, fault.role) == (Code.IO, list(made.files)[refused])
+        assert (fault.code, fault.role) == (ErrorCode.IO, list(made.files)[refused])
         # It can be run again.
         with pytest.MonkeyPatch.context() as patch:
             mending = Mending(patch)
@@ -283,7 +283,7 @@ def test_rebuild_syncs_what_it_did_and_renames_last(tmp_path: Path) -> None:
         if fault is None:
             assert (refused, mending.calls) == (len(expected), expected)
         else:
-            assert fault.code == Code.IO
+            assert fault.code == ErrorCode.IO
             assert mending.calls == expected[: refused + 1]
             rebuild(**made.files)
         assert check(**made.files).blocks == 2
@@ -313,6 +313,6 @@ def test_a_repair_that_a_file_takes_nothing_of(tmp_path: Path) -> None:
         patch.setattr("builtins.open", lambda path, mode, buffering: Full(path, mode.replace("b", "")))
         fault = fault_of(repair, **made.files)
     assert fault is not None
-    assert fault.code == Code.IO
+    assert fault.code == ErrorCode.IO
     repair(**made.files)
     assert check(**made.files).regions == 2

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, output, write
 
-from faro_format import Block, Code, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
+from faro_format import Block, ErrorCode, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
 from faro_format._storage.names import Layout
 from faro_format._writer.options import CodecName
 
@@ -161,7 +161,7 @@ def test_a_reader_that_is_closed_while_threads_read(tmp_path: Path) -> None:
         assert len(ended) == THREADS
         for end in ended:
             assert isinstance(end, FaroError), repr(end)
-            assert end.code == Code.INVALID_ARGUMENT, str(end)
+            assert end.code == ErrorCode.INVALID_ARGUMENT, str(end)
         assert [descriptor() for descriptor in known] == [None, None]
 
 

@@ -21,7 +21,7 @@ import pytest
 from interruption import Interruption
 from support import descriptors
 
-from faro_format import Code, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
+from faro_format import ErrorCode, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
 from faro_format.arrow import ArrowWriter, read_batches
 
 BOUND = 20.0
@@ -154,7 +154,7 @@ def check_end(reader: PartitionReader, ask: Ask, expected: Any, cause: BaseExcep
     elif isinstance(fault, FaroError):
         # What the system refuses is io; and pyarrow's errors cannot be told from others in the same place.
         assert isinstance(cause, (ZeroDivisionError, OSError)), repr(fault)
-        assert "injected" in str(fault) or fault.code == Code.IO, repr(fault)
+        assert "injected" in str(fault) or fault.code == ErrorCode.IO, repr(fault)
     else:
         assert fault is cause
     locks = locks_of(reader)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import FILE_ID, fault_of, output
 
-from faro_format import Code, FaroError, Follower, Reader, Writer, WriterOptions
+from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions
 from faro_format._storage.output_file import OutputFile
 
 
@@ -67,11 +67,11 @@ def test_calls_that_are_refused_leave_the_writer_as_it_was(tmp_path: Path) -> No
         for call in bad:
             fault = fault_of(call, writer)
             assert fault is not None
-            assert (fault.code, fault.file, fault.offset) == (Code.INVALID_ARGUMENT, None, None)
+            assert (fault.code, fault.file, fault.offset) == (ErrorCode.INVALID_ARGUMENT, None, None)
         for call in (lambda w: w.write(3, bytes(97)), lambda w: w.broadcast_event(1, bytes(101))):
             fault = fault_of(call, writer)
             assert fault is not None
-            assert (fault.code, fault.file, fault.offset) == (Code.LIMIT_EXCEEDED, None, None)
+            assert (fault.code, fault.file, fault.offset) == (ErrorCode.LIMIT_EXCEEDED, None, None)
         writer.write(3, np.arange(3, dtype=np.uint16))
     with Reader(data=tmp_path / "a.data", index=tmp_path / "a.index") as reader:
         assert [bytes(record) for record in reader.records(3)] == [bytes((0, 0, 1, 0, 2, 0))]
@@ -140,7 +140,7 @@ def test_existing_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.index").write_bytes(b"old")
     fault = fault_of(Writer, str(tmp_path / "a"), WriterOptions(4))
     assert fault is not None
-    assert (fault.code, fault.role) == (Code.IO, "index")
+    assert (fault.code, fault.role) == (ErrorCode.IO, "index")
     assert names(tmp_path) == ["a.index"]
     with Writer(str(tmp_path / "a"), WriterOptions(4, overwrite=True)):
         pass
@@ -151,7 +151,7 @@ def test_existing_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.index").write_bytes(b"late")
     fault = fault_of(writer.finish)
     assert fault is not None
-    assert fault.code == Code.IO
+    assert fault.code == ErrorCode.IO
     writer.abort()
     assert names(tmp_path) == ["a.data", "a.index", "b.index"]
 
@@ -167,7 +167,7 @@ def test_a_failed_writer_stays_failed(tmp_path: Path, monkeypatch: pytest.Monkey
         patch.setattr(os, "writev", full)
         first = fault_of(writer.flush)
     assert first is not None
-    assert first.code == Code.IO
+    assert first.code == ErrorCode.IO
     calls: list[Callable[[], Any]] = [writer.flush, writer.finish, lambda: writer.write(1, b""), writer.region]
     for call in calls:
         assert str(fault_of(call)) == str(first)
@@ -175,7 +175,7 @@ def test_a_failed_writer_stays_failed(tmp_path: Path, monkeypatch: pytest.Monkey
     for call in calls:
         again = fault_of(call)
         assert again is not None
-        assert again.code == Code.INVALID_ARGUMENT
+        assert again.code == ErrorCode.INVALID_ARGUMENT
     assert names(tmp_path) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from faro_format import Code, FaroError, FileHeader, Limits
+from faro_format import ErrorCode, FaroError, FileHeader, Limits
 from faro_format._block.block import PARTITION_KINDS, check_block, check_padding, decode
 from faro_format._codec import CODEC_LZ4, CODEC_ZSTD, compress, decompress
 from faro_format._storage.input_file import InputFile, Window
@@ -44,8 +44,8 @@ def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None
         require(error.offset is not None, f"an error with its place: {error}")
         at = (error.offset or 0) - HEADER
         shrinks = len(stored) < plain_size
-        beyond = error.code == Code.LIMIT_EXCEEDED and codec == CODEC_ZSTD and at == BLOCK and shrinks
-        malformed = error.code == Code.MALFORMED_BLOCK and at == (BLOCK if shrinks else 4)
+        beyond = error.code == ErrorCode.LIMIT_EXCEEDED and codec == CODEC_ZSTD and at == BLOCK and shrinks
+        malformed = error.code == ErrorCode.MALFORMED_BLOCK and at == (BLOCK if shrinks else 4)
         require(beyond or malformed, f"an error of a payload: {error}")
         transcript.line(f"!{error.code}", "block", at)
         transcript.note(f"{error.code}@block:{at}")

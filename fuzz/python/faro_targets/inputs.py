@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from faro_format import Code, FaroError, Limits
+from faro_format import ErrorCode, FaroError, Limits
 
 from faro_targets.broken import require
 from faro_targets.folder import Folder
@@ -82,7 +82,7 @@ class FilesInput:
 
 def judged(error: FaroError) -> FaroError:
     """The error, after checking that a reader may give it and that its offset is in its file."""
-    require(error.code not in (Code.IO, Code.INVALID_ARGUMENT), f"an error that bytes explain: {error}")
+    require(error.code not in (ErrorCode.IO, ErrorCode.INVALID_ARGUMENT), f"an error that bytes explain: {error}")
     inside = error.file is not None and error.offset is not None and 0 <= error.offset <= os.path.getsize(error.file)
     require(inside, f"an error in its file: {error}")
     return error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import faro_format as faro
-from faro_format import Code, FaroError, Reader, RepairReport
+from faro_format import ErrorCode, FaroError, Reader, RepairReport
 from faro_format._error import invalid
 
 from faro_targets.broken import BrokenError, require
@@ -63,7 +63,7 @@ def _mend(given: FilesInput, folder: Folder, *, dry_run: bool) -> Outcome:
             return faro.rebuild(data=data, index=index, shared="all", limits=limits, dry_run=dry_run)
         return faro.rebuild(data=data, index=index, limits=limits, dry_run=dry_run)
     except FaroError as error:
-        return error if error.code == Code.INVALID_ARGUMENT and _needs_more(given) else judged(error)
+        return error if error.code == ErrorCode.INVALID_ARGUMENT and _needs_more(given) else judged(error)
 
 
 def _needs_more(given: FilesInput) -> bool:
@@ -85,7 +85,7 @@ def _mended(given: FilesInput, folder: Folder, report: RepairReport) -> None:
             faro.check(**paths, level="checksums" if rebuilt else "structure", limits=limits)
         except FaroError as error:
             # A footer that was there is kept, with its statistics, which repair does not check.
-            require(kept and error.code == Code.INCONSISTENT_INDEX, f"what was mended is whole: {error}")
+            require(kept and error.code == ErrorCode.INCONSISTENT_INDEX, f"what was mended is whole: {error}")
     before = [folder.read(name) for name in given.names]
     again = faro.repair(**paths, limits=limits)
     require(again.action == "nothing", "nothing is left to mend")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
-from faro_format import Block, Code, FaroError, Statistics
+from faro_format import Block, ErrorCode, FaroError, Statistics
 from faro_format._block.block import KIND_FOOTER, KIND_REGION, KIND_SCHEMA
 from faro_format._error import Place
 from faro_format._message.build import build_footer, build_region, build_schema
@@ -53,7 +53,7 @@ def _parse(kind: int, body: bytes, minor: int) -> Any | None:
     try:
         return _PARSERS[kind](block, _PLACE, minor)
     except FaroError as error:
-        require((error.code, error.offset) == (Code.MALFORMED_MESSAGE, _AT + 24), f"MSG-13: {error}")
+        require((error.code, error.offset) == (ErrorCode.MALFORMED_MESSAGE, _AT + 24), f"MSG-13: {error}")
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import faro_format as faro
-from faro_format import Code, FaroError, Reader, Writer
+from faro_format import ErrorCode, FaroError, Reader, Writer
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import partitions, read_partition
@@ -47,7 +47,7 @@ def script(raw: bytes, folder: Folder, transcript: Transcript) -> None:
         raise BrokenError(f"what was written is whole: {error}") from error
 
 
-def _write(program: Program, folder: Folder, expected: list[Code | None]) -> dict[str, bytes]:
+def _write(program: Program, folder: Folder, expected: list[ErrorCode | None]) -> dict[str, bytes]:
     """Carry out the program again. Returns the files that it leaves."""
     folder.clear()
     writer = Writer(str(folder.path / "out"), program.options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faro_format import Code, WriterOptions
+from faro_format import ErrorCode, WriterOptions
 
 from faro_targets.program import Call, Handed, Item, Property, Put
 
@@ -59,17 +59,17 @@ class WriterModel:
         self.finished = False
         self._ended = False
 
-    def call(self, call: Call) -> Code | None:
+    def call(self, call: Call) -> ErrorCode | None:
         """Carry out a call. Returns the error that it must give."""
         if self._ended:
-            return None if call == "abort" else Code.INVALID_ARGUMENT
+            return None if call == "abort" else ErrorCode.INVALID_ARGUMENT
         if isinstance(call, Put):
             return self._put(call)
         if isinstance(call, Handed):
             return self._handed(call.items)
         if isinstance(call, Property):
             if call.key in self.properties:
-                return Code.INVALID_ARGUMENT
+                return ErrorCode.INVALID_ARGUMENT
             self.properties[call.key] = call.value
         else:
             self.finished = call == "finish"
@@ -85,20 +85,20 @@ class WriterModel:
         found = [partition - first for partition in wanted]
         return found if all(reader < count for reader in found) else []
 
-    def _put(self, put: Put) -> Code | None:
+    def _put(self, put: Put) -> ErrorCode | None:
         readers = self._readers(put.readers)
         if not readers or put.kind == 2:
-            return Code.INVALID_ARGUMENT
+            return ErrorCode.INVALID_ARGUMENT
         framed = put.kind == 0 and self._options.framing == "records"
         size = len(put.payload) + (4 if framed else 0)
         if size > self._options.max_plain_size and (put.kind or framed):
-            return Code.LIMIT_EXCEEDED
+            return ErrorCode.LIMIT_EXCEEDED
         for reader in readers:
             self.contents[reader].add(put.kind, put.payload)
             self.records[reader] += put.kind == 0
         return None
 
-    def _handed(self, items: list[Item]) -> Code | None:
+    def _handed(self, items: list[Item]) -> ErrorCode | None:
         """WRT-8: a region with a refused block leaves no trace."""
         options = self._options
         members: list[int] | None = None
@@ -109,13 +109,13 @@ class WriterModel:
                 members = self._readers(None) if item.shared == "all" else [0]
                 continue
             if len(item.payload) > options.max_plain_size or (item.kind == 0 and not item.payload):
-                return Code.INVALID_ARGUMENT
+                return ErrorCode.INVALID_ARGUMENT
             readers = members
             if readers is None:
                 relative = item.partition - options.first_partition
                 slot = (relative - options.rotation) % options.partition_count
                 if relative >= options.partition_count or slot < last:
-                    return Code.INVALID_ARGUMENT
+                    return ErrorCode.INVALID_ARGUMENT
                 last = slot
                 readers = [relative]
             taken.append((item, readers))

@@ -166,4 +166,4 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_an_error_of_the_system_is_broken() -> None:
     with pytest.raises(BrokenError):
-        judged(FaroError(faro.Code.IO, "a disk"))
+        judged(FaroError(faro.ErrorCode.IO, "a disk"))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from faro_format._bytes.checksum import extend
 from faro_format._codec import CODEC_NONE, CODEC_ZSTD, DecodeError, Dictionary, decompress
 from faro_format._dictionaries import DICTIONARY_MAGIC, MIN_DICTIONARY, DictionaryPlace, is_dictionary
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._limits import Limits
 from faro_format._storage.input_file import InputFile, Window
 
@@ -139,13 +139,13 @@ def check_block(
     """
     place = window.file.place
     if end - offset < BLOCK_HEADER_SIZE:
-        raise place.error(Code.MALFORMED_BLOCK, offset, "a block header of 24 bytes", f"{end - offset} bytes")
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset, "a block header of 24 bytes", f"{end - offset} bytes")
     at = window.locate(offset, BLOCK_HEADER_SIZE)
     header = _HEADER.unpack_from(window.data, at)
     stored_size, plain_size, partition, sequence, kind, codec, dictionary, checksum = header
     size = BLOCK_HEADER_SIZE + pad8(stored_size)
     if size > end - offset:
-        raise place.error(Code.MALFORMED_BLOCK, offset, f"a block of at most {end - offset} bytes", size)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset, f"a block of at most {end - offset} bytes", size)
     _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
     at = window.locate(offset, size)
     begin = at + BLOCK_HEADER_SIZE
@@ -190,7 +190,7 @@ def _check_limit(
     if kind == KIND_DICTIONARY and kind in kinds:
         limit = limits.max_dictionary_size
     if stored_size > limit:
-        raise place.error(Code.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}, the limit", stored_size)
+        raise place.error(ErrorCode.LIMIT_EXCEEDED, offset, f"stored_size of at most {limit}, the limit", stored_size)
 
 
 def _check_fields(
@@ -206,26 +206,30 @@ def _check_fields(
     place, dictionary = file.place, block.dictionary
     offset, kind, codec, plain_size = block.offset, block.kind, block.codec, block.plain_size
     if dictionary and file.dictionaries is None:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "dictionary 0 in a file without dictionaries", dictionary)
+        raise place.error(
+            ErrorCode.MALFORMED_BLOCK, offset + 18, "dictionary 0 in a file without dictionaries", dictionary
+        )
     if kind not in kinds:
         unknown = kind in REFUSED_KINDS or (kind == KIND_DICTIONARY and file.dictionaries is None)
         if metadata and unknown:
-            raise place.error(Code.UNSUPPORTED_FEATURE, offset + 16, "a known kind of metadata", kind)
-        raise place.error(Code.MALFORMED_BLOCK, offset + 16, "a kind allowed in this place", kind)
+            raise place.error(ErrorCode.UNSUPPORTED_FEATURE, offset + 16, "a known kind of metadata", kind)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset + 16, "a kind allowed in this place", kind)
     if codec > CODEC_ZSTD:
-        raise place.error(Code.UNSUPPORTED_CODEC, offset + 17, "codec 0, 1 or 2", codec)
+        raise place.error(ErrorCode.UNSUPPORTED_CODEC, offset + 17, "codec 0, 1 or 2", codec)
     if codec and kind != KIND_DATA:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 17, "codec none", codec)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset + 17, "codec none", codec)
     if dictionary and codec != CODEC_ZSTD and kind != KIND_DICTIONARY:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 18, "dictionary 0, as the codec is not Zstandard", dictionary)
+        raise place.error(
+            ErrorCode.MALFORMED_BLOCK, offset + 18, "dictionary 0, as the codec is not Zstandard", dictionary
+        )
     if stored_size >= plain_size if codec else stored_size != plain_size:
         relation = "above" if codec else "equal to stored_size,"
-        raise place.error(Code.MALFORMED_BLOCK, offset + 4, f"plain_size {relation} {stored_size}", plain_size)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset + 4, f"plain_size {relation} {stored_size}", plain_size)
     if kind == KIND_DATA and not plain_size:
-        raise place.error(Code.MALFORMED_BLOCK, offset + 4, "a data block of one byte or more", 0)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset + 4, "a data block of one byte or more", 0)
     if not metadata and plain_size > limits.max_plain_size:
         raise place.error(
-            Code.LIMIT_EXCEEDED,
+            ErrorCode.LIMIT_EXCEEDED,
             offset + 4,
             f"plain_size of at most {limits.max_plain_size}, the limit max_plain_size",
             plain_size,
@@ -236,7 +240,7 @@ def check_partition(block: Block, partition: int, place: Place) -> None:
     """Make check 9: the block is of the expected partition."""
     if block.partition != partition:
         raise place.error(
-            Code.INCONSISTENT_INDEX, block.offset + 8, f"partition {partition:#x}", f"{block.partition:#x}"
+            ErrorCode.INCONSISTENT_INDEX, block.offset + 8, f"partition {partition:#x}", f"{block.partition:#x}"
         )
 
 
@@ -244,7 +248,7 @@ def check_sequence(block: Block, place: Place, *, exactly: int | None = None, ab
     """Make check 10a: the sequence is ``exactly`` so, if that is known, and ``above`` a number."""
     if block.sequence <= above or (exactly is not None and block.sequence != exactly):
         expected = f"sequence {exactly}" if exactly is not None else f"a sequence above {above}"
-        raise place.error(Code.INCONSISTENT_INDEX, block.offset + 12, expected, block.sequence)
+        raise place.error(ErrorCode.INCONSISTENT_INDEX, block.offset + 12, expected, block.sequence)
 
 
 def check_dictionary(block: Block, file: InputFile, *, own: int | None = None) -> None:
@@ -252,10 +256,10 @@ def check_dictionary(block: Block, file: InputFile, *, own: int | None = None) -
     number = block.dictionary
     if own is not None:
         if number != own:
-            raise file.place.error(Code.INCONSISTENT_INDEX, block.offset + 18, f"dictionary {own}", number)
+            raise file.place.error(ErrorCode.INCONSISTENT_INDEX, block.offset + 18, f"dictionary {own}", number)
     elif number and (file.dictionaries is None or number > file.dictionaries.before(block.offset)):
         raise file.place.error(
-            Code.INCONSISTENT_INDEX, block.offset + 18, "the number of a dictionary before the block", number
+            ErrorCode.INCONSISTENT_INDEX, block.offset + 18, "the number of a dictionary before the block", number
         )
 
 
@@ -269,14 +273,14 @@ def check_padding(block: Block, window: Window) -> None:
     padding = window.data[at : at + (-length & 7)]
     for i, value in enumerate(padding):
         if value:
-            raise window.file.place.error(Code.MALFORMED_BLOCK, begin + i, "zero padding", value)
+            raise window.file.place.error(ErrorCode.MALFORMED_BLOCK, begin + i, "zero padding", value)
 
 
 def check_content(block: Block, place: Place) -> None:
     """Make the last check of a dictionary block (DIC-4): its payload begins like a dictionary."""
     if not is_dictionary(block.stored):
         raise place.error(
-            Code.MALFORMED_BLOCK,
+            ErrorCode.MALFORMED_BLOCK,
             block.offset + BLOCK_HEADER_SIZE,
             f"a dictionary: {DICTIONARY_MAGIC.hex(' ')} and more, {MIN_DICTIONARY} bytes at least",
             bytes(block.stored[:MIN_DICTIONARY]).hex(" "),
@@ -313,7 +317,9 @@ def load_dictionary(
     block = check_dictionary_block(Window(file, end), entry.offset, end, limits, number, sequence=sequence)
     if len(block.stored) != entry.size:
         found = len(block.stored)
-        raise file.place.error(Code.INCONSISTENT_INDEX, entry.offset, f"stored_size {entry.size} of the footer", found)
+        raise file.place.error(
+            ErrorCode.INCONSISTENT_INDEX, entry.offset, f"stored_size {entry.size} of the footer", found
+        )
     check_content(block, file.place)
     return block
 

@@ -11,7 +11,7 @@ from faro_format._block.block import BLOCK_HEADER_SIZE, Block
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro_format._bytes.spans import Bytes, Ints, copy_spans
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 
 _LENGTH = struct.Struct("<I")
 
@@ -118,7 +118,7 @@ def check_framing(block: Block, framing: int, place: Place) -> tuple[Ints, Ints]
     if fault is not None:
         offset = block.offset + BLOCK_HEADER_SIZE
         expected = "whole records" if framing == FRAMING_RECORDS else "an encapsulated Arrow message"
-        raise place.error(Code.MALFORMED_BLOCK, offset, expected, fault)
+        raise place.error(ErrorCode.MALFORMED_BLOCK, offset, expected, fault)
     return found
 
 

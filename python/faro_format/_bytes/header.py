@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, replace
 
 from faro_format._bytes.checksum import crc32c
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 
 MAGIC = b"\x89FARO\r\n\x1a"
 HEADER_SIZE = 64
@@ -110,9 +110,9 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
     if raw[:8] != MAGIC[: len(raw)]:
         text_mode = raw[:5] == MAGIC[:5]
         hint = " (it looks as if a transfer in text mode changed line ends)" if text_mode else ""
-        raise place.error(Code.NOT_FARO, 0, f"magic {MAGIC.hex(' ')}", raw[:8].hex(" ") + hint)
+        raise place.error(ErrorCode.NOT_FARO, 0, f"magic {MAGIC.hex(' ')}", raw[:8].hex(" ") + hint)
     if len(raw) < HEADER_SIZE:
-        raise place.error(Code.TRUNCATED, size, "a header of 64 bytes", f"{size} bytes")
+        raise place.error(ErrorCode.TRUNCATED, size, "a header of 64 bytes", f"{size} bytes")
     (
         _,
         kind,
@@ -133,21 +133,21 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
     if computed != checksum:
         raise place.checksum(0, checksum, computed)
     if major != VERSION_MAJOR:
-        raise place.error(Code.UNSUPPORTED_VERSION, 9, f"major version {VERSION_MAJOR}", major)
+        raise place.error(ErrorCode.UNSUPPORTED_VERSION, 9, f"major version {VERSION_MAJOR}", major)
     if reader_features & ~KNOWN_READER_FEATURES:
-        raise place.error(Code.UNSUPPORTED_FEATURE, 16, "known reader features only", f"{reader_features:#x}")
+        raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 16, "known reader features only", f"{reader_features:#x}")
     if kind == KIND_MANIFEST:
-        raise place.error(Code.UNSUPPORTED_FEATURE, 8, "file kind 1, 2 or 3", "a manifest")
+        raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 8, "file kind 1, 2 or 3", "a manifest")
     if kind not in (KIND_DATA, KIND_INDEX, KIND_SINGLE):
-        raise place.error(Code.MALFORMED_HEADER, 8, "file kind 1, 2 or 3", kind)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 8, "file kind 1, 2 or 3", kind)
     if framing > FRAMING_ARROW:
-        raise place.error(Code.MALFORMED_HEADER, 11, "framing 0, 1 or 2", framing)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 11, "framing 0, 1 or 2", framing)
     if not 1 <= count <= MAX_PARTITIONS:
-        raise place.error(Code.MALFORMED_HEADER, 12, "1 to 2^28 partitions", count)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 12, "1 to 2^28 partitions", count)
     if first + count > MAX_PARTITIONS:
-        raise place.error(Code.MALFORMED_HEADER, 36, "partition numbers below 2^28", first + count)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 36, "partition numbers below 2^28", first + count)
     if reserved:
-        raise place.error(Code.MALFORMED_HEADER, 56, "reserved bytes that are zero", reserved)
+        raise place.error(ErrorCode.MALFORMED_HEADER, 56, "reserved bytes that are zero", reserved)
     return FileHeader(kind, framing, count, first, producer, attempt, file_id, reader_features, writer_features, minor)
 
 

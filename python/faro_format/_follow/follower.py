@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from faro_format._arguments import flag
-from faro_format._error import Code, FaroError
+from faro_format._error import ErrorCode, FaroError
 from faro_format._follow.walk import Walk
 from faro_format._index.regions import Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
@@ -62,7 +62,7 @@ class Follower(PartitionReader):
         """
         if self._polling:
             wanted = "the poll before to end; open another follower"
-            raise FaroError(Code.IO, wanted, "one that was interrupted, or that another thread makes")
+            raise FaroError(ErrorCode.IO, wanted, "one that was interrupted, or that another thread makes")
         self._polling = True
         try:
             self._walk.go_on()

@@ -28,7 +28,7 @@ from faro_format._block.contexts import allowed_kinds
 from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE, FileHeader
 from faro_format._bytes.tail import TAIL_MAGIC, TAIL_SIZE, parse_tail
 from faro_format._dictionaries import DictionaryPlace
-from faro_format._error import Code, FaroError, Place
+from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._index.regions import Entry, check_region
 from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, parse_region
@@ -86,7 +86,7 @@ class Walk:
             window = Window(files.index, size)
             if self._check(window, size, frozenset((KIND_SCHEMA,))) is None:
                 place = files.index.place
-                raise place.error(Code.UNFINISHED, size, "a schema block", "a file that has none yet")
+                raise place.error(ErrorCode.UNFINISHED, size, "a schema block", "a file that has none yet")
             self.schema = read_schema(window, size, header, limits)
 
     @property
@@ -213,7 +213,7 @@ class Walk:
         try:
             block = check_block(window, self._offset, size, kinds, self._limits, metadata=metadata, verify=self._verify)
         except FaroError as fault:
-            if fault.code == Code.CHECKSUM and self._torn(window, size, kinds):
+            if fault.code == ErrorCode.CHECKSUM and self._torn(window, size, kinds):
                 return None
             raise
         self._check_stream(block, window)
@@ -224,7 +224,7 @@ class Walk:
         """Refuse a dictionary beyond the limit, before its block is checked (DIC-5)."""
         most = self._limits.max_dictionaries
         if count >= most:
-            raise place.error(Code.LIMIT_EXCEEDED, offset, f"at most {most} dictionaries", "one more")
+            raise place.error(ErrorCode.LIMIT_EXCEEDED, offset, f"at most {most} dictionaries", "one more")
 
     def _next(self, window: Window, size: int) -> Block | None:
         """Check the block at the walk's offset and use its content; None if it is not yet there."""
@@ -247,7 +247,7 @@ class Walk:
         """Accept a region message (FOL-3)."""
         files, place = self._files, self._files.index.place
         if len(self.regions) >= self._limits.max_regions:
-            raise place.error(Code.LIMIT_EXCEEDED, block.offset, f"at most {self._limits.max_regions} regions")
+            raise place.error(ErrorCode.LIMIT_EXCEEDED, block.offset, f"at most {self._limits.max_regions} regions")
         message = parse_region(block, place, self._header.version_minor)
         begin = self.data_end if files.paired else self.kept_end
         if files.paired and self._header.dictionaries and message.data_offset > begin:
@@ -258,7 +258,7 @@ class Walk:
         if files.paired:
             size = files.data.refresh()
             if size < entry.data_end:
-                raise files.data.place.error(Code.TRUNCATED, size, f"{entry.data_end} bytes", size)
+                raise files.data.place.error(ErrorCode.TRUNCATED, size, f"{entry.data_end} bytes", size)
             self._accept(self._between(begin))
             self.data_end = entry.data_end
         self.regions.append(entry)
@@ -283,7 +283,7 @@ class Walk:
         if footer.regions.tolist() != seen or dictionary_places(footer) != self.dictionaries:
             place = self._files.index.place
             raise place.error(
-                Code.INCONSISTENT_INDEX,
+                ErrorCode.INCONSISTENT_INDEX,
                 block.offset + BLOCK_HEADER_SIZE,
                 "a directory of the regions and dictionaries before it",
             )
@@ -300,7 +300,9 @@ class Walk:
             raise file.place.checksum(at, stored, computed)
         leads = footer_offset == self.footer_offset and self.footer_size == footer_size
         if not leads or size > at + TAIL_SIZE:
-            raise file.place.error(Code.INCONSISTENT_INDEX, at, "a tail that ends the file and leads to its footer")
+            raise file.place.error(
+                ErrorCode.INCONSISTENT_INDEX, at, "a tail that ends the file and leads to its footer"
+            )
         if self._files.paired:
             self._files.data.refresh()
             check_data_end(self._files.data, footer.data_size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from faro_format._block.block import BLOCK_HEADER_SIZE, NO_PARTITION
 from faro_format._bytes.header import VERSION_MINOR, FileHeader
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import Entry, Extent
 from faro_format._message.verify import LENIENT_VTABLE
 from faro_format._storage.input_file import InputFile
@@ -43,7 +43,7 @@ class _Message:
     def require(self, condition: bool, rule: str, found: object = "") -> None:
         """Raise ``inconsistent-index`` at the message's first byte unless a rule holds (LKP-2)."""
         if not condition:
-            raise self.place.error(Code.INCONSISTENT_INDEX, self._begin, rule, found)
+            raise self.place.error(ErrorCode.INCONSISTENT_INDEX, self._begin, rule, found)
 
     def number(self, at: int, size: int) -> int:
         """Return the unsigned number of ``size`` bytes at a multiple of its size, inside the message."""

@@ -12,7 +12,7 @@ import numpy as np
 from faro_format._block.block import NO_PARTITION
 from faro_format._bytes.header import KIND_DATA, FileHeader
 from faro_format._bytes.spans import Ints, U32s
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._message.messages import RegionMessage
 
 MAX_REGION = 8 * (2**32 - 1)
@@ -188,7 +188,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
 
     def require(condition: bool | np.bool_, rule: str, found: object = "") -> None:
         if not condition:
-            raise place.error(Code.INCONSISTENT_INDEX, entry.message_offset + 24, rule, found)
+            raise place.error(ErrorCode.INCONSISTENT_INDEX, entry.message_offset + 24, rule, found)
 
     count, first = header.partition_count, header.first_partition
     offsets, length = message.offsets, message.data_length

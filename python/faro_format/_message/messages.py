@@ -14,7 +14,7 @@ import numpy.typing as npt
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, Block
 from faro_format._bytes.header import VERSION_MINOR
 from faro_format._bytes.spans import Ints, U32s, U64s
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._message.verify import Field, Found, StructureError, Table, verify
 
 Records = npt.NDArray[np.void]
@@ -193,8 +193,8 @@ def _verify(block: Block, place: Place, minor: int) -> _View:
     try:
         return _View(block.stored, verify(block.stored, identifier, root, newer=minor > VERSION_MINOR))
     except StructureError as fault:
-        offset = block.offset + BLOCK_HEADER_SIZE
-        raise place.error(Code.MALFORMED_MESSAGE, offset, f"a valid {root.name} message", f"broken {fault}") from None
+        offset, expected = block.offset + BLOCK_HEADER_SIZE, f"a valid {root.name} message"
+        raise place.error(ErrorCode.MALFORMED_MESSAGE, offset, expected, f"broken {fault}") from None
 
 
 def parse_region(block: Block, place: Place, minor: int) -> RegionMessage:

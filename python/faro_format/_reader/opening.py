@@ -35,7 +35,7 @@ from faro_format._bytes.header import (
 from faro_format._bytes.spans import Ints
 from faro_format._bytes.tail import TAIL_MAGIC, TAIL_SIZE, parse_tail
 from faro_format._dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, DictionaryPlace
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import MAX_REGION, MIN_REGION, Entry, Region, check_region
 from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, Records, parse_footer, parse_region, parse_schema
@@ -95,7 +95,9 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
         for name, offset in PAIR_FIELDS:
             mine, its = getattr(header, name), getattr(other, name)
             if mine != its:
-                raise place.error(Code.MISMATCHED_PAIR, offset, f"{name} {_shown(mine)} of the index file", _shown(its))
+                raise place.error(
+                    ErrorCode.MISMATCHED_PAIR, offset, f"{name} {_shown(mine)} of the index file", _shown(its)
+                )
         return Files(opened[0], opened[1]), header
     except BaseException:
         for file in opened:
@@ -127,7 +129,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
     raw = index.read_exactly(tail_at, TAIL_SIZE) if tail_at >= HEADER_SIZE else b""
     if raw[16:] != TAIL_MAGIC:
         raise place.error(
-            Code.UNFINISHED,
+            ErrorCode.UNFINISHED,
             size,
             "a tail at the end; follow a file that is being written, recover() one whose writer died",
             raw[16:].hex(" "),
@@ -138,12 +140,12 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
     leads = footer_offset >= HEADER_SIZE and footer_offset % 8 == 0
     if not leads or footer_offset + BLOCK_HEADER_SIZE + pad8(footer_size) != tail_at:
         found = f"footer_offset {footer_offset}, footer_size {footer_size}"
-        raise place.error(Code.INCONSISTENT_INDEX, tail_at, "a footer block that ends at the tail", found)
+        raise place.error(ErrorCode.INCONSISTENT_INDEX, tail_at, "a footer block that ends at the tail", found)
     window = Window(index, tail_at)
     block = metadata_block(window, footer_offset, tail_at, frozenset((KIND_FOOTER,)), limits, None)
     if len(block.stored) != footer_size:
         raise place.error(
-            Code.INCONSISTENT_INDEX, footer_offset, f"stored_size {footer_size} of the tail", len(block.stored)
+            ErrorCode.INCONSISTENT_INDEX, footer_offset, f"stored_size {footer_size} of the tail", len(block.stored)
         )
     footer = read_footer(block, files, header, limits)
     if files.data.dictionaries is not None:
@@ -151,7 +153,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
     if files.paired:
         data = files.data
         if data.size < footer.data_size:
-            raise data.place.error(Code.TRUNCATED, data.size, f"{footer.data_size} bytes", data.size)
+            raise data.place.error(ErrorCode.TRUNCATED, data.size, f"{footer.data_size} bytes", data.size)
         check_data_end(data, footer.data_size)
     schema = None
     if header.framing == FRAMING_ARROW:
@@ -162,7 +164,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
 def check_data_end(data: InputFile, data_size: int) -> None:
     """Make check 8 of OPN-1: nothing follows the last region of a data file."""
     if data.size > data_size:
-        raise data.place.error(Code.INCONSISTENT_INDEX, data_size, f"{data_size} bytes", data.size)
+        raise data.place.error(ErrorCode.INCONSISTENT_INDEX, data_size, f"{data_size} bytes", data.size)
 
 
 def metadata_block(
@@ -205,7 +207,7 @@ def read_footer(block: Block, files: Files, header: FileHeader, limits: Limits) 
     )
     for name, count, most in counts:
         if count > most:
-            raise place.error(Code.LIMIT_EXCEEDED, at, f"at most {most} {name}", count)
+            raise place.error(ErrorCode.LIMIT_EXCEEDED, at, f"at most {most} {name}", count)
     _check_footer(footer, block.offset, header, place, paired=files.paired)
     return footer
 
@@ -215,7 +217,7 @@ def _check_footer(footer: FooterMessage, footer_offset: int, header: FileHeader,
 
     def require(condition: bool | np.bool_, rule: str) -> None:
         if not condition:
-            raise place.error(Code.INCONSISTENT_INDEX, footer_offset + BLOCK_HEADER_SIZE, rule)
+            raise place.error(ErrorCode.INCONSISTENT_INDEX, footer_offset + BLOCK_HEADER_SIZE, rule)
 
     regions = footer.regions
     require(not regions["flags"].any(), "FTR-2: flags that are zero")
@@ -298,7 +300,7 @@ def read_schema(window: Window, end: int, header: FileHeader, limits: Limits) ->
     fault = encapsulation_fault(arrow)
     if fault is not None:
         raise place.error(
-            Code.MALFORMED_MESSAGE, HEADER_SIZE + BLOCK_HEADER_SIZE, "an encapsulated Arrow message", fault
+            ErrorCode.MALFORMED_MESSAGE, HEADER_SIZE + BLOCK_HEADER_SIZE, "an encapsulated Arrow message", fault
         )
     return bytes(arrow)
 
@@ -316,7 +318,7 @@ def load_region(files: Files, header: FileHeader, limits: Limits, entry: Entry) 
     block = metadata_block(Window(file, end), at, end, frozenset((KIND_REGION,)), limits, None)
     if len(block.stored) != entry.message_size:
         raise file.place.error(
-            Code.INCONSISTENT_INDEX, at, f"stored_size {entry.message_size} of the directory", len(block.stored)
+            ErrorCode.INCONSISTENT_INDEX, at, f"stored_size {entry.message_size} of the directory", len(block.stored)
         )
     message = parse_region(block, file.place, header.version_minor)
     return check_region(message, header, entry, file.place, files.data_kind)

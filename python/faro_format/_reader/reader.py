@@ -7,7 +7,7 @@ from typing import Literal
 
 from faro_format import _arguments as arguments
 from faro_format._block.block import BLOCK_HEADER_SIZE, Block
-from faro_format._error import Code
+from faro_format._error import ErrorCode
 from faro_format._index.lookup import look_up
 from faro_format._index.regions import Extent, Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
@@ -136,7 +136,7 @@ class Reader(PartitionReader):
             total = sum(extent.end - extent.begin for extents in found for extent in extents)
             if total != expected:
                 at = self._opened.footer_offset + BLOCK_HEADER_SIZE
-                raise self._files.index.place.error(Code.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
+                raise self._files.index.place.error(ErrorCode.INCONSISTENT_INDEX, at, f"{expected} bytes stored", total)
         return found
 
     def stored_bytes(self, partition: int) -> int:

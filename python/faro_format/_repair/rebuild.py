@@ -27,7 +27,7 @@ from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE, KIND_DATA, KIND_INDEX, FileHeader
 from faro_format._dictionaries import DictionaryPlace
-from faro_format._error import Code, FaroError, Place, invalid
+from faro_format._error import ErrorCode, FaroError, Place, invalid
 from faro_format._index.regions import MAX_REGION, Entry
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.build import build_schema
@@ -85,7 +85,7 @@ class _Rebuild:
         partition, selective = block.partition, self.header.selective
         shared = partition == NO_PARTITION
         if not shared and not self.header.first_partition <= partition < self.header.end_partition:
-            raise place.error(Code.INCONSISTENT_INDEX, block.offset + 8, "a partition of the file", partition)
+            raise place.error(ErrorCode.INCONSISTENT_INDEX, block.offset + 8, "a partition of the file", partition)
         following = self._next_shared if shared else self._next_own.get(partition, 0)
         check_sequence(block, place, exactly=None if selective else following, above=following - 1)
         if shared:
@@ -114,11 +114,11 @@ class _Rebuild:
             return
         begin, limits = self._begin, self.limits
         if len(self.done) >= limits.max_regions:
-            raise place.error(Code.LIMIT_EXCEEDED, begin, f"at most {limits.max_regions} regions", "one more")
+            raise place.error(ErrorCode.LIMIT_EXCEEDED, begin, f"at most {limits.max_regions} regions", "one more")
         message = region_message(self._extents, self.header, len(self.done), begin)
         if len(message) > limits.max_message_size:
             wanted = f"a region whose message has at most {limits.max_message_size} bytes"
-            raise place.error(Code.LIMIT_EXCEEDED, begin, wanted, len(message))
+            raise place.error(ErrorCode.LIMIT_EXCEEDED, begin, wanted, len(message))
         self.done.append((begin, self._length, message))
         self._begin, self._length, self._extents = begin + self._length, 0, []
 
@@ -220,7 +220,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
                 number = found.dictionary_count + 1
                 if number > limits.max_dictionaries:
                     wanted = f"at most {limits.max_dictionaries} dictionaries"
-                    raise file.place.error(Code.LIMIT_EXCEEDED, offset, wanted, "one more")
+                    raise file.place.error(ErrorCode.LIMIT_EXCEEDED, offset, wanted, "one more")
                 block = check_dictionary_block(window, offset, file.size, limits, number, sequence=number - 1)
                 check_content(block, file.place)
                 where = DictionaryPlace(offset, len(block.stored))
@@ -235,7 +235,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
                 kept = block.end
         except FaroError as fault:
             # Not damage. The file must not change meanwhile.
-            if fault.code in (Code.LIMIT_EXCEEDED, Code.UNSUPPORTED_CODEC, Code.IO, Code.TRUNCATED):
+            if fault.code in (ErrorCode.LIMIT_EXCEEDED, ErrorCode.UNSUPPORTED_CODEC, ErrorCode.IO, ErrorCode.TRUNCATED):
                 raise
             break
         offset = block.end

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from faro_format._arguments import flag, shown
-from faro_format._error import Code, FaroError, Place, invalid
+from faro_format._error import ErrorCode, FaroError, Place, invalid
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._reader.opening import open_files, open_finished
 from faro_format._repair.rebuild import TEMPORARY, make_index
-from faro_format._repair.remains import Remains, choose, collect
+from faro_format._repair.remains import Group, choose, collect
 from faro_format._repair.repair import RepairReport, mend
 from faro_format._storage.held_file import HeldFile, holding
 from faro_format._storage.input_file import InputFile
@@ -107,7 +107,7 @@ def _is_written_here(path: str) -> bool:
 class _Recovery:
     """The steps 6 to 8, for one group."""
 
-    def __init__(self, group: Remains, limits: Limits, *, overwrite: bool, dry_run: bool) -> None:
+    def __init__(self, group: Group, limits: Limits, *, overwrite: bool, dry_run: bool) -> None:
         self._group, self._limits = group, limits
         self._overwrite, self._dry_run = overwrite, dry_run
         self._opened: list[InputFile] = []
@@ -154,7 +154,7 @@ class _Recovery:
 
     def _check_free(self, role: str) -> None:
         if not self._may_replace(role) and os.path.lexists(self._group.final_path(role)):
-            raise self._place(role).error(Code.IO, None, "no other file of this name, or overwrite=True", "a file")
+            raise self._place(role).error(ErrorCode.IO, None, "no other file of this name, or overwrite=True", "a file")
 
     def _repair(self) -> RepairReport:
         """Repair the files at their current names (step 7)."""

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from faro_format._error import Code, Place, invalid
+from faro_format._error import ErrorCode, Place, invalid
 from faro_format._storage.held_file import HeldFile
 from faro_format._storage.names import DATA, INDEX, SINGLE, Layout
 
@@ -16,7 +16,7 @@ _ROLES: tuple[tuple[str, Layout], ...] = (("data", "paired"), ("index", "paired"
 
 
 @dataclass
-class Remains:
+class Group:
     """The files that one writer left: by role, at temporary or final names."""
 
     x: str | None
@@ -38,7 +38,7 @@ class Remains:
         return temporary or final
 
     @property
-    def counts(self) -> bool:
+    def can_be_saved(self) -> bool:
         """Whether its data or single file begins with a header, without which nothing can be saved (step 3)."""
         file = self.file("data" if self.layout == "paired" else "single")
         return file is not None and (not file.opened or file.header() is not None)
@@ -62,7 +62,7 @@ class Remains:
         return f"{self.final_path(role)}.{self.x}.tmp"
 
 
-def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Remains]:
+def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Group]:
     """Return the files of a NAME, in groups.
 
     Args:
@@ -78,7 +78,7 @@ def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Rem
         names = sorted(os.listdir(folder))
     except OSError as fault:
         raise Place(None, folder).io(fault, "to list the folder") from fault
-    groups: dict[tuple[str | None, Layout], Remains] = {}
+    groups: dict[tuple[str | None, Layout], Group] = {}
     finals: list[tuple[str, Layout, HeldFile]] = []
 
     def take(path: str, role: str) -> HeldFile | None:
@@ -100,7 +100,7 @@ def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Rem
             matched = pattern.fullmatch(other)
             file = take(os.path.join(folder, other), role) if matched else None
             if matched and file is not None:
-                group = groups.setdefault((matched[1], of), Remains(matched[1], base, of))
+                group = groups.setdefault((matched[1], of), Group(matched[1], base, of))
                 group.temporary[role] = file
         file = take(base + ending, role) if name + ending in names else None
         if file is not None:
@@ -108,7 +108,7 @@ def collect(base: str, layout: Layout | None, taken: list[HeldFile]) -> list[Rem
     for role, of, file in finals:
         header = file.header()
         x = header.file_id[:4].hex() if header is not None else None
-        groups.setdefault((x, of), Remains(x, base, of)).final[role] = file
+        groups.setdefault((x, of), Group(x, base, of)).final[role] = file
     return list(groups.values())
 
 
@@ -118,7 +118,7 @@ def _same(file: HeldFile, path: str) -> bool:
     return False
 
 
-def choose(groups: list[Remains], x: str | None, place: Place) -> Remains | None:
+def choose(groups: list[Group], x: str | None, place: Place) -> Group | None:
     """Return the group to mend (steps 3 to 5), None if nothing can be saved.
 
     Args:
@@ -133,14 +133,14 @@ def choose(groups: list[Remains], x: str | None, place: Place) -> Remains | None
         groups = [group for group in groups if group.x == x]
     if not groups:
         named = f" of file_id {x}" if x is not None else ""
-        raise place.error(Code.IO, None, f"files{named} that a writer left unfinished", "none")
-    counting = [group for group in groups if group.counts]
-    if not counting:
+        raise place.error(ErrorCode.IO, None, f"files{named} that a writer left unfinished", "none")
+    savable = [group for group in groups if group.can_be_saved]
+    if not savable:
         return None
-    dead = [group for group in counting if not group.living]
+    dead = [group for group in savable if not group.living]
     if not dead:
-        shown = ", ".join(str(group.x) for group in counting)
-        raise place.error(Code.IO, None, "files of a writer that has ended", f"a living writer's, file_id {shown}")
+        shown = ", ".join(str(group.x) for group in savable)
+        raise place.error(ErrorCode.IO, None, "files of a writer that has ended", f"a living writer's, file_id {shown}")
     if len(dead) > 1:
         shown = ", ".join(f"{group.x} ({group.layout})" for group in dead)
         raise invalid("what one writer left; name one by file_id, or by the ending of NAME", shown)

@@ -16,7 +16,7 @@ from faro_format._block.block import KIND_FOOTER, encode_metadata
 from faro_format._bytes.header import KNOWN_WRITER_FEATURES, FileHeader
 from faro_format._bytes.tail import TAIL_SIZE, encode_tail
 from faro_format._dictionaries import DictionaryPlace
-from faro_format._error import Code, FaroError, Place
+from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._follow.walk import Walk
 from faro_format._index.regions import Entry
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
@@ -98,7 +98,7 @@ def mend(
         regions = int(opened.footer.regions.size)
         return RepairReport("nothing", regions, data_size, 0, files.index.size, 0)
     except FaroError as fault:
-        if fault.code == Code.IO:
+        if fault.code == ErrorCode.IO:
             raise
     walk = Walk(files, header, limits, repairing=True)
     walk.go_on()
@@ -175,4 +175,4 @@ def known_features(header: FileHeader, place: Place) -> None:
     """Raise ``unsupported-feature`` for a file that this library must not change (REP-9)."""
     unknown = header.writer_features & ~KNOWN_WRITER_FEATURES
     if unknown:
-        raise place.error(Code.UNSUPPORTED_FEATURE, 20, "known writer features", f"{unknown:#x}")
+        raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 20, "known writer features", f"{unknown:#x}")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from faro_format._bytes.header import HEADER_SIZE, FileHeader, parse_header
 from faro_format._dictionaries import Dictionaries
-from faro_format._error import Code, Place, invalid
+from faro_format._error import ErrorCode, Place, invalid
 from faro_format._storage.locks import any_held, file_claim
 
 Bytes = npt.NDArray[np.uint8]
@@ -92,7 +92,7 @@ class InputFile:
         status = self._open.status or os.fstat(self._open.number)
         if not stat.S_ISREG(status.st_mode):
             self._open = None
-            raise self.place.error(Code.IO, None, "a regular file", _kind(status.st_mode))
+            raise self.place.error(ErrorCode.IO, None, "a regular file", _kind(status.st_mode))
         self.size = status.st_size
 
     def refresh(self) -> int:
@@ -133,7 +133,7 @@ class InputFile:
         raw = self.read(offset, length)
         if len(raw) < length:
             now = self.refresh()
-            raise self.place.error(Code.TRUNCATED, now, f"{offset + length} bytes", f"{now} bytes")
+            raise self.place.error(ErrorCode.TRUNCATED, now, f"{offset + length} bytes", f"{now} bytes")
         return raw
 
     def header(self) -> FileHeader:
@@ -196,5 +196,5 @@ def check_kind(header: FileHeader, kind: int, place: Place) -> FileHeader:
     """Return the header if it is of the expected kind of file (OPN-1, checks 2 and 4)."""
     if header.kind != kind:
         names = {1: "a data file", 2: "an index file", 3: "a single file"}
-        raise place.error(Code.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
+        raise place.error(ErrorCode.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
     return header

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from faro_format import _arguments as arguments
-from faro_format._error import Code, FaroError, invalid
+from faro_format._error import ErrorCode, FaroError, invalid
 
 Layout = Literal["paired", "single"]
 Path = str | os.PathLike[str]
@@ -122,4 +122,4 @@ def _check_exists(paths: OutputPaths, *, ended: bool) -> None:
     base = paths.data.removesuffix(DATA)
     wanted = "NAME.data and NAME.index" if ended else "NAME.faro, or NAME.data and NAME.index"
     wanted = f"an output {os.path.basename(base)!r}: {wanted}"
-    raise FaroError(Code.IO, wanted, "none of these files", file=paths.index, role="index", errno=errno.ENOENT)
+    raise FaroError(ErrorCode.IO, wanted, "none of these files", file=paths.index, role="index", errno=errno.ENOENT)

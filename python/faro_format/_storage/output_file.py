@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from faro_format._error import Code, FaroError, Place
+from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._storage.locks import Claim, Patience, close_all, file_claim, has_name, lock_record
 
 _VECTORS = 1000
@@ -74,7 +74,7 @@ class OutputFile:
         self._claim = file_claim(os.fstat(self._descriptor))
         while not (self._claim.take() and lock_record(self._descriptor)):
             if not patience.wait():
-                raise self.place.error(Code.IO, None, f"to lock {self._name!r}", "another process that holds it")
+                raise self.place.error(ErrorCode.IO, None, f"to lock {self._name!r}", "another process that holds it")
         return has_name(self._descriptor, self._name)
 
     def _identify(self) -> None:
@@ -104,7 +104,7 @@ class OutputFile:
 
     def _taken(self) -> FaroError:
         return self.place.error(
-            Code.IO, None, "no file of this name, or the option overwrite=True", "a file", errno=errno.EEXIST
+            ErrorCode.IO, None, "no file of this name, or the option overwrite=True", "a file", errno=errno.EEXIST
         )
 
     def append(self, parts: Sequence[Any]) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable
 
-from faro_format._error import Code, Place
+from faro_format._error import ErrorCode, Place
 from faro_format._storage import locks
 from faro_format._storage.locks import Claim, Patience, close_all, has_name, lock_record
 
@@ -77,7 +77,7 @@ class PublishingLock:
     def _wait(self, patience: Patience) -> None:
         if not patience.wait():
             wanted = f"the publishing lock {self._path!r} in {locks.PATIENCE:g} seconds"
-            raise self._place.error(Code.IO, None, wanted, "another writer that holds it; try again")
+            raise self._place.error(ErrorCode.IO, None, wanted, "another writer that holds it; try again")
 
 
 def name_claim(path: str) -> Claim:

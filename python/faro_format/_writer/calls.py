@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from faro_format._error import Code, FaroError, invalid
+from faro_format._error import ErrorCode, FaroError, invalid
 
 
 class _Process:
@@ -63,7 +63,7 @@ class Calls:
         if self.failure is not None:
             raise self.failure._copy()
         if self.under_way:
-            raise FaroError(Code.IO, "the call before to end; one thread at a time may use a writer", _UNDER_WAY)
+            raise FaroError(ErrorCode.IO, "the call before to end; one thread at a time may use a writer", _UNDER_WAY)
 
     def check_process(self) -> None:
         """Raise ``invalid-argument`` in a fork of the writer's process (WRT-11)."""
@@ -73,11 +73,8 @@ class Calls:
     def fail(self, fault: BaseException) -> None:
         """Accept no more calls, because of ``fault``; only the first counts."""
         if self.failure is None:
-            known = (
-                fault
-                if isinstance(fault, FaroError)
-                else FaroError(Code.IO, "the call before to succeed; abort this writer and make another", repr(fault))
-            )
+            expected = "the call before to succeed; abort this writer and make another"
+            known = fault if isinstance(fault, FaroError) else FaroError(ErrorCode.IO, expected, repr(fault))
             self.failure = known._copy()
 
     def begin(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from faro_format._block.block import KIND_DICTIONARY, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, encode_metadata
 from faro_format._bytes.header import KIND_DATA as DATA_FILE
 from faro_format._bytes.tail import encode_tail
-from faro_format._error import Code, FaroError
+from faro_format._error import ErrorCode, FaroError
 from faro_format._message.build import build_footer, build_schema
 from faro_format._message.messages import DICTIONARY, ENTRY
 from faro_format._writer.options import WriterOptions
@@ -112,7 +112,7 @@ class Committer:
     def _append_message(self, kind: int, message: bytes) -> int:
         """Append a metadata block to the index or single file; return where it begins."""
         if len(message) >= 2**32:
-            raise FaroError(Code.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
+            raise FaroError(ErrorCode.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
         at = self._index.position
         self._index.append([encode_metadata(self._streams.seed, kind, self._metadata, message)])
         self._metadata += 1

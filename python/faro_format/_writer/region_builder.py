@@ -16,8 +16,7 @@ from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION,
 from faro_format._bytes.header import FileHeader
 from faro_format._bytes.spans import U64s
 from faro_format._codec import CODEC_NONE, compress
-from faro_format._error import Code as ErrorCode
-from faro_format._error import FaroError, invalid
+from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import MAX_REGION
 from faro_format._message.build import build_region
 from faro_format._message.messages import Statistics

@@ -16,7 +16,7 @@ from faro_format._block.block import KIND_DATA
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_RECORDS
-from faro_format._error import Code, FaroError, invalid
+from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._storage.names import Path, name_to_write
 from faro_format._writer.batch import check_batch, event_kind
 from faro_format._writer.calls import Calls
@@ -311,7 +311,9 @@ class Writer:
 
     def _fits(self, size: int) -> None:
         if size > self.options.max_plain_size:
-            raise FaroError(Code.LIMIT_EXCEEDED, f"a block of at most {self.options.max_plain_size} bytes", str(size))
+            raise FaroError(
+                ErrorCode.LIMIT_EXCEEDED, f"a block of at most {self.options.max_plain_size} bytes", str(size)
+            )
 
     def _record(self, record: Any, kind: int) -> tuple[Any, int]:  # noqa: ANN401
         """Check a record or an event; return it as bytes-like with its length in bytes."""

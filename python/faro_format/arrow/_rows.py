@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faro_format._bytes.spans import Ints
-from faro_format._error import Code, FaroError
+from faro_format._error import ErrorCode, FaroError
 from faro_format._pyarrow import pa
 from faro_format._writer.options import WriterOptions
 
@@ -154,7 +154,7 @@ def messages(batch: Any, most: int) -> Iterator[tuple[Any, int]]:  # noqa: ANN40
         yield from messages(batch.slice(0, half), most)
         yield from messages(batch.slice(half), most)
     else:
-        raise FaroError(Code.LIMIT_EXCEEDED, f"a row of at most {most} bytes", str(message.size))
+        raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a row of at most {most} bytes", str(message.size))
 
 
 def check_rows(rows: Any, most: int) -> None:  # noqa: ANN401

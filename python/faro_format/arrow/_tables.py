@@ -15,7 +15,7 @@ from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
 from faro_format._block.framing import check_framing
 from faro_format._bytes.arrow_arrays import binary_array
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE
-from faro_format._error import Code, invalid
+from faro_format._error import ErrorCode, invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.windows import by_partition
@@ -240,7 +240,7 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
         raise
     except Exception as fault:
         offset = HEADER_SIZE + BLOCK_HEADER_SIZE
-        raise reader._files.index.place.error(Code.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
+        raise reader._files.index.place.error(ErrorCode.MALFORMED_MESSAGE, offset, "an Arrow schema", fault) from fault
 
 
 def read_batches(reader: PartitionReader, partition: int, *, validate: bool = True) -> Iterator[Any]:
@@ -286,7 +286,7 @@ def _batches(reader: PartitionReader, blocks: Iterator[Block], schema: Any, *, v
             raise
         except Exception as fault:
             offset = block.offset + BLOCK_HEADER_SIZE
-            raise reader._files.data.place.error(Code.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
+            raise reader._files.data.place.error(ErrorCode.MALFORMED_BLOCK, offset, "a record batch", fault) from fault
         yield batch
 
 
