@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use faro::message::{DictionaryEntry, Footer};
-use faro::{ErrorCode, FileHeader, FileRole, Files, Follower, Piece, Reader, ReaderOptions, RegionIndex};
+use faro::{ByteRange, ErrorCode, FileHeader, FileRole, Files, Follower, Reader, ReaderOptions, RegionIndex};
 
 use crate::failure::{Failure, Outcome};
 
@@ -71,10 +71,10 @@ impl View {
     }
 
     /// What each byte of the files is.
-    pub(crate) fn layout(&self) -> faro::Result<Vec<Piece>> {
+    pub(crate) fn byte_map(&self) -> faro::Result<Vec<ByteRange>> {
         match self {
-            View::Finished(reader) => reader.layout(),
-            View::Unfinished(follower) => follower.layout(),
+            View::Finished(reader) => reader.byte_map(),
+            View::Unfinished(follower) => follower.byte_map(),
         }
     }
 

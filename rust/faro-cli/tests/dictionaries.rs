@@ -31,8 +31,8 @@ fn dictionaries_are_shown() {
         let size = info["dictionaries"]["bytes"].as_u64().unwrap();
         assert!(folder.text(&["info", "out"]).contains(&format!("1, {size} bytes")));
         let report = folder.json(&["layout", "out", "--json"]);
-        let pieces = report["pieces"].as_array().unwrap();
-        let dictionary = pieces.iter().find(|piece| piece["what"] == "dictionary").unwrap();
+        let ranges = report["ranges"].as_array().unwrap();
+        let dictionary = ranges.iter().find(|range| range["what"] == "dictionary").unwrap();
         assert_eq!(dictionary["offset"], 64);
         assert_eq!(dictionary["length"], 24 + size.next_multiple_of(8));
         folder.text(&["layout", "out"]);

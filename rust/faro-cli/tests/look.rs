@@ -29,12 +29,12 @@ fn packed(name: &str, more: &[&str]) -> Folder {
     folder
 }
 
-/// Whether pieces follow one another from 0 to the end.
-fn tile(pieces: &[Value], size: u64) {
+/// Whether ranges follow one another from 0 to the end.
+fn tile(ranges: &[Value], size: u64) {
     let mut at = 0;
-    for piece in pieces {
-        assert_eq!(piece["offset"].as_u64(), Some(at));
-        at += piece["length"].as_u64().unwrap();
+    for range in ranges {
+        assert_eq!(range["offset"].as_u64(), Some(at));
+        at += range["length"].as_u64().unwrap();
     }
     assert_eq!(at, size);
 }
@@ -57,12 +57,12 @@ fn layout_accounts_for_every_byte() {
                 Some((_, role)) => role,
                 None => unreachable!(),
             };
-            let pieces = report["pieces"]
+            let ranges = report["ranges"]
                 .as_array()
                 .unwrap()
                 .iter()
-                .filter(|piece| piece["file"] == role);
-            tile(&pieces.cloned().collect::<Vec<_>>(), size(&folder, file));
+                .filter(|range| range["file"] == role);
+            tile(&ranges.cloned().collect::<Vec<_>>(), size(&folder, file));
         }
         assert_eq!(
             report["bytes"].as_u64().unwrap(),

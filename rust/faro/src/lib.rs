@@ -5,7 +5,7 @@
 //! delivers the blocks or records of one partition, of a range of partitions or of all, and checks every byte before it
 //! delivers it. A [`Follower`] reads while the writer is still at work. [`check`] verifies a whole output. [`repair`]
 //! finishes an output at its last commit, and [`rebuild`] makes a lost index again. [`recover`] finds and finishes the
-//! output of a dead writer, and [`clean`] removes what else it left. [`Reader::layout`] tells what each byte of an
+//! output of a dead writer, and [`clean`] removes what else it left. [`Reader::byte_map`] tells what each byte of an
 //! output is.
 //!
 //! Any number of threads may read from one [`Reader`] at once. One thread at a time uses an iterator, a [`Writer`] or a
@@ -75,7 +75,7 @@ pub use follow::{Follower, Progress};
 pub use index::{Extent, Lookup, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
 pub use reader::{
-    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, Piece, PieceKind, Reader, ReaderOptions, Records,
+    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Reader, ReaderOptions, Records,
 };
 pub use repair::{
     Action, CleanOptions, CleanReport, KeptFile, KeptReason, RebuildOptions, RecoverOptions, RecoverReport,

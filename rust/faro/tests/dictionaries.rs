@@ -5,7 +5,7 @@ mod common;
 use common::Place;
 use faro::block::{BlockHeader, DATA, Seal};
 use faro::{
-    Action, CheckLevel, CheckOptions, Codec, ErrorCode, FileRole, Files, Follower, Layout, PieceKind, Reader,
+    Action, ByteRangeKind, CheckLevel, CheckOptions, Codec, ErrorCode, FileRole, Files, Follower, Layout, Reader,
     ReaderOptions, RebuildOptions, RepairOptions, StoredBlock, Writer, WriterOptions, check, rebuild, repair,
 };
 
@@ -73,8 +73,11 @@ fn small_blocks_get_a_dictionary_and_give_their_records_back() {
         assert!(reader.all().unwrap().all(|block| block.unwrap().header.dictionary == 1));
         assert_holds_all(&reader);
         check(&files, &CheckOptions::default()).unwrap();
-        let pieces = reader.layout().unwrap();
-        let dictionary = pieces.iter().find(|piece| piece.what == PieceKind::Dictionary).unwrap();
+        let ranges = reader.byte_map().unwrap();
+        let dictionary = ranges
+            .iter()
+            .find(|range| range.what == ByteRangeKind::Dictionary)
+            .unwrap();
         assert_eq!((dictionary.offset, dictionary.dictionary), (64, Some(1)));
 
         let plain = Place::new();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Content, Place, check, code, content, contents, fill_sample, index_path, open, options, write_sample};
 use faro::{
-    Action, ErrorCode, Files, Follower, Framing, Layout, Limits, PieceKind, ReaderOptions, RebuildOptions,
+    Action, ByteRangeKind, ErrorCode, Files, Follower, Framing, Layout, Limits, ReaderOptions, RebuildOptions,
     RepairOptions, SharedPolicy, Writer, rebuild, repair,
 };
 
@@ -89,15 +89,15 @@ fn a_follower_opens_files_in_every_state() {
         let mut follower = follow(&files);
         let progress = follower.poll().unwrap();
         assert_eq!(progress.finished, length == whole.len());
-        let pieces = follower.layout().unwrap();
-        let end = pieces.iter().fold(0, |end, piece| {
-            assert_eq!(piece.offset, end);
-            end + piece.length
+        let ranges = follower.byte_map().unwrap();
+        let end = ranges.iter().fold(0, |end, range| {
+            assert_eq!(range.offset, end);
+            end + range.length
         });
         assert_eq!(end, length as u64);
-        let commits = pieces.iter().filter(|piece| piece.what == PieceKind::RegionMessage);
+        let commits = ranges.iter().filter(|range| range.what == ByteRangeKind::RegionMessage);
         assert_eq!(commits.count(), progress.regions);
-        let tail = pieces.last().is_some_and(|piece| piece.what == PieceKind::Tail);
+        let tail = ranges.last().is_some_and(|range| range.what == ByteRangeKind::Tail);
         assert_eq!(tail, progress.finished);
     }
 }

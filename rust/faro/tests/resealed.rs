@@ -5,7 +5,7 @@ mod common;
 
 use common::{Place, write_sample};
 use faro::block::BlockHeader;
-use faro::{Files, Follower, Layout, Limits, Lookup, PieceKind, Reader, ReaderOptions, RebuildOptions};
+use faro::{ByteRangeKind, Files, Follower, Layout, Limits, Lookup, Reader, ReaderOptions, RebuildOptions};
 use std::path::Path;
 
 /// CRC-32C bit by bit: slow and simple.
@@ -44,11 +44,11 @@ impl Sealed {
 /// The parts of one file with checksums; `file` has its bytes.
 fn stretches(reader: &Reader, role: faro::FileRole, file: &[u8]) -> Vec<Sealed> {
     let mut sealed = Vec::new();
-    for piece in reader.layout().unwrap().iter().filter(|piece| piece.file == role) {
-        let (mut start, end) = (piece.offset as usize, (piece.offset + piece.length) as usize);
-        let checksum = match piece.what {
-            PieceKind::FileHeader => 60,
-            PieceKind::Tail => start + 12,
+    for range in reader.byte_map().unwrap().iter().filter(|range| range.file == role) {
+        let (mut start, end) = (range.offset as usize, (range.offset + range.length) as usize);
+        let checksum = match range.what {
+            ByteRangeKind::FileHeader => 60,
+            ByteRangeKind::Tail => start + 12,
             _ => {
                 while start < end {
                     let header = BlockHeader::parse(file[start..].first_chunk().unwrap());
@@ -91,7 +91,7 @@ fn read_every_way(files: &Files) {
             let _ = reader.partition(partition).unwrap().count();
             let _ = reader.stored_bytes(partition);
         }
-        let _ = reader.layout();
+        let _ = reader.byte_map();
     }
     let direct = options.clone().lookup(Lookup::Direct);
     if let Ok(reader) = Reader::open(files, direct) {
@@ -103,7 +103,7 @@ fn read_every_way(files: &Files) {
     }
     if let Ok(mut follower) = Follower::open(files, options) {
         let _ = follower.poll();
-        let _ = follower.layout();
+        let _ = follower.byte_map();
         let _ = follower.range(follower.partitions()).unwrap().count();
     }
     let _ = faro::repair(

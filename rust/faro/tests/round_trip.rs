@@ -4,7 +4,7 @@ mod common;
 
 use common::{Content, Place, check, content, contents, open};
 use faro::block::DATA;
-use faro::{Codec, Files, Follower, Framing, Layout, PieceKind, Reader, ReaderOptions, To, Writer, WriterOptions};
+use faro::{ByteRangeKind, Codec, Files, Follower, Framing, Layout, Reader, ReaderOptions, To, Writer, WriterOptions};
 use proptest::prelude::*;
 
 /// One call of a writer. Partitions count from the file's first, and wrap around.
@@ -252,24 +252,24 @@ fn ranges_fit(reader: &Reader, contents: &[Content], from: u32, to: u32) {
     }
 }
 
-fn every_byte_has_its_piece(reader: &Reader, files: &Files) {
-    let pieces = reader.layout().unwrap();
+fn every_byte_is_in_one_range(reader: &Reader, files: &Files) {
+    let ranges = reader.byte_map().unwrap();
     for (role, path) in files.paths() {
         let mut end = 0;
-        for piece in pieces.iter().filter(|piece| piece.file == role) {
-            assert_eq!(piece.offset, end);
-            end += piece.length;
+        for range in ranges.iter().filter(|range| range.file == role) {
+            assert_eq!(range.offset, end);
+            end += range.length;
         }
         assert_eq!(end, path.metadata().unwrap().len());
     }
-    let extents = pieces
+    let extents = ranges
         .iter()
-        .filter(|piece| matches!(piece.what, PieceKind::OwnExtent | PieceKind::SharedExtent));
-    let blocks: u64 = extents.map(|piece| piece.blocks.count).sum();
+        .filter(|range| matches!(range.what, ByteRangeKind::OwnExtent | ByteRangeKind::SharedExtent));
+    let blocks: u64 = extents.map(|range| range.blocks.count).sum();
     assert_eq!(blocks, reader.all().unwrap().count() as u64);
     let mut follower = Follower::open(files, ReaderOptions::default()).unwrap();
     follower.poll().unwrap();
-    assert_eq!(follower.layout().unwrap(), pieces);
+    assert_eq!(follower.byte_map().unwrap(), ranges);
 }
 
 proptest! {
@@ -309,7 +309,7 @@ proptest! {
         let from = options.first_partition + range.0 % options.partition_count;
         let to = from + range.1 % (options.first_partition + options.partition_count - from + 1);
         ranges_fit(&reader, &contents, from, to);
-        every_byte_has_its_piece(&reader, &files);
+        every_byte_is_in_one_range(&reader, &files);
         prop_assert_eq!(content(reader.partition_in(from, 0..0).unwrap()).unwrap(), Content::new());
     }
 }

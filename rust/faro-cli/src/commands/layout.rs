@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use faro::{Piece, PieceKind};
+use faro::{ByteRange, ByteRangeKind};
 use serde::Serialize;
 
 use crate::escape::escape;
@@ -27,7 +27,7 @@ Examples:
   faro layout shuffle
   faro layout shuffle --totals
   faro layout shuffle --svg shuffle.svg
-  faro layout --json shuffle | jq '.pieces[] | select(.partition == 3)'")]
+  faro layout --json shuffle | jq '.ranges[] | select(.partition == 3)'")]
 pub(crate) struct LayoutArgs {
     #[command(flatten)]
     target: Target,
@@ -40,13 +40,13 @@ pub(crate) struct LayoutArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "totals"])]
     svg: Option<PathBuf>,
 
-    /// Print the pieces as JSON
+    /// Print the ranges as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct PieceInfo {
+struct RangeInfo {
     file: &'static str,
     offset: u64,
     length: u64,
@@ -65,21 +65,21 @@ struct PieceInfo {
     padding: u64,
 }
 
-impl PieceInfo {
-    fn of(piece: &Piece) -> PieceInfo {
-        PieceInfo {
-            file: piece.file.as_str(),
-            offset: piece.offset,
-            length: piece.length,
-            what: piece.what.as_str().replace(' ', "-"),
-            region: piece.region,
-            partition: piece.partition,
-            members: piece.members,
-            first_block: piece.first_block,
-            blocks: piece.blocks.count,
-            block_headers: piece.blocks.headers,
-            payload: piece.blocks.payload,
-            padding: piece.blocks.padding,
+impl RangeInfo {
+    fn of(range: &ByteRange) -> RangeInfo {
+        RangeInfo {
+            file: range.file.as_str(),
+            offset: range.offset,
+            length: range.length,
+            what: range.what.as_str().replace(' ', "-"),
+            region: range.region,
+            partition: range.partition,
+            members: range.members,
+            first_block: range.first_block,
+            blocks: range.blocks.count,
+            block_headers: range.blocks.headers,
+            payload: range.blocks.payload,
+            padding: range.blocks.padding,
         }
     }
 }
@@ -88,11 +88,11 @@ impl PieceInfo {
 pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
     let files = args.target.files()?;
     let view = View::open(&files)?;
-    let pieces = view.layout()?;
-    let total = pieces.iter().map(|piece| piece.length).sum();
+    let ranges = view.byte_map()?;
+    let total = ranges.iter().map(|range| range.length).sum();
     if args.json {
-        let pieces: Vec<PieceInfo> = pieces.iter().map(PieceInfo::of).collect();
-        return out.json(&serde_json::json!({ "bytes": total, "finished": view.is_finished(), "pieces": pieces }));
+        let ranges: Vec<RangeInfo> = ranges.iter().map(RangeInfo::of).collect();
+        return out.json(&serde_json::json!({ "bytes": total, "finished": view.is_finished(), "ranges": ranges }));
     }
     if let Some(path) = &args.svg {
         let name = args
@@ -100,51 +100,51 @@ pub(crate) fn run(args: &LayoutArgs, out: &mut Out) -> Outcome {
             .name
             .file_name()
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let svg = picture::svg(&name, &grid(&view)?, &parts(&pieces));
+        let svg = picture::svg(&name, &grid(&view)?, &parts(&ranges));
         if path.as_os_str() == "-" {
             return out.text(&svg);
         }
         return std::fs::write(path, svg).map_err(|source| Failure::file(path, source));
     }
     if !args.totals {
-        table(&pieces, out)?;
+        table(&ranges, out)?;
         out.line("")?;
     }
-    totals(&pieces, total, out)
+    totals(&ranges, total, out)
 }
 
-fn table(pieces: &[Piece], out: &mut Out) -> Outcome {
+fn table(ranges: &[ByteRange], out: &mut Out) -> Outcome {
     let mut rows = titled(&[
         "file", "offset", "length", "what", "region", "for", "blocks", "payload", "padding",
     ]);
-    for piece in pieces {
+    for range in ranges {
         let optional = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
-        let readers = match (piece.partition, piece.members) {
+        let readers = match (range.partition, range.members) {
             (Some(partition), _) => format!("partition {partition}"),
             (_, Some(members)) => units::plural(members.into(), "member"),
             _ => String::new(),
         };
-        let readers = match piece.first_block {
+        let readers = match range.first_block {
             Some(first) => format!("{readers}, from block {first} on"),
             None => readers,
         };
         let in_blocks = |n: u64| {
-            if piece.blocks.count > 0 {
+            if range.blocks.count > 0 {
                 n.to_string()
             } else {
                 String::new()
             }
         };
         rows.add_row([
-            piece.file.to_string(),
-            piece.offset.to_string(),
-            piece.length.to_string(),
-            piece.what.as_str().to_owned(),
-            optional(piece.region),
+            range.file.to_string(),
+            range.offset.to_string(),
+            range.length.to_string(),
+            range.what.as_str().to_owned(),
+            optional(range.region),
             readers,
-            in_blocks(piece.blocks.count),
-            in_blocks(piece.blocks.payload),
-            in_blocks(piece.blocks.padding),
+            in_blocks(range.blocks.count),
+            in_blocks(range.blocks.payload),
+            in_blocks(range.blocks.padding),
         ]);
     }
     print_rows(&rows, out)
@@ -172,12 +172,12 @@ fn print_rows(rows: &Table, out: &mut Out) -> Outcome {
     Ok(())
 }
 
-fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
-    let mut sums: BTreeMap<PieceKind, (u64, u64)> = BTreeMap::new();
-    for piece in pieces {
-        let sum = sums.entry(piece.what).or_default();
+fn totals(ranges: &[ByteRange], total: u64, out: &mut Out) -> Outcome {
+    let mut sums: BTreeMap<ByteRangeKind, (u64, u64)> = BTreeMap::new();
+    for range in ranges {
+        let sum = sums.entry(range.what).or_default();
         sum.0 += 1;
-        sum.1 += piece.length;
+        sum.1 += range.length;
     }
     let mut rows = titled(&["what", "count", "bytes", "", "share"]);
     let percent = |bytes: u64| format!("{:.2}%", bytes as f64 * 100.0 / total.max(1) as f64);
@@ -190,18 +190,18 @@ fn totals(pieces: &[Piece], total: u64, out: &mut Out) -> Outcome {
             percent(*bytes),
         ]);
     }
-    let of_blocks = |pick: fn(&Piece) -> u64| pieces.iter().map(pick).sum::<u64>();
+    let of_blocks = |pick: fn(&ByteRange) -> u64| ranges.iter().map(pick).sum::<u64>();
     rows.add_row([
         "every byte".to_owned(),
-        count(pieces.len() as u64),
+        count(ranges.len() as u64),
         count(total),
         size(total),
         percent(total),
     ]);
     print_rows(&rows, out)?;
-    let headers = of_blocks(|piece| piece.blocks.headers);
-    let padding = of_blocks(|piece| piece.blocks.padding);
-    let blocks = of_blocks(|piece| piece.blocks.count);
+    let headers = of_blocks(|range| range.blocks.headers);
+    let padding = of_blocks(|range| range.blocks.padding);
+    let blocks = of_blocks(|range| range.blocks.count);
     out.line(&format!(
         "\n{}: {} of block headers, {} of padding",
         escape(&units::plural(blocks, "block")),
@@ -230,28 +230,28 @@ fn grid(view: &View) -> Outcome<Grid> {
 }
 
 /// The shares of all bytes, for the bar at the bottom of the picture.
-fn parts(pieces: &[Piece]) -> Vec<Part> {
-    let sum = |pick: &dyn Fn(&Piece) -> u64| pieces.iter().map(pick).sum();
-    let of = |what: PieceKind| move |piece: &Piece| if piece.what == what { piece.blocks.payload } else { 0 };
-    let framing = |piece: &Piece| match piece.what {
-        PieceKind::OwnExtent | PieceKind::SharedExtent => piece.blocks.headers + piece.blocks.padding,
+fn parts(ranges: &[ByteRange]) -> Vec<Part> {
+    let sum = |pick: &dyn Fn(&ByteRange) -> u64| ranges.iter().map(pick).sum();
+    let of = |what: ByteRangeKind| move |range: &ByteRange| if range.what == what { range.blocks.payload } else { 0 };
+    let framing = |range: &ByteRange| match range.what {
+        ByteRangeKind::OwnExtent | ByteRangeKind::SharedExtent => range.blocks.headers + range.blocks.padding,
         _ => 0,
     };
-    let messages = |piece: &Piece| match piece.what {
-        PieceKind::RegionMessage
-        | PieceKind::SchemaMessage
-        | PieceKind::Dictionary
-        | PieceKind::OtherMetadata
-        | PieceKind::FooterMessage => piece.length,
+    let messages = |range: &ByteRange| match range.what {
+        ByteRangeKind::RegionMessage
+        | ByteRangeKind::SchemaMessage
+        | ByteRangeKind::Dictionary
+        | ByteRangeKind::OtherMetadata
+        | ByteRangeKind::FooterMessage => range.length,
         _ => 0,
     };
-    let ends = |piece: &Piece| match piece.what {
-        PieceKind::FileHeader | PieceKind::Tail => piece.length,
+    let ends = |range: &ByteRange| match range.what {
+        ByteRangeKind::FileHeader | ByteRangeKind::Tail => range.length,
         _ => 0,
     };
-    let uncommitted = |piece: &Piece| {
-        if piece.what == PieceKind::Uncommitted {
-            piece.length
+    let uncommitted = |range: &ByteRange| {
+        if range.what == ByteRangeKind::Uncommitted {
+            range.length
         } else {
             0
         }
@@ -259,11 +259,11 @@ fn parts(pieces: &[Piece]) -> Vec<Part> {
     vec![
         Part {
             name: "own payload",
-            bytes: sum(&of(PieceKind::OwnExtent)),
+            bytes: sum(&of(ByteRangeKind::OwnExtent)),
         },
         Part {
             name: "shared payload",
-            bytes: sum(&of(PieceKind::SharedExtent)),
+            bytes: sum(&of(ByteRangeKind::SharedExtent)),
         },
         Part {
             name: "block headers, padding",

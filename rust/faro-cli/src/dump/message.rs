@@ -14,7 +14,7 @@ pub(super) struct Part {
     pub value: String,
 }
 
-struct Walk<'a> {
+struct Annotator<'a> {
     bytes: &'a [u8],
     /// The offset of the message in its file. Notes show offsets in the file.
     base: u64,
@@ -25,25 +25,25 @@ struct Walk<'a> {
 
 /// The parts of a message by their position. Together they tile it.
 pub(super) fn annotate(bytes: &[u8], base: u64, root: &'static Table, limit: usize) -> BTreeMap<usize, Part> {
-    let mut walk = Walk {
+    let mut annotator = Annotator {
         bytes,
         base,
         parts: BTreeMap::new(),
         limit,
     };
     if bytes.len() >= 8 {
-        let table = walk.reference(0, "root table", root.name);
+        let table = annotator.reference(0, "root table", root.name);
         let identifier = String::from_utf8_lossy(&bytes[4..8]).into_owned();
-        walk.add(4, 4, "identifier", escape(&format!("\"{identifier}\"")));
+        annotator.add(4, 4, "identifier", escape(&format!("\"{identifier}\"")));
         if let Some(position) = table {
-            walk.table(position, root, root.name);
+            annotator.table(position, root, root.name);
         }
     }
-    walk.fill();
-    walk.parts
+    annotator.fill();
+    annotator.parts
 }
 
-impl Walk<'_> {
+impl Annotator<'_> {
     /// Adds a part, unless it extends beyond the message or overlaps another part.
     fn add(&mut self, at: usize, length: usize, name: impl Into<String>, value: impl Into<String>) -> bool {
         let free = |end: usize| {
@@ -203,18 +203,18 @@ impl Walk<'_> {
                     },
                 );
             }
-            Type::Numbers(_) => self.elements(start, count, size, name, |walk, at, name| {
-                walk.add(at, size, name, number(walk.bytes, at, size).to_string());
+            Type::Numbers(_) => self.elements(start, count, size, name, |annotator, at, name| {
+                annotator.add(at, size, name, number(annotator.bytes, at, size).to_string());
             }),
-            Type::Structs(_, members) => self.elements(start, count, size, name, |walk, at, name| {
+            Type::Structs(_, members) => self.elements(start, count, size, name, |annotator, at, name| {
                 for (place, length, member) in members {
-                    let value = number(walk.bytes, at + place, *length);
-                    walk.add(at + place, *length, format!("{name}.{member}"), value.to_string());
+                    let value = number(annotator.bytes, at + place, *length);
+                    annotator.add(at + place, *length, format!("{name}.{member}"), value.to_string());
                 }
             }),
-            Type::Tables(table) => self.elements(start, count, size, name, |walk, at, name| {
-                if let Some(target) = walk.reference(at, name, table.name) {
-                    walk.table(target, table, name);
+            Type::Tables(table) => self.elements(start, count, size, name, |annotator, at, name| {
+                if let Some(target) = annotator.reference(at, name, table.name) {
+                    annotator.table(target, table, name);
                 }
             }),
             Type::U32 | Type::U64 | Type::Table(_) => {}

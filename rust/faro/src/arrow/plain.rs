@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 /// How columns are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Rewrite {
     /// Replaces dictionaries by their values.
     Unpack,
     /// Drops buffers that views do not point into.
     Compact,
 }
 
-impl Step {
+impl Rewrite {
     fn concerns(self, data_type: &DataType) -> bool {
         match data_type {
-            DataType::Dictionary(_, values) => self == Step::Unpack || self.concerns(values),
-            DataType::Utf8View | DataType::BinaryView => self == Step::Compact,
+            DataType::Dictionary(_, values) => self == Rewrite::Unpack || self.concerns(values),
+            DataType::Utf8View | DataType::BinaryView => self == Rewrite::Compact,
             DataType::List(field)
             | DataType::LargeList(field)
             | DataType::FixedSizeList(field, _)
@@ -39,7 +39,7 @@ impl Step {
         }
     }
 
-    /// Applies the step to a batch; `schema` is the schema of the result.
+    /// Applies the rewrite to a batch; `schema` is the schema of the result.
     pub(super) fn apply(self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
         let columns = batch
             .columns()
@@ -84,7 +84,7 @@ impl Step {
                     .map(|made| Arc::new(made) as _)
             }
             // Views inside these types stay as they are, which only costs space in the file.
-            other if self == Step::Unpack => return Err(no_dictionary_in(other)),
+            other if self == Rewrite::Unpack => return Err(no_dictionary_in(other)),
             _ => Ok(array.clone()),
         };
         made.map_err(refused)
@@ -119,7 +119,7 @@ impl Step {
     }
 
     fn field(self, field: &FieldRef) -> Result<FieldRef> {
-        if self == Step::Compact || !self.concerns(field.data_type()) {
+        if self == Rewrite::Compact || !self.concerns(field.data_type()) {
             return Ok(field.clone());
         }
         let data_type = unpacked_type(field.data_type())?;
@@ -145,24 +145,24 @@ fn no_dictionary_in(data_type: &DataType) -> Error {
 }
 
 fn unpacked_type(data_type: &DataType) -> Result<DataType> {
-    let step = Step::Unpack;
+    let rewrite = Rewrite::Unpack;
     Ok(match data_type {
-        other if !step.concerns(other) => other.clone(),
+        other if !rewrite.concerns(other) => other.clone(),
         DataType::Dictionary(_, values) => unpacked_type(values)?,
-        DataType::List(field) => DataType::List(step.field(field)?),
-        DataType::LargeList(field) => DataType::LargeList(step.field(field)?),
-        DataType::ListView(field) => DataType::ListView(step.field(field)?),
-        DataType::LargeListView(field) => DataType::LargeListView(step.field(field)?),
-        DataType::FixedSizeList(field, size) => DataType::FixedSizeList(step.field(field)?, *size),
-        DataType::Map(field, ordered) => DataType::Map(step.field(field)?, *ordered),
-        DataType::Struct(fields) => DataType::Struct(step.fields(fields)?),
+        DataType::List(field) => DataType::List(rewrite.field(field)?),
+        DataType::LargeList(field) => DataType::LargeList(rewrite.field(field)?),
+        DataType::ListView(field) => DataType::ListView(rewrite.field(field)?),
+        DataType::LargeListView(field) => DataType::LargeListView(rewrite.field(field)?),
+        DataType::FixedSizeList(field, size) => DataType::FixedSizeList(rewrite.field(field)?, *size),
+        DataType::Map(field, ordered) => DataType::Map(rewrite.field(field)?, *ordered),
+        DataType::Struct(fields) => DataType::Struct(rewrite.fields(fields)?),
         other => return Err(no_dictionary_in(other)),
     })
 }
 
 /// The schema of a file with batches of `schema`: the same without dictionaries.
 pub(super) fn unpacked_schema(schema: &Schema) -> Result<SchemaRef> {
-    let fields = Step::Unpack.fields(schema.fields())?;
+    let fields = Rewrite::Unpack.fields(schema.fields())?;
     Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 

@@ -1,7 +1,7 @@
 //! Rows that wait for their region, in the order of the calls.
 
 use super::ipc::refused;
-use super::plain::{Step, size_of, with_columns};
+use super::plain::{Rewrite, size_of, with_columns};
 use crate::error::Result;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -123,7 +123,7 @@ impl SortedRows {
             arrow_select::interleave::interleave(&parts, &places).map_err(refused)
         });
         let gathered = with_columns(schema, columns.collect::<Result<_>>()?, places.len())?;
-        Step::Compact.apply(&gathered, schema)
+        Rewrite::Compact.apply(&gathered, schema)
     }
 
     /// Cuts the rows of an extent into batches near `target` bytes.
@@ -167,7 +167,7 @@ impl SharedRows {
     ) -> Result<()> {
         self.batches.join(schema)?;
         for batch in self.batches.joined {
-            let slice = |rows: Range<usize>| Step::Compact.apply(&batch.slice(rows.start, rows.len()), schema);
+            let slice = |rows: Range<usize>| Rewrite::Compact.apply(&batch.slice(rows.start, rows.len()), schema);
             let bytes_per_row = size_of(&batch) / (batch.num_rows() as u64).max(1);
             cut(0..batch.num_rows(), bytes_per_row, target, slice, &mut sink)?;
         }

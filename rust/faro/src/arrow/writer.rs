@@ -1,7 +1,7 @@
 //! Writes record batches as blocks of a file with framing arrow.
 
 use super::ipc::{Encoder, refused};
-use super::plain::{Step, detached, size_of, unpacked_schema};
+use super::plain::{Rewrite, detached, size_of, unpacked_schema};
 use super::rows::{OwnRows, SharedRows};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
@@ -271,7 +271,7 @@ impl ArrowWriter {
             let error = ArrowError::SchemaError(format!("columns {:?}", types(batch.schema_ref())));
             return Err(refused(error));
         }
-        let batch = detached(Step::Compact.apply(&Step::Unpack.apply(batch, &self.schema)?, &self.schema)?)?;
+        let batch = detached(Rewrite::Compact.apply(&Rewrite::Unpack.apply(batch, &self.schema)?, &self.schema)?)?;
         self.check_rows_fit(&batch)?;
         Ok(batch)
     }
@@ -289,7 +289,7 @@ impl ArrowWriter {
             self.check_rows_fit(&batch.slice(0, half))?;
             return self.check_rows_fit(&batch.slice(half, batch.num_rows() - half));
         }
-        let size = self.encoder.batch(&Step::Compact.apply(batch, &self.schema)?)?.len() as u64;
+        let size = self.encoder.batch(&Rewrite::Compact.apply(batch, &self.schema)?)?.len() as u64;
         if size <= self.max_plain_size {
             return Ok(());
         }
@@ -378,7 +378,7 @@ fn put(
             region,
             encoder,
             partition,
-            &Step::Compact.apply(&half, &batch.schema())?,
+            &Rewrite::Compact.apply(&half, &batch.schema())?,
             limit,
         )?;
     }

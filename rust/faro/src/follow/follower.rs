@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
 use crate::reader::{
-    Blocks, ByPartition, Ending, OpenOutput, PartitionReader, Piece, ReaderOptions, Records, byte_map, open_files,
+    Blocks, ByPartition, ByteRange, Ending, OpenOutput, PartitionReader, ReaderOptions, Records, byte_map, open_files,
 };
 use crate::storage::Files;
 use std::ops::Range;
@@ -200,11 +200,11 @@ impl Follower {
     }
 
     /// What each byte of the files is now, in file order; the data file comes first. Everything after the last commit
-    /// seen is [`PieceKind::Uncommitted`](crate::PieceKind::Uncommitted), except the end of a finished file.
+    /// seen is [`ByteRangeKind::Uncommitted`](crate::ByteRangeKind::Uncommitted), except the end of a finished file.
     ///
     /// # Errors
-    /// As [`crate::Reader::layout`].
-    pub fn layout(&self) -> Result<Vec<Piece>> {
+    /// As [`crate::Reader::byte_map`].
+    pub fn byte_map(&self) -> Result<Vec<ByteRange>> {
         let ending = match (&self.walk.footer, self.finished) {
             (None, _) => Ending::Open,
             (Some(_), false) => Ending::Footer,

@@ -56,7 +56,7 @@ pub(super) fn verify(message: &[u8], identifier: &[u8], root: &'static TableType
             &message[4..8]
         ));
     }
-    let mut walk = Walk {
+    let mut verifier = Verifier {
         message,
         newer_minor,
         parts: vec![Part { start: 0, end: 8 }],
@@ -64,9 +64,9 @@ pub(super) fn verify(message: &[u8], identifier: &[u8], root: &'static TableType
         vtables: HashSet::new(),
         slack: Vec::new(),
     };
-    let at = walk.follow(0)?;
-    walk.table(at, root)?;
-    walk.check_parts()
+    let at = verifier.follow(0)?;
+    verifier.table(at, root)?;
+    verifier.check_parts()
 }
 
 struct Part {
@@ -74,7 +74,7 @@ struct Part {
     end: usize,
 }
 
-struct Walk<'a> {
+struct Verifier<'a> {
     message: &'a [u8],
     newer_minor: bool,
     parts: Vec<Part>,
@@ -85,7 +85,7 @@ struct Walk<'a> {
     slack: Vec<(usize, usize)>,
 }
 
-impl Walk<'_> {
+impl Verifier<'_> {
     /// Adds a part that is inside the message.
     fn part(&mut self, start: usize, end: usize) -> Verdict {
         self.total += end - start;
@@ -148,8 +148,8 @@ impl Walk<'_> {
             self.part(vtable, vtable + vtable_size)?;
         }
         self.part(at, at + inline)?;
-        let present = |walk: &Self, id: usize| match 4 + 2 * id {
-            entry if entry < vtable_size => walk.u16_at(vtable + entry),
+        let present = |verifier: &Self, id: usize| match 4 + 2 * id {
+            entry if entry < vtable_size => verifier.u16_at(vtable + entry),
             _ => 0,
         };
         self.fields(at, inline, of, &present)?;

@@ -22,7 +22,7 @@ pub(crate) enum Depth {
 
 /// The result of checking the next block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum CheckOutcome {
     /// A block passed its checks, and the extent continues after it.
     Block,
     /// This many bytes of the extent must be available first.
@@ -64,7 +64,7 @@ impl BlockCheck {
     /// Checks 1 to 11 of the next block of an extent. The checks that make errors are called only for unusual blocks,
     /// since calls and moves are the main cost of small blocks.
     #[inline]
-    pub(crate) fn check(&mut self, extent: &mut OpenExtent, supply: &mut impl ByteSource) -> Result<Step> {
+    pub(crate) fn check(&mut self, extent: &mut OpenExtent, supply: &mut impl ByteSource) -> Result<CheckOutcome> {
         let opened = &*self.output.opened;
         let (source, limits) = (opened.files.data_file(), &opened.options.limits);
         let blame = |error| source.blame(error);
@@ -73,10 +73,10 @@ impl BlockCheck {
         if space < BlockHeader::SIZE as u64 {
             return block::check_header_space(offset, end)
                 .map_err(blame)
-                .map(|()| Step::Block);
+                .map(|()| CheckOutcome::Block);
         }
         let Some(bytes) = supply.get(source, offset, BlockHeader::SIZE, extent.read_ahead)? else {
-            return Ok(Step::Needs(BlockHeader::SIZE as u64));
+            return Ok(CheckOutcome::Needs(BlockHeader::SIZE as u64));
         };
         let header = parse(bytes);
         let context = Context {
@@ -98,7 +98,7 @@ impl BlockCheck {
         }
         // It is at most the limit and the extent, as checked above.
         let Some(whole) = supply.get(source, offset, size as usize, extent.read_ahead)? else {
-            return Ok(Step::Needs(size));
+            return Ok(CheckOutcome::Needs(size));
         };
         let (before, rest) = whole.split_at(BlockHeader::SIZE);
         let (stored, padding) = rest.split_at(header.stored_size as usize);
@@ -118,7 +118,7 @@ impl BlockCheck {
         extent.is_first = false;
         extent.at += size;
         self.checked = Checked { offset, header };
-        Ok(Step::Block)
+        Ok(CheckOutcome::Block)
     }
 
     /// The block that was checked last, with its payload. It does check 12 if the plain payload is wanted. After a

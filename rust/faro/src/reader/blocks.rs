@@ -1,7 +1,7 @@
 //! The blocks of a partition, a range, or everything, in the order of PRT-1 and PRT-5.
 
 use super::block::{Block, BorrowedBlock};
-use super::block_check::{BlockCheck, Depth, Step};
+use super::block_check::{BlockCheck, CheckOutcome, Depth};
 use super::direct_extents::DirectExtents;
 use super::extents::Extents;
 use super::open_extent::OpenExtent;
@@ -112,7 +112,7 @@ impl Blocks {
         loop {
             if self.extent.at < self.extent.end {
                 // A window supplies every byte of the file.
-                if self.checker.check(&mut self.extent, &mut self.window)? == Step::Block {
+                if self.checker.check(&mut self.extent, &mut self.window)? == CheckOutcome::Block {
                     return Ok(true);
                 }
             } else if !self.plan.next(&self.checker.output, &mut self.extent)? {

@@ -2,7 +2,7 @@
 //! read alone.
 
 use super::block::{Block, BorrowedBlock};
-use super::block_check::{BlockCheck, Step};
+use super::block_check::{BlockCheck, CheckOutcome};
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use super::own_extents::{Extents, FEW, shared_region};
@@ -86,7 +86,7 @@ impl ByPartition {
         loop {
             if self.extent.at < self.extent.end {
                 // The windows supply every byte of the file.
-                if self.checker.check(&mut self.extent, &mut self.windows)? == Step::Block {
+                if self.checker.check(&mut self.extent, &mut self.windows)? == CheckOutcome::Block {
                     return Ok(true);
                 }
             } else if !self.next_extent()? && !self.next_partition()? {

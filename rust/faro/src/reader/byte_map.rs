@@ -1,4 +1,4 @@
-//! The layout of an output: what each byte is.
+//! The byte map of an output: what each byte is.
 
 use super::open_output::OpenOutput;
 use crate::block::{self, BlockHeader, Dictionaries, Kinds};
@@ -8,10 +8,10 @@ use crate::error::{Error, FileRole, Result};
 use crate::index::{Extent, RegionIndex};
 use crate::storage::InputFile;
 
-/// A piece of a file. The pieces of a file tile it: they cover each byte once.
+/// A range of bytes of a file. The ranges of a file tile it: they cover each byte once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Piece {
+pub struct ByteRange {
     /// The file that it is in.
     pub file: FileRole,
     /// Where it begins.
@@ -19,7 +19,7 @@ pub struct Piece {
     /// Its length in bytes.
     pub length: u64,
     /// What the bytes are.
-    pub what: PieceKind,
+    pub what: ByteRangeKind,
     /// The region of an extent or of a region message.
     pub region: Option<u32>,
     /// The partition of an own extent.
@@ -35,10 +35,10 @@ pub struct Piece {
     pub blocks: BlockSums,
 }
 
-/// What a [`Piece`] is.
+/// What a [`ByteRange`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum PieceKind {
+pub enum ByteRangeKind {
     /// The header of the file.
     FileHeader,
     /// The blocks of one partition in a region.
@@ -61,25 +61,25 @@ pub enum PieceKind {
     Uncommitted,
 }
 
-impl PieceKind {
+impl ByteRangeKind {
     /// The name of the kind, for people: for example `own extent`.
     pub fn as_str(self) -> &'static str {
         match self {
-            PieceKind::FileHeader => "file header",
-            PieceKind::OwnExtent => "own extent",
-            PieceKind::SharedExtent => "shared extent",
-            PieceKind::RegionMessage => "region message",
-            PieceKind::SchemaMessage => "schema message",
-            PieceKind::OtherMetadata => "other metadata",
-            PieceKind::Dictionary => "dictionary",
-            PieceKind::FooterMessage => "footer message",
-            PieceKind::Tail => "tail",
-            PieceKind::Uncommitted => "uncommitted",
+            ByteRangeKind::FileHeader => "file header",
+            ByteRangeKind::OwnExtent => "own extent",
+            ByteRangeKind::SharedExtent => "shared extent",
+            ByteRangeKind::RegionMessage => "region message",
+            ByteRangeKind::SchemaMessage => "schema message",
+            ByteRangeKind::OtherMetadata => "other metadata",
+            ByteRangeKind::Dictionary => "dictionary",
+            ByteRangeKind::FooterMessage => "footer message",
+            ByteRangeKind::Tail => "tail",
+            ByteRangeKind::Uncommitted => "uncommitted",
         }
     }
 }
 
-/// How many blocks a [`Piece`] has, and how many bytes of each sort.
+/// How many blocks a [`ByteRange`] has, and how many bytes of each sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockSums {
@@ -132,12 +132,12 @@ const FOOTER: Kinds = Kinds {
     skippable: false,
 };
 
-/// All pieces of an output. `metadata_end` is the end of the last metadata block before the footer.
-pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -> Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
+/// All ranges of an output. `metadata_end` is the end of the last metadata block before the footer.
+pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -> Result<Vec<ByteRange>> {
+    let mut ranges = Vec::new();
     let dictionaries = output.dictionaries_before(0);
     if let Some(data) = &output.opened.files.data {
-        let mut file = Pieces::of(data, dictionaries, &mut pieces);
+        let mut file = ByteRanges::of(data, dictionaries, &mut ranges);
         for number in 0..output.region_count() {
             let region = output.region(number)?;
             while file.end < region.extent().offset {
@@ -152,7 +152,7 @@ pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -
         dictionary: single && dictionaries.is_some(),
         ..METADATA
     };
-    let mut file = Pieces::of(output.index_file(), dictionaries, &mut pieces);
+    let mut file = ByteRanges::of(output.index_file(), dictionaries, &mut ranges);
     let mut regions = 0;
     while file.end < metadata_end {
         let entry = output.footer.regions.get(regions);
@@ -160,10 +160,10 @@ pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -
             file.region(&*output.region(regions)?)?;
         }
         let is_region = entry.is_some_and(|entry| entry.message_offset == file.end);
-        let piece = file.message(metadata_end, kinds)?;
+        let range = file.message(metadata_end, kinds)?;
         if is_region {
             // There are at most 2^32 regions: their messages number them with 32 bits.
-            piece.region = Some(regions as u32);
+            range.region = Some(regions as u32);
             regions += 1;
         }
     }
@@ -171,36 +171,36 @@ pub(crate) fn byte_map(output: &OpenOutput, metadata_end: u64, ending: Ending) -
         file.message(u64::MAX, FOOTER)?;
     }
     if ending == Ending::Tail {
-        file.add(PieceKind::Tail, Tail::SIZE as u64);
+        file.add(ByteRangeKind::Tail, Tail::SIZE as u64);
     }
     file.rest()?;
-    Ok(pieces)
+    Ok(ranges)
 }
 
-/// The pieces of one file, from its beginning to `end`.
-struct Pieces<'a> {
+/// The ranges of one file, from its beginning to `end`.
+struct ByteRanges<'a> {
     source: &'a InputFile,
     /// Whether the file may have dictionaries.
     dictionaries: Dictionaries,
-    all: &'a mut Vec<Piece>,
+    all: &'a mut Vec<ByteRange>,
     end: u64,
 }
 
-impl<'a> Pieces<'a> {
-    fn of(source: &'a InputFile, dictionaries: Dictionaries, all: &'a mut Vec<Piece>) -> Self {
-        let mut pieces = Pieces {
+impl<'a> ByteRanges<'a> {
+    fn of(source: &'a InputFile, dictionaries: Dictionaries, all: &'a mut Vec<ByteRange>) -> Self {
+        let mut ranges = ByteRanges {
             source,
             dictionaries,
             all,
             end: 0,
         };
-        pieces.add(PieceKind::FileHeader, FileHeader::SIZE as u64);
-        pieces
+        ranges.add(ByteRangeKind::FileHeader, FileHeader::SIZE as u64);
+        ranges
     }
 
-    /// Adds a piece after the last one, and returns it for its other fields.
-    fn add(&mut self, what: PieceKind, length: u64) -> &mut Piece {
-        let piece = Piece {
+    /// Adds a range after the last one, and returns it for its other fields.
+    fn add(&mut self, what: ByteRangeKind, length: u64) -> &mut ByteRange {
+        let range = ByteRange {
             file: self.source.role(),
             offset: self.end,
             length,
@@ -214,24 +214,24 @@ impl<'a> Pieces<'a> {
         };
         self.end += length;
         let at = self.all.len();
-        self.all.push(piece);
+        self.all.push(range);
         &mut self.all[at]
     }
 
     /// The extents of a region, which tile it (REG-6).
     fn region(&mut self, region: &RegionIndex) -> Result<()> {
         for slot in region.slots().filter(|slot| slot.extent.length > 0) {
-            let piece = self.extent(region, slot.extent, PieceKind::OwnExtent)?;
-            (piece.partition, piece.first_block) = (Some(slot.partition), slot.first_block);
+            let range = self.extent(region, slot.extent, ByteRangeKind::OwnExtent)?;
+            (range.partition, range.first_block) = (Some(slot.partition), slot.first_block);
         }
         for shared in region.shared() {
-            let piece = self.extent(region, shared.extent, PieceKind::SharedExtent)?;
-            (piece.members, piece.first_block) = (Some(shared.members.count()), Some(shared.first_block));
+            let range = self.extent(region, shared.extent, ByteRangeKind::SharedExtent)?;
+            (range.members, range.first_block) = (Some(shared.members.count()), Some(shared.first_block));
         }
         Ok(())
     }
 
-    fn extent(&mut self, region: &RegionIndex, extent: Extent, what: PieceKind) -> Result<&mut Piece> {
+    fn extent(&mut self, region: &RegionIndex, extent: Extent, what: ByteRangeKind) -> Result<&mut ByteRange> {
         let mut blocks = BlockSums::default();
         let mut at = self.end;
         while at < extent.end() {
@@ -239,25 +239,25 @@ impl<'a> Pieces<'a> {
             blocks.add(&header);
             at += header.size_in_file();
         }
-        let piece = self.add(what, extent.length);
-        (piece.region, piece.blocks) = (Some(region.sequence()), blocks);
-        Ok(piece)
+        let range = self.add(what, extent.length);
+        (range.region, range.blocks) = (Some(region.sequence()), blocks);
+        Ok(range)
     }
 
     /// The block of a message, which must end at or before `end`.
-    fn message(&mut self, end: u64, kinds: Kinds) -> Result<&mut Piece> {
+    fn message(&mut self, end: u64, kinds: Kinds) -> Result<&mut ByteRange> {
         let header = self.block(self.end, end, kinds)?;
         let what = match header.kind {
-            block::REGION => PieceKind::RegionMessage,
-            block::SCHEMA => PieceKind::SchemaMessage,
-            block::FOOTER => PieceKind::FooterMessage,
-            block::DICTIONARY => PieceKind::Dictionary,
-            _ => PieceKind::OtherMetadata,
+            block::REGION => ByteRangeKind::RegionMessage,
+            block::SCHEMA => ByteRangeKind::SchemaMessage,
+            block::FOOTER => ByteRangeKind::FooterMessage,
+            block::DICTIONARY => ByteRangeKind::Dictionary,
+            _ => ByteRangeKind::OtherMetadata,
         };
-        let piece = self.add(what, header.size_in_file());
-        piece.dictionary = (header.kind == block::DICTIONARY).then_some(header.dictionary);
-        piece.blocks.add(&header);
-        Ok(piece)
+        let range = self.add(what, header.size_in_file());
+        range.dictionary = (header.kind == block::DICTIONARY).then_some(header.dictionary);
+        range.blocks.add(&header);
+        Ok(range)
     }
 
     /// The header of the block at `offset`, which must end at or before `end`.
@@ -272,11 +272,11 @@ impl<'a> Pieces<'a> {
         Ok(header)
     }
 
-    /// The bytes of the file after its last piece.
+    /// The bytes of the file after its last range.
     fn rest(&mut self) -> Result<()> {
         let size = self.source.size()?;
         if self.end < size {
-            self.add(PieceKind::Uncommitted, size - self.end);
+            self.add(ByteRangeKind::Uncommitted, size - self.end);
         }
         Ok(())
     }

@@ -23,10 +23,10 @@ mod window;
 mod windows;
 
 pub use block::{Block, BorrowedBlock};
-pub(crate) use block_check::{BlockCheck, Depth, Step};
+pub(crate) use block_check::{BlockCheck, CheckOutcome, Depth};
 pub use blocks::Blocks;
 pub use by_partition::ByPartition;
-pub use byte_map::{BlockSums, Piece, PieceKind};
+pub use byte_map::{BlockSums, ByteRange, ByteRangeKind};
 pub(crate) use byte_map::{Ending, byte_map};
 pub(crate) use byte_source::ByteSource;
 pub(crate) use extents::Extents;

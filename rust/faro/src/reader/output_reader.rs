@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::by_partition::ByPartition;
-use super::byte_map::{Ending, Piece, byte_map};
+use super::byte_map::{ByteRange, Ending, byte_map};
 use super::open::{FoundFooter, open_files};
 use super::open_output::OpenOutput;
 use super::options::ReaderOptions;
@@ -195,7 +195,7 @@ impl Reader {
     ///
     /// # Errors
     /// The faults of REG-10; for blocks, those of checks 1 and 2 of BLK-7, and kinds that their contexts do not allow.
-    pub fn layout(&self) -> Result<Vec<Piece>> {
+    pub fn byte_map(&self) -> Result<Vec<ByteRange>> {
         byte_map(self.output(), self.footer_offset, Ending::Tail)
     }
 

@@ -17,7 +17,7 @@ const ABSENT: usize = usize::MAX;
 
 /// Neighbouring extents of a region, which are read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct WindowRead {
     pub offset: u64,
     pub length: u64,
 }
@@ -27,12 +27,12 @@ pub(super) struct Piece {
 pub(super) struct Plan {
     /// The extents, of whole partitions; the next window begins after them.
     pub extents: Range<usize>,
-    /// The piece of each extent. It is empty when a partition does not fit into a window; then its extents are read one
+    /// The read of each extent. It is empty when a partition does not fit into a window; then its extents are read one
     /// by one.
-    pub pieces_of: Vec<usize>,
-    /// The pieces to read, in the order of their first extents.
-    pub pieces: Vec<Piece>,
-    /// The last piece of each region.
+    pub reads_of: Vec<usize>,
+    /// The reads, in the order of their first extents.
+    pub reads: Vec<WindowRead>,
+    /// The last read of each region.
     last: Vec<usize>,
 }
 
@@ -40,8 +40,8 @@ impl Plan {
     /// Plans the window of at most `most` bytes that begins with the extent `from`. `offset_of` returns the offset of
     /// an extent in the file.
     pub(super) fn next(&mut self, own: &[OwnExtent], from: usize, most: u64, offset_of: impl Fn(&OwnExtent) -> u64) {
-        self.pieces.clear();
-        self.pieces_of.clear();
+        self.reads.clear();
+        self.reads_of.clear();
         let (mut to, mut total) = (from, 0);
         while to < own.len() {
             let partition = own[to].partition;
@@ -69,14 +69,14 @@ impl Plan {
                 self.last.resize(region + 1, ABSENT);
             }
             let last = self.last[region];
-            match self.pieces.get_mut(last) {
-                Some(piece) if piece.offset + piece.length == offset => piece.length += length,
+            match self.reads.get_mut(last) {
+                Some(read) if read.offset + read.length == offset => read.length += length,
                 _ => {
-                    self.last[region] = self.pieces.len();
-                    self.pieces.push(Piece { offset, length });
+                    self.last[region] = self.reads.len();
+                    self.reads.push(WindowRead { offset, length });
                 }
             }
-            self.pieces_of.push(self.last[region]);
+            self.reads_of.push(self.last[region]);
         }
     }
 }
@@ -111,24 +111,24 @@ impl Windows {
         let offset_of = |own: &OwnExtent| regions[own.region as usize].data_offset + 8 * u64::from(own.start);
         self.plan.next(own, from, most, offset_of);
         self.places.clear();
-        if self.plan.pieces.is_empty() {
+        if self.plan.reads.is_empty() {
             return;
         }
-        // Each piece has room for any position in a line. Together they take at most a window, and a line for each
+        // Each read has room for any position in a line. Together they take at most a window, and a line for each
         // extent.
-        let length = self.plan.pieces.iter().map(|piece| piece.length as usize + 64).sum();
+        let length = self.plan.reads.iter().map(|read| read.length as usize + 64).sum();
         let mut buffer = reuse(std::mem::take(&mut self.memory), length).unwrap_or_else(|_| allocate(length));
         let mut at = 0;
-        let mut read = Vec::with_capacity(self.plan.pieces.len());
-        for piece in &self.plan.pieces {
-            let place = aligned(&buffer, at, piece.offset);
-            at = place + piece.length as usize;
-            let got = output.data_file().read_up_to(piece.offset, &mut buffer[place..at]);
-            read.push((place, got.unwrap_or(0) as u64));
+        let mut done = Vec::with_capacity(self.plan.reads.len());
+        for read in &self.plan.reads {
+            let place = aligned(&buffer, at, read.offset);
+            at = place + read.length as usize;
+            let got = output.data_file().read_up_to(read.offset, &mut buffer[place..at]);
+            done.push((place, got.unwrap_or(0) as u64));
         }
         self.memory = buffer.freeze();
-        for (own, piece) in own[self.plan.extents.clone()].iter().zip(&self.plan.pieces_of) {
-            let ((place, got), within) = (read[*piece], offset_of(own) - self.plan.pieces[*piece].offset);
+        for (own, read) in own[self.plan.extents.clone()].iter().zip(&self.plan.reads_of) {
+            let ((place, got), within) = (done[*read], offset_of(own) - self.plan.reads[*read].offset);
             let is_there = within + 8 * u64::from(own.length) <= got;
             self.places
                 .push(if is_there { place + within as usize } else { ABSENT });

@@ -73,15 +73,15 @@ impl Budget<'_> {
             let before = consumer.wanted.front().map(|first| first.offset);
             let mut changed = false;
             while consumer.held > share {
-                let Some(piece) = consumer.ready.pop_back() else {
+                let Some(ready) = consumer.ready.pop_back() else {
                     break;
                 };
-                let bytes = piece.bytes.len() as u64;
+                let bytes = ready.bytes.len() as u64;
                 consumer.held -= bytes;
                 self.figures.held_bytes -= bytes;
                 self.figures.reclaimed_bytes += bytes;
                 consumer.wanted.push_front(Extent {
-                    offset: piece.offset,
+                    offset: ready.offset,
                     length: bytes,
                 });
                 changed = true;

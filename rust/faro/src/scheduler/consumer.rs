@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::sync::{Arc, Condvar};
 use super::waiting::AHEAD;
 use crate::error::{Error, Result};
-use crate::reader::{Block, BlockCheck, OpenExtent, OpenOutput, Step};
+use crate::reader::{Block, BlockCheck, CheckOutcome, OpenExtent, OpenOutput};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::task::Poll;
@@ -101,17 +101,17 @@ impl Consumer {
             }
             if self.extent.at < self.extent.end {
                 match self.checker.check(&mut self.extent, &mut self.held)? {
-                    Step::Block => self.is_checked = true,
-                    Step::Needs(needed) => {
+                    CheckOutcome::Block => self.is_checked = true,
+                    CheckOutcome::Needs(needed) => {
                         let taken = self.shared.lock().take(self.id);
-                        let Some(piece) = taken else {
+                        let Some(ready) = taken else {
                             return Ok(Poll::Pending);
                         };
                         // There is room in the budget again.
                         self.shared.notify();
                         let source = self.checker.output.data_file();
                         // At most the extent, and the limit of a block, as checked before.
-                        self.held.append(source, self.extent.at, piece?, needed as usize)?;
+                        self.held.append(source, self.extent.at, ready?, needed as usize)?;
                     }
                 }
                 continue;

@@ -2,7 +2,7 @@
 
 use super::job::{Done, Found, Outcome, ReadJob};
 use super::state::State;
-use super::waiting::{Listener, Piece};
+use super::waiting::{Listener, ReadyBytes};
 use crate::index::Extent;
 use std::collections::{BTreeSet, HashSet};
 
@@ -27,7 +27,7 @@ impl State {
             served.insert(part.consumer);
             match bytes {
                 // After a fault nothing is wanted, even if the same step read it.
-                Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(Piece {
+                Ok(bytes) if !failed.contains(&part.consumer) => consumer.ready.push_back(ReadyBytes {
                     offset: part.extent.offset,
                     bytes,
                 }),

@@ -1,6 +1,6 @@
 //! The bytes of the open extent that a consumer has taken.
 
-use super::waiting::Piece;
+use super::waiting::ReadyBytes;
 use crate::error::Result;
 use crate::reader::ByteSource;
 use crate::storage::InputFile;
@@ -17,15 +17,15 @@ pub(super) struct Held {
 impl Held {
     /// Appends bytes, and drops those before `from`; `needed` bytes are needed from there on. A lack of memory is an
     /// error of the file.
-    pub(super) fn append(&mut self, source: &InputFile, from: u64, piece: Piece, needed: usize) -> Result<()> {
+    pub(super) fn append(&mut self, source: &InputFile, from: u64, ready: ReadyBytes, needed: usize) -> Result<()> {
         let end = self.start + self.bytes.len() as u64;
-        if from >= end || piece.offset != end {
-            (self.start, self.bytes) = (piece.offset, piece.bytes);
+        if from >= end || ready.offset != end {
+            (self.start, self.bytes) = (ready.offset, ready.bytes);
             return Ok(());
         }
         // The beginning of a block that is not complete yet. A large block grows in place.
         let (old, skip) = (std::mem::take(&mut self.bytes), (from - self.start) as usize);
-        let length = old.len() - skip + piece.bytes.len();
+        let length = old.len() - skip + ready.bytes.len();
         let mut joined = match old.try_into_mut() {
             Ok(whole) if skip == 0 && whole.capacity() >= length => Vec::from(whole),
             other => {
@@ -35,7 +35,7 @@ impl Held {
                 larger
             }
         };
-        joined.extend_from_slice(&piece.bytes);
+        joined.extend_from_slice(&ready.bytes);
         (self.start, self.bytes) = (from, Bytes::from(joined));
         Ok(())
     }

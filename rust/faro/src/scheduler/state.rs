@@ -7,7 +7,7 @@ use super::figures::Figures;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
 use super::sync::{Arc, Condvar};
-use super::waiting::{AHEAD, Listener, Piece, Waiting};
+use super::waiting::{AHEAD, Listener, ReadyBytes, Waiting};
 use crate::error::{Error, Result};
 use crate::index::Extent;
 use crate::plan::Sweep;
@@ -74,7 +74,7 @@ impl State {
     pub(super) fn close(&mut self, id: u64) -> Option<Waiting> {
         let gone = self.consumers.remove(&id)?;
         // The read that is under way gives back its bytes.
-        let ready: u64 = gone.ready.iter().map(|piece| piece.bytes.len() as u64).sum();
+        let ready: u64 = gone.ready.iter().map(|ready| ready.bytes.len() as u64).sum();
         self.figures.held_bytes = self.figures.held_bytes.saturating_sub(ready);
         if let Some(file) = self.files.get_mut(&gone.file) {
             if let Some(first) = gone.wanted.front() {
@@ -146,19 +146,19 @@ impl State {
         end
     }
 
-    /// The next piece for a consumer, or its fault. When there is neither yet, the consumer sleeps.
-    pub(super) fn take(&mut self, id: u64) -> Option<Result<Piece>> {
+    /// The next bytes for a consumer, or its fault. When there is neither yet, the consumer sleeps.
+    pub(super) fn take(&mut self, id: u64) -> Option<Result<ReadyBytes>> {
         if let Some(error) = &self.broken {
             return Some(Err(error.clone()));
         }
         let consumer = self.consumers.get_mut(&id)?;
         match consumer.ready.pop_front() {
-            Some(piece) => {
-                let length = piece.bytes.len() as u64;
+            Some(ready) => {
+                let length = ready.bytes.len() as u64;
                 consumer.held -= length;
                 self.figures.held_bytes -= length;
                 self.figures.given_bytes += length;
-                Some(Ok(piece))
+                Some(Ok(ready))
             }
             None if consumer.is_fault_due() => consumer.fault.clone().map(Err),
             None => {

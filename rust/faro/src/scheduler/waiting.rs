@@ -14,7 +14,7 @@ pub(super) const AHEAD: usize = 64;
 
 /// Bytes that were read for a consumer.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct ReadyBytes {
     pub offset: u64,
     pub bytes: Bytes,
 }
@@ -41,8 +41,8 @@ pub(super) struct Waiting {
     pub dictionary: Option<Result<()>>,
     /// The extents that are still to be read for it, in its order. The first is in the sweep.
     pub wanted: VecDeque<Extent>,
-    /// The pieces that it may take, in its order.
-    pub ready: VecDeque<Piece>,
+    /// The bytes that it may take, in its order.
+    pub ready: VecDeque<ReadyBytes>,
     /// Bytes that are ready or being read.
     pub held: u64,
     /// Whether it is being served until its share is full, which begins when half of it is free. Serving a consumer

@@ -71,7 +71,7 @@ pub(super) fn window(partition_count: u32) -> usize {
 
 /// Consecutive records of one partition in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct PartitionRecords {
     /// The partition, counted from the file's first.
     pub at: u32,
     /// Where its places begin in the window.
@@ -86,24 +86,24 @@ pub(super) struct Sorter {
     next: Vec<u32>,
     /// The places of the current window, and one more for all records outside it.
     places: Vec<u32>,
-    segments: Vec<Segment>,
+    by_partition: Vec<PartitionRecords>,
     /// The sorted entries, when there are far fewer than partitions.
     few: Vec<u64>,
 }
 
 impl Sorter {
     /// The current window: the places in order, and their partitions.
-    pub(super) fn window(&self) -> (&[u32], &[Segment]) {
+    pub(super) fn window(&self) -> (&[u32], &[PartitionRecords]) {
         (
-            &self.places[..self.segments.last().map_or(0, |segment| segment.end as usize)],
-            &self.segments,
+            &self.places[..self.by_partition.last().map_or(0, |records| records.end as usize)],
+            &self.by_partition,
         )
     }
 
     /// Sorts the entries with ranks in `begin..begin + length`. `counts` has the number of records of each partition.
     pub(super) fn sort(&mut self, entries: &Entries, counts: &[u32], first: u32, begin: usize, length: usize) {
-        self.segments.clear();
-        self.segments.reserve_exact(counts.len().min(length));
+        self.by_partition.clear();
+        self.by_partition.reserve_exact(counts.len().min(length));
         self.next.clear();
         self.next.resize(counts.len(), 0);
         self.places.resize(length + 1, 0);
@@ -116,7 +116,7 @@ impl Sorter {
             self.next[at] = rank as u32;
             let (from, to) = (rank.max(begin), (rank + count).min(end));
             if from < to {
-                self.segments.push(Segment {
+                self.by_partition.push(PartitionRecords {
                     at: at as u32,
                     begin: (from - begin) as u32,
                     end: (to - begin) as u32,
@@ -153,14 +153,14 @@ impl Sorter {
         self.few.sort_unstable();
         self.places.clear();
         self.places.extend(self.few.iter().map(|entry| place_of(*entry)));
-        self.segments.clear();
+        self.by_partition.clear();
         let mut begin = 0;
         for same in self.few.chunk_by(|a, b| partition_of(*a) == partition_of(*b)) {
             let slot = partition_of(same[0]);
             let end = begin + same.len() as u32;
             let left = partition_count - first;
             let at = if slot < left { slot + first } else { slot - left };
-            self.segments.push(Segment { at, begin, end });
+            self.by_partition.push(PartitionRecords { at, begin, end });
             begin = end;
         }
     }

@@ -9,7 +9,7 @@ mod packed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entries::Segment;
+pub(crate) use entries::PartitionRecords;
 pub(crate) use packed::Packed;
 
 use entries::{Entries, Sorter, partition_of, place_of, window};
@@ -263,8 +263,8 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         length
     }
 
-    /// The places of the records that were sorted last, and their segments by partition.
-    pub(crate) fn window(&self) -> (&[u32], &[Segment]) {
+    /// The places of the records that were sorted last, and the range of each partition among them.
+    pub(crate) fn window(&self) -> (&[u32], &[PartitionRecords]) {
         self.sorter.window()
     }
 

@@ -18,14 +18,14 @@ fn own(buffer: &mut Buffer, first: u32) -> Vec<(u32, Vec<String>)> {
         if length == 0 {
             return found;
         }
-        let (places, segments) = buffer.window();
+        let (places, by_partition) = buffer.window();
         assert_eq!(places.len(), length);
-        for segment in segments {
-            let places = &places[segment.begin as usize..segment.end as usize];
+        for records in by_partition {
+            let places = &places[records.begin as usize..records.end as usize];
             let texts = places.iter().map(|place| text(buffer.packed.record(*place)));
             match found.last_mut() {
-                Some((at, all)) if *at == segment.at => all.extend(texts),
-                _ => found.push((segment.at, texts.collect())),
+                Some((at, all)) if *at == records.at => all.extend(texts),
+                _ => found.push((records.at, texts.collect())),
             }
         }
         begin += length;
@@ -80,12 +80,12 @@ fn windows_join_where_one_ended() {
         let length = buffer.sort_from(begin, 1);
         assert_eq!(length, expected);
         if length > 0 {
-            let (places, segments) = buffer.window();
-            for segment in segments {
-                for place in &places[segment.begin as usize..segment.end as usize] {
+            let (places, by_partition) = buffer.window();
+            for records in by_partition {
+                for place in &places[records.begin as usize..records.end as usize] {
                     let framed = buffer.packed.framed(*place).unwrap();
                     found.push((
-                        (segment.at + 2) % 3,
+                        (records.at + 2) % 3,
                         u32::from_le_bytes(framed[4..].try_into().unwrap()),
                     ));
                 }
@@ -113,16 +113,16 @@ fn windows_of_whole_partitions_end_where_one_ends() {
     let mut begin = 0;
     for partitions in [&[3, 0][..], &[1], &[2]] {
         let length = buffer.sort_from(begin, 3);
-        let (places, segments) = buffer.window();
+        let (places, by_partition) = buffer.window();
         assert_eq!(places.len(), length);
         assert_eq!(
-            segments.iter().map(|segment| segment.at).collect::<Vec<_>>(),
+            by_partition.iter().map(|records| records.at).collect::<Vec<_>>(),
             partitions
         );
-        for segment in segments {
-            assert_eq!((segment.end - segment.begin) as usize, counts[segment.at as usize]);
-            let last = buffer.packed.framed(places[segment.end as usize - 1]).unwrap();
-            assert_eq!(last[4..], (counts[segment.at as usize] as u32 - 1).to_le_bytes());
+        for records in by_partition {
+            assert_eq!((records.end - records.begin) as usize, counts[records.at as usize]);
+            let last = buffer.packed.framed(places[records.end as usize - 1]).unwrap();
+            assert_eq!(last[4..], (counts[records.at as usize] as u32 - 1).to_le_bytes());
         }
         begin += length;
     }

@@ -7,20 +7,20 @@ use super::region::Stream;
 use super::region_builder::RegionBuilder;
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
-use crate::sort_buffer::{PackedRecords, Pushed, Segment};
+use crate::sort_buffer::{PackedRecords, PartitionRecords, Pushed};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-/// About how many bytes a unit takes: its plain bytes, and for each partition a `Piece` and a block header. It bounds
-/// the memory of the threads.
+/// About how many bytes a unit takes: its plain bytes, and for each partition a `UnitPart` and a block header. It
+/// bounds the memory of the threads.
 const UNIT: usize = 128 << 10;
-const EACH_PIECE: usize = 128;
+const EACH_PART: usize = 128;
 /// How many units each thread has waiting, in work, or waiting to be written.
 const DEPTH: usize = 3;
 
 /// Records of one partition that become one or more whole blocks.
-struct Piece {
+struct UnitPart {
     at: u32,
     /// Whether it begins the partition's extent.
     begins: bool,
@@ -31,7 +31,7 @@ struct Piece {
 /// A unit of work, and its result.
 #[derive(Default)]
 struct Unit {
-    pieces: Vec<Piece>,
+    parts: Vec<UnitPart>,
     bytes: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn write_own(
     block_builders: &mut [BlockBuilder],
     from: PackedRecords<'_>,
     places: &[u32],
-    segments: &[Segment],
+    by_partition: &[PartitionRecords],
 ) -> Result<()> {
     scope(|scope| {
         let mut workers = Vec::with_capacity(block_builders.len());
@@ -68,7 +68,7 @@ pub(super) fn write_own(
                 }
             }
         }
-        let result = result.and_then(|()| direct(builder, &workers, Plan::new(from, places, segments)));
+        let result = result.and_then(|()| direct(builder, &workers, Plan::new(from, places, by_partition)));
         for worker in workers {
             // The thread ends when its channel of tasks is closed.
             drop((worker.tasks, worker.made));
@@ -91,7 +91,7 @@ fn direct(builder: &mut RegionBuilder, workers: &[Worker<'_>], mut plan: Plan<'_
         append(builder, &unit)?;
         Ok::<Unit, Error>(unit)
     };
-    while plan.next(builder, &mut spare.pieces) {
+    while plan.next(builder, &mut spare.parts) {
         workers[given % workers.len()].tasks.send(spare).map_err(|_| lost())?;
         given += 1;
         spare = if given >= workers.len() * DEPTH {
@@ -131,20 +131,20 @@ fn work(
 
 fn make(block_builder: &mut BlockBuilder, from: PackedRecords<'_>, places: &[u32], unit: &mut Unit) -> Result<()> {
     unit.bytes.clear();
-    for piece in &mut unit.pieces {
-        let (own, all) = (&places[piece.places.clone()], &places[piece.places.start..]);
-        block_builder.push_all(&mut unit.bytes, &mut piece.stream, from, own, all)?;
-        block_builder.end_data_block(&mut unit.bytes, &mut piece.stream)?;
+    for part in &mut unit.parts {
+        let (own, all) = (&places[part.places.clone()], &places[part.places.start..]);
+        block_builder.push_all(&mut unit.bytes, &mut part.stream, from, own, all)?;
+        block_builder.end_data_block(&mut unit.bytes, &mut part.stream)?;
     }
     Ok(())
 }
 
 fn append(builder: &mut RegionBuilder, unit: &Unit) -> Result<()> {
-    for piece in &unit.pieces {
-        if piece.begins {
-            builder.begin_extent(Owner::Own(piece.at));
+    for part in &unit.parts {
+        if part.begins {
+            builder.begin_extent(Owner::Own(part.at));
         }
-        builder.add_to_extent(&piece.stream);
+        builder.add_to_extent(&part.stream);
     }
     builder.add_made(&unit.bytes)
 }
@@ -153,36 +153,36 @@ fn append(builder: &mut RegionBuilder, unit: &Unit) -> Result<()> {
 struct Plan<'a> {
     from: PackedRecords<'a>,
     places: &'a [u32],
-    segments: &'a [Segment],
-    /// If a part of the first segment was handed out: where the rest begins, and its stream.
+    by_partition: &'a [PartitionRecords],
+    /// If a part of the first partition was handed out: where the rest begins, and its stream.
     rest: Option<(usize, Stream)>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(from: PackedRecords<'a>, places: &'a [u32], segments: &'a [Segment]) -> Self {
+    fn new(from: PackedRecords<'a>, places: &'a [u32], by_partition: &'a [PartitionRecords]) -> Self {
         let rest = None;
         Plan {
             from,
             places,
-            segments,
+            by_partition,
             rest,
         }
     }
 
-    /// Finds the pieces of the next unit; returns false at the end.
-    fn next(&mut self, builder: &RegionBuilder, pieces: &mut Vec<Piece>) -> bool {
-        pieces.clear();
+    /// Finds the parts of the next unit; returns false at the end.
+    fn next(&mut self, builder: &RegionBuilder, parts: &mut Vec<UnitPart>) -> bool {
+        parts.clear();
         let most = (UNIT / self.from.length.max(1)).max(1);
         let mut taken = 0;
-        while let Some(segment) = self.segments.first()
+        while let Some(records) = self.by_partition.first()
             && taken < UNIT
         {
             let begins = self.rest.is_none();
             let (begin, stream) = self
                 .rest
                 .take()
-                .unwrap_or_else(|| (segment.begin as usize, builder.stream_of(&Owner::Own(segment.at))));
-            let mut end = segment.end as usize;
+                .unwrap_or_else(|| (records.begin as usize, builder.stream_of(&Owner::Own(records.at))));
+            let mut end = records.end as usize;
             if end - begin > 2 * most
                 && let Some((cut, blocks)) = self.cut(builder, begin, end)
                 // The thread that builds its blocks reports a stream that is too long.
@@ -191,18 +191,18 @@ impl<'a> Plan<'a> {
                 end = cut;
                 self.rest = Some((cut, Stream { sequence, ..stream }));
             } else {
-                self.segments = &self.segments[1..];
+                self.by_partition = &self.by_partition[1..];
             }
-            taken += (end - begin) * self.from.length + EACH_PIECE;
+            taken += (end - begin) * self.from.length + EACH_PART;
             let places = begin..end;
-            pieces.push(Piece {
-                at: segment.at,
+            parts.push(UnitPart {
+                at: records.at,
                 begins,
                 places,
                 stream,
             });
         }
-        !pieces.is_empty()
+        !parts.is_empty()
     }
 
     /// Where a block begins after one unit of records and before `end`, and how many blocks end before it.
@@ -258,12 +258,12 @@ mod tests {
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];
-        let segment = |at: u32| Segment {
+        let records = |at: u32| PartitionRecords {
             at,
             begin: at * 500,
             end: (at + 1) * 500,
         };
-        let segments: Vec<Segment> = (0..100).map(segment).collect();
+        let by_partition: Vec<PartitionRecords> = (0..100).map(records).collect();
         for lost in [0, 30_000, 49_999] {
             places.fill(0);
             places[lost] = 1 << 30;
@@ -274,7 +274,7 @@ mod tests {
                 &mut block_builders,
                 buffer.packed_records(),
                 &places,
-                &segments,
+                &by_partition,
             );
             assert_eq!(result.unwrap_err().to_string(), super::lost().to_string());
             builder.keep_block_builders(block_builders);
@@ -288,7 +288,7 @@ mod tests {
             &mut block_builders,
             buffer.packed_records(),
             &places,
-            &segments,
+            &by_partition,
         )
         .unwrap();
     }

@@ -28,22 +28,28 @@ pub(super) fn write_region(builder: &mut RegionBuilder, buffer: &mut SortBuffer<
             break;
         }
         begin += sorted;
-        let (places, segments) = buffer.window();
+        let (places, by_partition) = buffer.window();
         // Threads get units of whole blocks, so all places of a partition must be sorted at once.
         if !block_builders.is_empty() {
-            write_own(builder, &mut block_builders, buffer.packed_records(), places, segments)?;
+            write_own(
+                builder,
+                &mut block_builders,
+                buffer.packed_records(),
+                places,
+                by_partition,
+            )?;
             continue;
         }
-        for segment in segments {
+        for records in by_partition {
             // A partition may continue in the next window.
-            if last.replace(segment.at) != Some(segment.at) {
+            if last.replace(records.at) != Some(records.at) {
                 builder.end_extent()?;
-                builder.begin_extent(Owner::Own(segment.at));
+                builder.begin_extent(Owner::Own(records.at));
             }
-            let all = &places[segment.begin as usize..];
+            let all = &places[records.begin as usize..];
             builder.push_all(
                 buffer.packed_records(),
-                &all[..(segment.end - segment.begin) as usize],
+                &all[..(records.end - records.begin) as usize],
                 all,
             )?;
         }
@@ -71,10 +77,10 @@ pub(super) fn write_region(builder: &mut RegionBuilder, buffer: &mut SortBuffer<
 fn preview<'a>(builder: &RegionBuilder, buffer: &'a mut SortBuffer<MemberBits>) -> Preview<'a> {
     let mut preview = builder.preview();
     if buffer.sort_from(0, 0) > 0 {
-        let (places, segments) = buffer.window();
+        let (places, by_partition) = buffer.window();
         let packed = buffer.packed_records().packed;
-        for segment in segments {
-            for place in &places[segment.begin as usize..segment.end as usize] {
+        for records in by_partition {
+            for place in &places[records.begin as usize..records.end as usize] {
                 if let Pushed::Data(bytes, _) = packed.record(*place) {
                     preview.push(bytes);
                 }

@@ -138,7 +138,7 @@ impl Following {
             }
             self.contents.insert(partition, content);
         }
-        // The layout is returned, or refused with an allowed error.
-        let _ = verdict(follower.layout(), files);
+        // The byte map is returned, or refused with an allowed error.
+        let _ = verdict(follower.byte_map(), files);
     }
 }

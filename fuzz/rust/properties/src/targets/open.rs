@@ -52,14 +52,14 @@ fn once(files: &Files, options: &ReaderOptions) -> Result<Regions, Fault> {
             (region.slot_count(), region.shared().len())
         }));
     }
-    if let Ok(pieces) = verdict(reader.layout(), files) {
+    if let Ok(ranges) = verdict(reader.byte_map(), files) {
         let sizes = scratch::sizes(files);
         for (role, size) in sizes {
-            let tiled = pieces.iter().filter(|piece| piece.file == role).fold(0, |at, piece| {
-                assert_eq!(piece.offset, at, "the pieces of a file tile it");
-                at + piece.length
+            let tiled = ranges.iter().filter(|range| range.file == role).fold(0, |at, range| {
+                assert_eq!(range.offset, at, "the ranges of a file tile it");
+                at + range.length
             });
-            assert_eq!(tiled, size, "the pieces of a file tile it");
+            assert_eq!(tiled, size, "the ranges of a file tile it");
         }
     }
     Ok(regions)

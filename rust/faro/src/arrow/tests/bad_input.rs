@@ -2,7 +2,7 @@
 
 use super::{folder, numbers, open, shapes};
 use crate::arrow::ipc::{Encoder, decode_batch, decode_schema};
-use crate::arrow::plain::{Step, unpacked_schema};
+use crate::arrow::plain::{Rewrite, unpacked_schema};
 use crate::{ErrorCode, FileRole, Framing, Writer, WriterOptions};
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ fn arrow_options(schema: &[u8]) -> WriterOptions {
 #[test]
 fn changed_bytes_never_panic() {
     let schema = unpacked_schema(&shapes::batch().schema()).unwrap();
-    let batch = Step::Unpack.apply(&shapes::batch().slice(0, 30), &schema).unwrap();
+    let batch = Rewrite::Unpack.apply(&shapes::batch().slice(0, 30), &schema).unwrap();
     let mut encoder = Encoder::new().unwrap();
     let (schema_message, message) = (encoder.schema(&schema).unwrap(), encoder.batch(&batch).unwrap());
     assert_eq!(decode_schema(&schema_message).unwrap(), *schema);
