@@ -73,11 +73,11 @@ region = writer.region()
 region.block(0, 1, b"event")
 child = os.fork()
 if child == 0:
-    calls = [lambda: region.block(1, 1, b"z"), lambda: region.shared(), region.end, region._give_up]
+    calls = [lambda: region.block(1, 1, b"z"), lambda: region.shared(), region.end, region.give_up]
     codes = {code_of(call) for call in calls}
     os._exit(0 if codes == {"invalid-argument"} else 1)
 assert os.waitpid(child, 0)[1] == 0
-region._give_up()
+region.give_up()
 """
     run(tmp_path, program)
 

@@ -82,7 +82,7 @@ class Calls:
         if self.failure is not None or self.ended or self.under_way or self._process is not _Process.current:
             self.check()
         if self.region is not None:
-            raise invalid("the end of the region that region() began, by its region writer, or abort()")
+            raise invalid("the end of the region that region() began: its end() or give_up(), or abort()")
         self.under_way = True
 
     def end(self, fault: BaseException | None = None) -> None:

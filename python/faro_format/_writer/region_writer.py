@@ -26,7 +26,8 @@ class RegionWriter:
     """Takes one region's blocks in slot order, then those of shared extents.
 
     The region is held in memory until :meth:`end`. Use it in a ``with`` statement: the region ends at its end, and is
-    abandoned after an exception.
+    given up after an exception. Without ``with``, call :meth:`end` or :meth:`give_up`: until then the writer takes no
+    other call (WRT-10).
     """
 
     def __init__(
@@ -122,8 +123,8 @@ class RegionWriter:
             self._open = False
             self._end(self._builder, self._wrapped)
 
-    def _give_up(self) -> None:
-        """Abandon the region, which leaves no trace. Does nothing after it has ended."""
+    def give_up(self) -> None:
+        """Give up the region, which leaves no trace (WRT-8). Does nothing after it has ended."""
         self._writer.check_process()
         self._open = False
         if self._writer.region is self._token:
@@ -173,10 +174,10 @@ class RegionWriter:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the region, unless that was done; abandon it after an exception."""
+        """End the region, unless that was done; give it up after an exception."""
         if kind is not None:
             if self._writer.own:
-                self._give_up()
+                self.give_up()
         elif self._open:
             self.end()
 

@@ -246,7 +246,7 @@ class Writer:
     def region(self) -> RegionWriter:
         """Close the sort buffer's region and begin one that takes blocks as they are (WRT-8).
 
-        Until that region has ended or was abandoned, the writer accepts no other call except :meth:`abort`, even if
+        Until that region has ended or was given up, the writer accepts no other call except :meth:`abort`, even if
         the region writer is dropped before (WRT-10).
         """
         with self._calls:
