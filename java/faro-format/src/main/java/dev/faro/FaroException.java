@@ -1,6 +1,7 @@
 package dev.faro;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /**
@@ -54,7 +55,17 @@ public final class FaroException extends IOException {
 
     /** Makes an {@code io} error: the system refused an operation on the file. It has no offset. */
     public static FaroException io(FileRole role, Path file, String wanted, Throwable cause) {
-        return new FaroException(ErrorCode.IO, role, file, NO_OFFSET, wanted, cause.toString(), cause);
+        return new FaroException(ErrorCode.IO, role, file, NO_OFFSET, wanted, told(file, cause), cause);
+    }
+
+    /** What the system said, without the file if that is the one that the error names already. */
+    private static String told(Path file, Throwable cause) {
+        if (file == null || !(cause instanceof FileSystemException e) || e.getOtherFile() != null
+                || !file.toString().equals(e.getFile())) {
+            return cause.toString();
+        }
+        String name = e.getClass().getName();
+        return e.getReason() == null ? name : name + ": " + e.getReason();
     }
 
     /** Makes an {@code invalid-argument} error: the caller made a mistake. It has no file and no offset. */
@@ -85,7 +96,7 @@ public final class FaroException extends IOException {
         return code;
     }
 
-    /** The role of the file, or null if the error has no file. */
+    /** The role of the file, or null if the error has no file, or one that is neither data, index nor single file. */
     public FileRole role() {
         return role;
     }
@@ -113,11 +124,11 @@ public final class FaroException extends IOException {
     private static String describe(
             ErrorCode code, FileRole role, Path file, long offset, String expected, String found) {
         StringBuilder text = new StringBuilder(code.toString());
-        if (role != null) {
-            text.append(" in ").append(role).append(" file ").append(file);
+        if (file != null) {
+            text.append(" in ").append(role == null ? "" : role + " file ").append(file);
         }
         if (offset != NO_OFFSET) {
-            text.append(" at ").append(offset);
+            text.append(" at offset ").append(offset);
         }
         return text.append(": expected ").append(expected).append(", found ").append(found).toString();
     }

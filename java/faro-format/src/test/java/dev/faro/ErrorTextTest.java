@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.faro.follow.Follower;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import dev.faro.repair.Clean;
+import dev.faro.repair.CleanOptions;
+import dev.faro.repair.Recover;
+import dev.faro.repair.RecoverOptions;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
@@ -20,9 +26,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The texts of errors: two checksums (ERR-4), file_ids, unsigned numbers, options. */
+/** The texts of errors: the file, two checksums (ERR-4), file_ids, unsigned numbers, options. */
 class ErrorTextTest {
     private static final UUID ID = new UUID(0x0000_0a1b_0000_0001L, 0x8000_0000_0000_0002L);
 
@@ -136,6 +143,28 @@ class ErrorTextTest {
             assertEquals(Integer.toString(level), e.found());
             assertTrue(e.expected().contains("level"), e.expected());
         }
+    }
+
+    /** The file is in the message once, with or without a role, and also if the system's own error names it. */
+    @Test
+    void aMessageNamesTheFileOnce() throws Exception {
+        Path file = folder.resolve("nosuch");
+        assertEquals("io in " + file + ": expected a, found b",
+                new FaroException(ErrorCode.IO, null, file, FaroException.NO_OFFSET, "a", "b", null).getMessage());
+        assertEquals("truncated in data file " + file + " at offset 64: expected a, found b",
+                new FaroException(ErrorCode.TRUNCATED, FileRole.DATA, file, 64, "a", "b", null).getMessage());
+        assertEquals("limit-exceeded: expected a, found b", FaroException.limitExceeded("a", "b").getMessage());
+        Map<Path, Executable> calls = Map.of(
+                file, () -> Reader.open(file, ReaderOptions.DEFAULT),
+                folder.resolve("single"), () -> Reader.openSingle(folder.resolve("single"), ReaderOptions.DEFAULT),
+                folder.resolve("clean"), () -> Clean.clean(folder.resolve("clean"), CleanOptions.DEFAULT),
+                folder.resolve("recover"), () -> Recover.recover(folder.resolve("recover"), RecoverOptions.DEFAULT),
+                folder.resolve("none"), () -> Recover.recover(folder.resolve("none/a"), RecoverOptions.DEFAULT));
+        calls.forEach((named, call) -> {
+            FaroException e = expect(ErrorCode.IO, call);
+            assertEquals(named, e.file());
+            assertEquals(1, e.getMessage().split(Pattern.quote(named.toString()), -1).length - 1, e.getMessage());
+        });
     }
 
     @Test

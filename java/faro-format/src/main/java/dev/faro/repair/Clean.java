@@ -131,7 +131,7 @@ public final class Clean {
             try {
                 Files.deleteIfExists(path);
             } catch (IOException e) {
-                throw FaroException.io(null, path, "to remove " + path, e);
+                throw FaroException.io(null, path, "to remove the file", e);
             }
         }
     }

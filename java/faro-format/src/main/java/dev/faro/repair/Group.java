@@ -153,8 +153,7 @@ final class Group {
     }
 
     private static FaroException failure(OutputName name, String expected, String found) {
-        return new FaroException(
-                ErrorCode.IO, null, name.path(), FaroException.NO_OFFSET, expected + " of " + name.path(), found, null);
+        return new FaroException(ErrorCode.IO, null, name.path(), FaroException.NO_OFFSET, expected, found, null);
     }
 
     private static String shown(List<Group> groups) {

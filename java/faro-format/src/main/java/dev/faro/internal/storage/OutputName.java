@@ -1,5 +1,6 @@
 package dev.faro.internal.storage;
 
+import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileRole;
 import java.nio.file.Files;
@@ -88,8 +89,9 @@ public record OutputName(Path path, String base, Ending ending) {
         if (Files.isRegularFile(path)) {
             return List.of(path);
         }
-        throw FaroException.io(null, path, "an output " + path + ": a file " + base + SINGLE + ", or a pair " + base
-                + DATA + " and " + base + INDEX, new NoSuchFileException(path.toString()));
+        throw new FaroException(ErrorCode.IO, null, path, FaroException.NO_OFFSET,
+                "an output: " + base + SINGLE + ", or " + base + DATA + " and " + base + INDEX, "none of these files",
+                new NoSuchFileException(path.toString()));
     }
 
     /** A broken link counts as existing; opening it reports what is wrong. */
