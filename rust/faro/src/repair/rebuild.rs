@@ -12,9 +12,8 @@ use crate::index::LARGEST_REGION;
 use crate::limits::Limits;
 use crate::message::{DictionaryEntry, RegionEntry, Schema};
 use crate::reader::{Window, check_kind, read_header};
-use crate::storage::InputFile;
-use crate::storage::{Files, with_extension};
-use crate::writer::{AppendFile, OpenRegion, Owner, Shape, append_metadata, sync_folder};
+use crate::storage::{Files, InputFile, OutputFile, with_extension};
+use crate::writer::{OpenRegion, Owner, Shape, append_metadata, sync_folder};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -142,7 +141,7 @@ pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptio
     let index = index_bytes(&header, schema.as_deref(), &scan, data_end)?;
     // Only an interrupted rebuild can have left a file with this name.
     let _ = std::fs::remove_file(temporary);
-    let mut file = AppendFile::create(temporary.to_path_buf(), FileRole::Index, false)?;
+    let mut file = OutputFile::create(temporary.to_path_buf(), FileRole::Index, false)?;
     *file.buffer() = index;
     file.flush()?;
     file.sync()?;

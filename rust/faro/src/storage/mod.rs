@@ -2,6 +2,7 @@
 
 mod files;
 mod input_file;
+mod output_file;
 pub(crate) mod publishing;
 mod reserve;
 
@@ -10,4 +11,4 @@ pub use files::{Files, Layout};
 pub(crate) use input_file::InputFile;
 #[cfg(test)]
 pub(crate) use input_file::seam;
-pub(crate) use reserve::reserve_space;
+pub(crate) use output_file::OutputFile;

@@ -10,6 +10,7 @@ use crate::bytes::pad8;
 use crate::codec::{Compressor, Trained};
 use crate::error::Result;
 use crate::sort_buffer::{PackedRecords, Pushed};
+use crate::storage::OutputFile;
 
 /// Where blocks go.
 pub(crate) trait Sink {
@@ -28,6 +29,19 @@ impl Sink for Vec<u8> {
 
     fn block_ended(&mut self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Blocks that go to a file.
+impl Sink for OutputFile {
+    #[inline(always)]
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        OutputFile::buffer(self)
+    }
+
+    #[inline(always)]
+    fn block_ended(&mut self) -> Result<()> {
+        if self.is_full() { self.write_pieces() } else { Ok(()) }
     }
 }
 

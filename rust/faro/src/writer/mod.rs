@@ -1,6 +1,5 @@
 //! Writing outputs (spec, WRT and SRT).
 
-mod append;
 mod blocks;
 mod compress_threads;
 mod dictionaries;
@@ -17,7 +16,6 @@ mod stored_block;
 mod summary;
 mod training;
 
-pub(crate) use append::AppendFile;
 pub use options::{Durability, WriterOptions};
 pub(crate) use output::sync_folder;
 pub use output_writer::Writer;

@@ -1,11 +1,10 @@
 //! The files of a writer: names, publication, removal (spec, WRT-4 to WRT-6, PUB-2 to PUB-4).
 
-use super::append::AppendFile;
 use super::options::{Durability, WriterOptions};
 use crate::bytes::FileKind;
 use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
-use crate::storage::{Files, with_extension};
+use crate::storage::{Files, OutputFile, with_extension};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Output {
     /// The index file or the single file.
-    index: AppendFile,
-    data: Option<AppendFile>,
+    index: OutputFile,
+    data: Option<OutputFile>,
     files: Files,
     durability: Durability,
     overwrite: bool,
@@ -36,13 +35,13 @@ impl Output {
         let lock = || PublishingLock::take(&lock_path(last.1)).map_err(|error| refused(last.1, last.0, error));
         // PUB-4: without the lock, two writers that replace the same pair could mix their files.
         let _lock = if replaces { Some(lock()?) } else { None };
-        let create = |path: &Path, role, kind| -> Result<AppendFile> {
+        let create = |path: &Path, role, kind| -> Result<OutputFile> {
             check_free(path, role, options.overwrite)?;
             let path = match options.follow {
                 true => path.to_path_buf(),
                 false => temporary(path, &file_id),
             };
-            let mut file = AppendFile::create(path, role, replaces)?;
+            let mut file = OutputFile::create(path, role, replaces)?;
             if !options.follow {
                 file.reserve_ahead();
             }
@@ -90,12 +89,12 @@ impl Output {
     }
 
     /// The file for partition blocks.
-    pub(crate) fn blocks(&mut self) -> &mut AppendFile {
+    pub(crate) fn blocks(&mut self) -> &mut OutputFile {
         self.data.as_mut().unwrap_or(&mut self.index)
     }
 
     /// The file for metadata blocks.
-    pub(crate) fn metadata(&mut self) -> &mut AppendFile {
+    pub(crate) fn metadata(&mut self) -> &mut OutputFile {
         &mut self.index
     }
 
@@ -109,7 +108,7 @@ impl Output {
 
     /// The sizes of the data file (0 in a single output) and of the index or single file.
     pub(crate) fn sizes(&self) -> (u64, u64) {
-        (self.data.as_ref().map_or(0, AppendFile::offset), self.index.offset())
+        (self.data.as_ref().map_or(0, OutputFile::offset), self.index.offset())
     }
 
     /// Holds back the bytes of a region until it is committed, if followers could see them vanish.
@@ -193,7 +192,7 @@ impl Output {
 
     fn give_names(&mut self) -> Result<()> {
         let paths = self.files.paths();
-        let mut own: Vec<&mut AppendFile> = self.data.iter_mut().chain([&mut self.index]).collect();
+        let mut own: Vec<&mut OutputFile> = self.data.iter_mut().chain([&mut self.index]).collect();
         for (role, path) in &paths {
             check_free(path, *role, self.overwrite)?;
         }

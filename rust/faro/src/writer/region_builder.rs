@@ -1,6 +1,5 @@
 //! Writes regions and the footer to the files, for the sort buffer and the region writer.
 
-use super::append::AppendFile;
 use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
@@ -17,6 +16,7 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorCode, Result};
 use crate::message::{Footer, Property, RegionEntry, Schema};
 use crate::sort_buffer::{PackedRecords, Pushed};
+use crate::storage::OutputFile;
 use std::path::Path;
 
 /// The files of a writer, the region that it is filling, and the counters for both.
@@ -213,7 +213,7 @@ impl RegionBuilder {
     /// Runs a step on the current extent.
     fn in_extent(
         &mut self,
-        act: impl FnOnce(&mut BlockBuilder, &mut AppendFile, &mut Stream) -> Result<()>,
+        act: impl FnOnce(&mut BlockBuilder, &mut OutputFile, &mut Stream) -> Result<()>,
     ) -> Result<()> {
         let file = self.output.blocks();
         if let Some(stream) = &mut self.stream {

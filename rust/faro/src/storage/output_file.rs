@@ -1,9 +1,8 @@
 //! A file that is appended to in large pieces.
 
-use super::blocks::Sink;
+use super::publishing::{Birth, Living, NewFile, new_file, unlock_file};
+use super::reserve::reserve_space;
 use crate::error::{Error, FileRole, Result};
-use crate::storage::publishing::{Birth, Living, NewFile, new_file, unlock_file};
-use crate::storage::reserve_space;
 use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,9 +13,9 @@ const PIECE: u64 = 1 << 20;
 /// system.
 const AHEAD: u64 = 16 << 20;
 
-/// A new file with a buffer before it. Dropping it removes the file, unless [`AppendFile::keep`] was called.
+/// A new file with a buffer before it. Dropping it removes the file, unless [`OutputFile::keep`] was called.
 #[derive(Debug)]
-pub(crate) struct AppendFile {
+pub(crate) struct OutputFile {
     /// Present while the file is written (PUB-6). It is declared, and so dropped, before the file.
     living: Option<Living>,
     born: Birth,
@@ -36,12 +35,12 @@ pub(crate) struct AppendFile {
     reserved_end: u64,
 }
 
-impl AppendFile {
+impl OutputFile {
     /// Creates a file that did not exist. With `replacing`, it first removes the file that has the name.
     pub(crate) fn create(path: PathBuf, role: FileRole, replacing: bool) -> Result<Self> {
         let NewFile { living, file } =
             new_file(&path, replacing).map_err(|(step, error)| Error::io(step, &path, Some(role), error))?;
-        Ok(AppendFile {
+        Ok(OutputFile {
             living,
             born: Birth::here(),
             file,
@@ -103,11 +102,13 @@ impl AppendFile {
     }
 
     /// The buffered bytes. A caller may append to it; the next write takes them.
+    #[inline(always)]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
     /// Whether the buffer has enough for a write.
+    #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.buffer.len() as u64 >= PIECE
     }
@@ -244,19 +245,7 @@ impl AppendFile {
     }
 }
 
-impl Sink for AppendFile {
-    #[inline(always)]
-    fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
-    }
-
-    #[inline(always)]
-    fn block_ended(&mut self) -> Result<()> {
-        if self.is_full() { self.write_pieces() } else { Ok(()) }
-    }
-}
-
-impl Drop for AppendFile {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.keep {
             self.discard();
