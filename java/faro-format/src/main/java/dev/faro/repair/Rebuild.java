@@ -75,7 +75,8 @@ public final class Rebuild {
      * block.
      *
      * @throws FaroException {@code invalid-argument} if the framing is arrow and the options have no schema, or a fault
-     *     that is not damage; nothing was changed then
+     *     that is not damage. The files are unchanged then, except after {@code io} while they are written; the call
+     *     can then be repeated
      */
     public static RepairReport rebuild(Path dataPath, Path indexPath, RebuildOptions options) throws FaroException {
         return rebuild(dataPath, indexPath, temporaryName(indexPath), options);

@@ -40,7 +40,8 @@ public final class Recover {
      * @param name the NAME of the output (PUB-1); without an ending, files of both layouts are searched
      * @throws FaroException {@code io} if there are no files, their writer lives, or another output has the final
      *     names; {@code invalid-argument} if there are files of several outputs, which the error lists; or an error of
-     *     {@link Repair} or {@link Rebuild}. In each case no file was changed
+     *     {@link Repair} or {@link Rebuild}. The files are unchanged then, except after {@code io} while they are
+     *     written or get their names; the call can then be repeated
      */
     public static RecoverReport recover(Path name, RecoverOptions options) throws FaroException {
         if (options.fileId() != null && !options.fileId().matches("[0-9a-f]{8}")) {

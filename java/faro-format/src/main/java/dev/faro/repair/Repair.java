@@ -26,8 +26,8 @@ public final class Repair {
     /**
      * Repairs an output in place, by NAME (PUB-1).
      *
-     * @throws FaroException a fault other than an unfinished end, or {@code invalid-argument} if both layouts exist;
-     *     nothing was changed then
+     * @throws FaroException a fault other than an unfinished end, or {@code invalid-argument} if both layouts exist.
+     *     The files are unchanged then, except after {@code io} while they are written; the call can then be repeated
      */
     public static RepairReport repair(Path name, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.open(name)) {
@@ -38,7 +38,7 @@ public final class Repair {
     /**
      * Repairs a pair in place.
      *
-     * @throws FaroException a fault other than an unfinished end; nothing was changed then
+     * @throws FaroException a fault other than an unfinished end, as for {@link #repair(Path, RepairOptions)}
      */
     public static RepairReport repairPair(Path data, Path index, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.openPair(data, index)) {
@@ -49,7 +49,7 @@ public final class Repair {
     /**
      * Repairs a single file in place.
      *
-     * @throws FaroException a fault other than an unfinished end; nothing was changed then
+     * @throws FaroException a fault other than an unfinished end, as for {@link #repair(Path, RepairOptions)}
      */
     public static RepairReport repairSingle(Path file, RepairOptions options) throws FaroException {
         try (FileSet files = FileSet.openSingle(file)) {
