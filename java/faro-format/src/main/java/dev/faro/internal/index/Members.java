@@ -8,6 +8,8 @@ import java.util.Arrays;
 public final class Members {
     /** Every partition of the file. */
     public static final Members ALL = new Members(null);
+    /** No partition: the members of shared blocks in a rebuilt index (REP-6). */
+    public static final Members NONE = new Members(new byte[0]);
 
     private final byte[] bits;
 
@@ -42,9 +44,6 @@ public final class Members {
         }
         return count == header.partitionCount() ? ALL : new Members(bits);
     }
-
-    /** No partition: the members of shared blocks in a rebuilt index (REP-6). */
-    public static final Members NONE = new Members(new byte[0]);
 
     /** The bit set of the region message, or null for all; must not be changed. */
     byte[] bits() {
