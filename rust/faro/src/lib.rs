@@ -72,10 +72,11 @@ pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_with};
 pub use codec::Codec;
 pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
 pub use follow::{Follower, Progress};
-pub use index::{Extent, Lookup, Members, RegionIndex, SharedSlot, Slot};
+pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
 pub use limits::Limits;
 pub use reader::{
-    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Reader, ReaderOptions, Records,
+    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Lookup, Reader, ReaderOptions,
+    Records,
 };
 pub use repair::{
     Action, CleanOptions, CleanReport, KeptFile, KeptReason, RebuildOptions, RecoverOptions, RecoverReport,

@@ -12,7 +12,6 @@ mod tests;
 
 pub(crate) use cache::RegionCache;
 pub(crate) use footer::{check_footer, stored_in_statistics};
-pub use lookup::Lookup;
 pub(crate) use lookup::{LookedUp, look_up, sum_of};
 pub use members::Members;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};

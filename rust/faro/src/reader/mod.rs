@@ -33,7 +33,7 @@ pub(crate) use extents::Extents;
 pub(crate) use open::{OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header};
 pub(crate) use open_extent::OpenExtent;
 pub(crate) use open_output::{OpenOutput, Opened};
-pub use options::ReaderOptions;
+pub use options::{Lookup, ReaderOptions};
 pub use output_reader::Reader;
 pub(crate) use partition_reader::PartitionReader;
 pub use records::Records;

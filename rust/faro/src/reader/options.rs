@@ -1,7 +1,20 @@
 //! The options of a reader.
 
-use crate::index::Lookup;
 use crate::limits::Limits;
+
+/// How a reader finds the extents of one partition ([`ReaderOptions::lookup`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lookup {
+    /// Reads region messages whole, checks them (REG-10), and keeps as many as the cache has room for. It suits the
+    /// reading of many partitions.
+    #[default]
+    Full,
+    /// Reads some hundred bytes of each region message, and does not verify checksums of the index (LKP). It suits the
+    /// reading of one partition when the index is not in memory. Messages may be of any size, since none is held in
+    /// memory. The note at LKP-3 says which damage goes unnoticed in a file without statistics.
+    Direct,
+}
 
 /// How a [`crate::Reader`] or [`crate::Follower`] reads. The default suits files from any source.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use super::blocks::Blocks;
 use super::by_partition::ByPartition;
 use super::direct_extents::{DirectExtents, direct_stored_bytes};
 use super::open_output::OpenOutput;
+use super::options::Lookup;
 use super::records::Records;
 use crate::bytes::Framing;
 use crate::error::{Error, Result};
-use crate::index::Lookup;
 use std::ops::Range;
 
 /// Reads partitions of an open output.

@@ -3,8 +3,7 @@
 
 use super::common::{collect, hook, in_time, options, patience, reader, text, write};
 use crate::error::ErrorCode;
-use crate::index::Lookup;
-use crate::reader::ReaderOptions;
+use crate::reader::{Lookup, ReaderOptions};
 use crate::scheduler::{Consumer, Scheduler, SchedulerOptions};
 use crate::storage::seam::{Call, Verdict};
 use crate::{Codec, Layout, Reader, Writer, WriterOptions};
