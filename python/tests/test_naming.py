@@ -22,7 +22,7 @@ from faro_format import (
     recover,
     repair,
 )
-from faro_format._storage.names import OutputPaths, name_to_read
+from faro_format._storage.names import OutputPaths, paths_to_open, split_name
 
 CASES: list[tuple[str, Any, list[str]]] = [
     ("a", None, ["a.data", "a.index"]),
@@ -92,18 +92,18 @@ def test_what_a_reader_opens(tmp_path: Path, files: list[str], name: str, opened
     for file in files:
         (tmp_path / file).touch()
     if opened == "refused":
-        fault = fault_of(name_to_read, tmp_path / name)
+        fault = fault_of(paths_to_open, *split_name(tmp_path / name))
         assert fault is not None
         assert fault.code == ErrorCode.INVALID_ARGUMENT
         return
     paths = [str(tmp_path / file) for file in opened.split()]
     expected = OutputPaths(data=paths[0], index=paths[1]) if len(paths) == 2 else OutputPaths(single=paths[0])
-    assert name_to_read(tmp_path / name) == expected
+    assert paths_to_open(*split_name(tmp_path / name)) == expected
 
 
 def test_a_folder_is_no_single_file(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert name_to_read(tmp_path / "a").single is None
+    assert paths_to_open(str(tmp_path / "a"), None).single is None
 
 
 ASK: list[Any] = [open_reader, Reader, Follower, check, repair, recover]

@@ -28,7 +28,7 @@ from faro_format import (
     recover,
 )
 from faro_format._storage import publishing_lock as publishing
-from faro_format._storage.names import name_to_read
+from faro_format._storage.names import paths_to_read
 
 X = FILE_ID[:4].hex()
 OTHER = bytes(range(16, 32))
@@ -39,7 +39,7 @@ LAYOUTS = pytest.mark.parametrize("layout", ["paired", "single"])
 
 def read(folder: Path) -> bytes:
     """What partition 0 reads of the output, which is whole."""
-    paths = name_to_read(folder / "out")
+    paths = paths_to_read(folder / "out")
     files: dict[str, Any] = {"data": paths.data, "index": paths.index, "single": paths.single}
     check(**files)
     with Reader(**files) as reader:

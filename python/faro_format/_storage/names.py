@@ -70,13 +70,16 @@ def name_to_write(name: Path, layout: Layout | None) -> tuple[str, Layout]:
     return base, by_name or layout or "paired"
 
 
-def name_to_read(name: Path) -> OutputPaths:
-    """Return the files that a reader of NAME opens; those of a pair if none exists.
+def paths_to_open(base: str, layout: Layout | None) -> OutputPaths:
+    """Return the files that a reader opens; those of a pair if none exists.
+
+    Args:
+        base: NAME without its ending.
+        layout: what the ending says; None if it has none of the three.
 
     Raises:
-        FaroError: ``invalid-argument`` if NAME has none of the three endings and files of both layouts exist.
+        FaroError: ``invalid-argument`` if the layout is None, and files of both layouts exist.
     """
-    base, layout = split_name(name)
     if layout is not None:
         return paths_of(base, layout)
     single, pair = paths_of(base, "single"), paths_of(base, "paired")
@@ -99,12 +102,13 @@ def paths_to_read(
 
     Raises:
         FaroError: ``invalid-argument`` unless it is NAME, or ``data`` and ``index``, or ``single``; as
-            :func:`name_to_read`.
+            :func:`paths_to_open`; ``io`` if NAME is that of a pair without files.
     """
     given = [argument for argument in (name, data, index, single) if argument is not None]
     if name is not None and len(given) == 1:
-        paths = name_to_read(name)
-        _check_exists(paths, ended=split_name(name)[1] is not None)
+        base, layout = split_name(name)
+        paths = paths_to_open(base, layout)
+        _check_exists(paths, ended=layout is not None)
         return paths
     if single is not None and len(given) == 1:
         return OutputPaths(single=arguments.path("single", single))

@@ -48,17 +48,9 @@ def check_batch(
     return numbers - first, bounds, raw
 
 
-def event_kind(kind: object) -> int:
-    """Return the kind of an event (BLK-2)."""
-    number = integer("kind", kind, 1, 127)
+def check_kind(kind: object, *, event: bool = False) -> int:
+    """Return the kind of a block: data or an event's, or with ``event`` only an event's (BLK-2)."""
+    number = integer("kind", kind, int(event), 127)
     if number not in PARTITION_KINDS:
-        raise invalid("kind: 1 or 64 to 127 for an event", number)
-    return number
-
-
-def check_kind(kind: object) -> int:
-    """Return the kind of a record: data, or an event's."""
-    number = integer("kind", kind, 0, 127)
-    if number not in PARTITION_KINDS:
-        raise invalid("kind: 0 for data, or 1 or 64 to 127 for an event", number)
+        raise invalid(f"kind: {'' if event else '0 for data, or '}1 or 64 to 127 for an event", number)
     return number

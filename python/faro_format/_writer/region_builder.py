@@ -1,6 +1,6 @@
 """Builds one region: its blocks, extents, message and statistics.
 
-Sequences advance only when the region is committed, so an abandoned region leaves no trace (WRT-8).
+Sequences advance only when the region is committed, so a region that was given up leaves no trace (WRT-8).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from faro_format._bytes.buffers import as_bytes
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_RECORDS
 from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._storage.names import Path, name_to_write
-from faro_format._writer.batch import check_batch, event_kind
+from faro_format._writer.batch import check_batch, check_kind
 from faro_format._writer.calls import Calls
 from faro_format._writer.committer import Committer
 from faro_format._writer.options import FRAMINGS, WriterOptions
@@ -105,7 +105,7 @@ class Writer:
             FaroError: as :meth:`write`.
         """
         with self._calls:
-            self._write(partition, event, event_kind(kind), 1)
+            self._write(partition, event, check_kind(kind, event=True), 1)
 
     def _write(self, partition: int, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         options = self.options
@@ -132,7 +132,7 @@ class Writer:
     def broadcast_event(self, kind: int, event: Any) -> None:  # noqa: ANN401
         """Write an event once for every partition; see :meth:`write_event`."""
         with self._calls:
-            self._share(None, event, event_kind(kind), 1)
+            self._share(None, event, check_kind(kind, event=True), 1)
 
     def multicast(
         self,
@@ -142,25 +142,20 @@ class Writer:
         rows: int = 1,
     ) -> None:
         """Write a record once for a set of partitions, in any order; see :meth:`write`."""
-        self._share_with(partitions, record, KIND_DATA, rows)
+        members = self._members(partitions)
+        with self._calls:
+            self._share(members, record, KIND_DATA, rows)
 
     def multicast_event(self, partitions: Sequence[int] | npt.NDArray[Any], kind: int, event: Any) -> None:  # noqa: ANN401
         """Write an event once for a set of partitions, in any order; see :meth:`write_event`."""
-        self._calls.check()
-        self._share_with(partitions, event, event_kind(kind), 1)
-
-    def _share_with(
-        self,
-        partitions: Sequence[int] | npt.NDArray[Any],
-        record: Any,  # noqa: ANN401
-        kind: int,
-        rows: int,
-    ) -> None:
-        # An error of the caller's iterator does not make the writer fail.
-        self._calls.check()
-        members = member_bits(partitions, self.options)
+        members = self._members(partitions)
         with self._calls:
-            self._share(members, record, kind, rows)
+            self._share(members, event, check_kind(kind, event=True), 1)
+
+    def _members(self, partitions: Sequence[int] | npt.NDArray[Any]) -> bytes | None:
+        """Return the bit set of a set of partitions, before the call: an error of their iterator must not fail it."""
+        self._calls.check()
+        return member_bits(partitions, self.options)
 
     def _share(self, members: bytes | None, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
         record, length = self._record(record, kind)
