@@ -90,7 +90,7 @@ fn check(request: Check) -> Answer {
         &request.paths.files()?,
         &faro::CheckOptions::default()
             .level(level)
-            .limits(request.limits.limits().clone()),
+            .limits(request.limits.limits()),
     )?;
     Ok(json!({ "regions": regions, "blocks": blocks }))
 }
@@ -106,13 +106,11 @@ fn repair(request: Repair) -> Answer {
     let report: RepairReport = match request.mode.as_str() {
         "last-commit" => faro::repair(
             &files,
-            &faro::RepairOptions::default()
-                .limits(limits.clone())
-                .dry_run(request.dry_run),
+            &faro::RepairOptions::default().limits(limits).dry_run(request.dry_run),
         )?,
         "rebuild" => {
             let options = RebuildOptions::default().shared(shared).dry_run(request.dry_run);
-            faro::rebuild(&files, &options.limits(limits.clone()))?
+            faro::rebuild(&files, &options.limits(limits))?
         }
         other => return Err(Failure::Unsupported(format!("the mode {other:?}"))),
     };
@@ -127,10 +125,11 @@ fn repair(request: Repair) -> Answer {
 
 fn recover(request: Recover) -> Answer {
     let mut options = RecoverOptions::default()
+        .limits(request.limits.limits())
         .overwrite(request.overwrite)
         .dry_run(request.dry_run);
     options.file_id = request.file_id;
-    let report = faro::recover(&request.path, &options.clone().limits(request.limits.limits().clone()))?;
+    let report = faro::recover(&request.path, &options)?;
     Ok(json!({ "action": report.action.as_str(), "file_id": report.file_id, "regions": report.regions }))
 }
 

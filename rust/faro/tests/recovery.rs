@@ -313,7 +313,7 @@ fn a_rebuild_does_not_cut_what_is_merely_too_large() {
     let before = std::fs::read(data).unwrap();
     let small = Limits::default().max_block_size(500);
     assert_eq!(
-        code(rebuild(&files, &RebuildOptions::default().limits(small.clone()))),
+        code(rebuild(&files, &RebuildOptions::default().limits(small))),
         ErrorCode::LimitExceeded
     );
     assert_eq!(std::fs::read(data).unwrap(), before);

@@ -41,11 +41,8 @@ pub(super) fn header_block(input: &[u8], lines: &mut Transcript) {
     }
     let (data, index) = (scratch::path("h.data"), scratch::path("h.index"));
     scratch::write(&data, &file);
-    let options = RebuildOptions::default().dry_run(true);
-    let report = rebuild(
-        &Files::Paired { data, index },
-        &options.limits(limits_of(*flags).clone()),
-    );
+    let options = RebuildOptions::default().limits(limits_of(*flags)).dry_run(true);
+    let report = rebuild(&Files::Paired { data, index }, &options);
     lines.result("rebuild", report, |report| {
         let blocks = report.blocks.unwrap_or(u64::MAX);
         let bytes = format!("{} {}", report.data_kept, report.data_cut);

@@ -76,11 +76,7 @@ fn each_partition_reads_its_rows_in_order() {
                 assert_eq!(numbers_of(&reader, 5 + partition), expected);
                 assert_eq!(records[partition as usize], expected.len() as u64);
             }
-            crate::check(
-                &Files::locate(&name).unwrap(),
-                &crate::CheckOptions::default().limits(crate::Limits::default().clone()),
-            )
-            .unwrap();
+            crate::check(&Files::locate(&name).unwrap(), &crate::CheckOptions::default()).unwrap();
         }
     }
 }
