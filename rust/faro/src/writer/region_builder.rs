@@ -46,14 +46,14 @@ impl RegionBuilder {
     pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
         options.check()?;
         let file_id = options.file_id_or_random();
-        let make_maker = || BlockBuilder::new(options, Seal::new(&file_id));
-        let block_builder = make_maker()?;
+        let make_builder = || BlockBuilder::new(options, Seal::new(&file_id));
+        let block_builder = make_builder()?;
         let threads = if options.compress_threads > 1 {
             options.compress_threads
         } else {
             0
         };
-        let block_builders = (0..threads).map(|_| make_maker()).collect::<Result<Vec<_>>>()?;
+        let block_builders = (0..threads).map(|_| make_builder()).collect::<Result<Vec<_>>>()?;
         let schema = match &options.schema {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
