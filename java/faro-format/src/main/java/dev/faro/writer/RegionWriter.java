@@ -81,8 +81,8 @@ public final class RegionWriter implements AutoCloseable {
         });
     }
 
-    /** Writes a stored block of the current shared extent; see {@link #storedBlock}. */
-    public void storedSharedBlock(StoredBlock block, long records) throws FaroException {
+    /** Writes a stored block of the current shared extent; see {@link #storedBlock(int, StoredBlock, long)}. */
+    public void storedBlock(StoredBlock block, long records) throws FaroException {
         checkStored(block, records);
         checkShared(block.payload().remaining());
         calls.guard(() -> stored(block, records));

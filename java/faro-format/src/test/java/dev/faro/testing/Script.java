@@ -105,7 +105,7 @@ public final class Script {
             if (payload.length > 0) {
                 region.block(first + partition, 0, ByteBuffer.wrap(payload), 1);
                 region.sharedAll();
-                region.storedSharedBlock(
+                region.storedBlock(
                         StoredBlock.of(BlockKind.DATA, Codec.NONE, payload.length, ByteBuffer.wrap(payload)), 1);
                 if (keep) {
                     region.end();

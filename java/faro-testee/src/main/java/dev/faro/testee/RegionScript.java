@@ -57,7 +57,7 @@ final class RegionScript {
         if (block.has("partition")) {
             region.storedBlock(Request.saturated(block.get("partition")), stored, records);
         } else {
-            region.storedSharedBlock(stored, records);
+            region.storedBlock(stored, records);
         }
     }
 }
