@@ -10,8 +10,8 @@ import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
-import dev.faro.scheduler.SchedulerOptions;
 import dev.faro.scheduler.SchedulerFigures;
+import dev.faro.scheduler.SchedulerOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,11 +61,11 @@ final class SchedulerCases {
             if (bytes != which.plainBytes()) {
                 throw new IOException("expected " + which.plainBytes() + " bytes as written, read " + bytes);
             }
-            SchedulerFigures statistics = scheduler.figures();
+            SchedulerFigures figures = scheduler.figures();
             ObjectNode json = which.json().put("order", "any");
             ObjectNode line = Results.line("scheduler", "scheduler", json, List.of(nanos), bytes);
-            line.putObject("figures").put("reads", statistics.reads()).put("seek_bytes", statistics.seekBytes())
-                    .put("gap_bytes", statistics.gapBytes()).put("most_held_bytes", statistics.mostHeldBytes());
+            line.putObject("figures").put("reads", figures.reads()).put("seek_bytes", figures.seekBytes())
+                    .put("gap_bytes", figures.gapBytes()).put("most_held_bytes", figures.mostHeldBytes());
             results.append(line);
             results.append(alone(reader, which));
         }

@@ -237,9 +237,9 @@ class SchedulerTest {
             Collections.shuffle(consumers, new Random(1));
             List<List<String>> found = pollInAnyOrder(scheduler, consumers, new Random(2));
             assertTrue(found.stream().noneMatch(List::isEmpty));
-            SchedulerFigures statistics = scheduler.figures();
-            assertTrue(statistics.reads() <= 2 * REGIONS, statistics.toString());
-            assertEquals(0, statistics.gapBytes());
+            SchedulerFigures figures = scheduler.figures();
+            assertTrue(figures.reads() <= 2 * REGIONS, figures.toString());
+            assertEquals(0, figures.gapBytes());
         }
     }
 
