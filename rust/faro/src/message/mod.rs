@@ -37,6 +37,7 @@ pub struct SharedExtent {
 }
 
 /// The blocks of one producer in an extent of a merged file.
+/// Its fields are those of the format, which do not change within a major version (VER-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The producer's number.
@@ -74,6 +75,7 @@ pub struct Region {
 }
 
 /// One region in the footer's directory (FTR-1).
+/// Its fields are those of the format, which do not change within a major version (VER-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionEntry {
     /// Where the region message's block begins, in bytes.
@@ -89,6 +91,7 @@ pub struct RegionEntry {
 }
 
 /// One dictionary in the footer's directory of dictionaries (FTR-7).
+/// Its fields are those of the format, which do not change within a major version (VER-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DictionaryEntry {
     /// Where the dictionary's block begins, in bytes of the data (or single) file.
