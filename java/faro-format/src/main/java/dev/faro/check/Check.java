@@ -62,21 +62,21 @@ public final class Check {
     public static CheckReport check(Reader reader, CheckLevel level) throws FaroException {
         Check checker = new Check(reader.output(), level == CheckLevel.DECODE);
         checker.checkMetadata();
-        checker.checkStatistics(checker.stored, Kind.STORED);
+        checker.checkStatistics(checker.stored, Statistic.STORED);
         if (level == CheckLevel.STRUCTURE) {
             return new CheckReport(checker.directory.size(), -1);
         }
         checker.checkBlocks();
         if (checker.decode) {
-            checker.checkStatistics(checker.plain, Kind.PLAIN);
+            checker.checkStatistics(checker.plain, Statistic.PLAIN);
             if (checker.header.framing() == Framing.RECORDS) {
-                checker.checkStatistics(checker.records, Kind.RECORDS);
+                checker.checkStatistics(checker.records, Statistic.RECORDS);
             }
         }
         return new CheckReport(checker.directory.size(), checker.blocks);
     }
 
-    private enum Kind {
+    private enum Statistic {
         STORED, PLAIN, RECORDS
     }
 
@@ -181,7 +181,7 @@ public final class Check {
     }
 
     /** Makes steps 4 and 7. */
-    private void checkStatistics(FooterStatistics.Counter counted, Kind kind) throws FaroException {
+    private void checkStatistics(FooterStatistics.Counter counted, Statistic kind) throws FaroException {
         if (statistics == null) {
             return;
         }

@@ -8,9 +8,9 @@ final class Calls {
     private final OutputFile data;
     private FaroException failure;
     private boolean regionOpen;
-    private State state = State.OPEN;
+    private WriterState state = WriterState.OPEN;
 
-    private enum State {
+    private enum WriterState {
         OPEN, FINISHED, ABORTED
     }
 
@@ -29,7 +29,7 @@ final class Calls {
 
     /** Refuses a call if the writer failed or ended. */
     void checkUsable() throws FaroException {
-        if (state != State.OPEN) {
+        if (state != WriterState.OPEN) {
             throw FaroException.invalidArgument("an open writer", state);
         }
         if (failure != null) {
@@ -39,20 +39,20 @@ final class Calls {
 
     /** Whether the writer neither failed nor ended. */
     boolean isUsable() {
-        return state == State.OPEN && failure == null;
+        return state == WriterState.OPEN && failure == null;
     }
 
     /** Whether the writer was finished or aborted. */
     boolean hasEnded() {
-        return state != State.OPEN;
+        return state != WriterState.OPEN;
     }
 
     void finished() {
-        state = State.FINISHED;
+        state = WriterState.FINISHED;
     }
 
     void aborted() {
-        state = State.ABORTED;
+        state = WriterState.ABORTED;
     }
 
     void regionBegun() {

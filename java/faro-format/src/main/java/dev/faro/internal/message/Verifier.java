@@ -190,7 +190,7 @@ public final class Verifier {
     private void string(int at, TableShape.Field field) throws Fault {
         int end = at + 4 + vector(at, field, 1);
         require(bytes.get(end) == 0, "MSG-9: a string without a zero byte");
-        require(Utf8.isValid(bytes, at + 4, end), "MSG-9: text that is not UTF-8");
+        require(Utf8Rule.isValid(bytes, at + 4, end), "MSG-9: text that is not UTF-8");
     }
 
     /** Checks MSG-10 and the first half of MSG-11: the parts cover the message, except for small gaps of zeros. */

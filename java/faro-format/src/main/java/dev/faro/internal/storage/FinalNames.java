@@ -21,7 +21,7 @@ public final class FinalNames {
     private final PublishingLock lock;
     private final List<Name> names = new ArrayList<>();
 
-    private enum State {
+    private enum NameState {
         TEMPORARY, LINKED, MOVED
     }
 
@@ -31,7 +31,7 @@ public final class FinalNames {
         final Path path;
         final boolean replace;
         Object key;
-        State state = State.TEMPORARY;
+        NameState state = NameState.TEMPORARY;
 
         Name(FileRole role, Path temporary, Path path, boolean replace) {
             this.role = role;
@@ -50,7 +50,7 @@ public final class FinalNames {
         boolean link() throws FaroException {
             try {
                 Files.createLink(path, temporary);
-                state = State.LINKED;
+                state = NameState.LINKED;
                 return true;
             } catch (UnsupportedOperationException e) {
                 return false;
@@ -77,7 +77,7 @@ public final class FinalNames {
         void move() throws FaroException {
             try {
                 Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
-                state = State.MOVED;
+                state = NameState.MOVED;
             } catch (IOException e) {
                 throw failed(e);
             }
@@ -88,7 +88,7 @@ public final class FinalNames {
         }
 
         void removeTemporary() {
-            if (state == State.LINKED) {
+            if (state == NameState.LINKED) {
                 try {
                     Files.deleteIfExists(temporary);
                 } catch (IOException e) {
@@ -98,14 +98,14 @@ public final class FinalNames {
         }
 
         void takeBack(boolean remove) throws IOException {
-            if (state != State.TEMPORARY && FileKey.has(path, key)) {
-                if (state == State.LINKED || remove) {
+            if (state != NameState.TEMPORARY && FileKey.has(path, key)) {
+                if (state == NameState.LINKED || remove) {
                     Files.deleteIfExists(path);
                 } else {
                     Files.move(path, temporary, StandardCopyOption.ATOMIC_MOVE);
                 }
             }
-            state = State.TEMPORARY;
+            state = NameState.TEMPORARY;
         }
     }
 
@@ -179,12 +179,12 @@ public final class FinalNames {
     /** Gives the names by PUB-3, on a file system without links. */
     private void moveRest() throws FaroException {
         for (Name name : names) {
-            if (name.state == State.TEMPORARY) {
+            if (name.state == NameState.TEMPORARY) {
                 name.checkFree();
             }
         }
         for (Name name : names) {
-            if (name.state == State.TEMPORARY) {
+            if (name.state == NameState.TEMPORARY) {
                 name.move();
             }
         }
@@ -192,7 +192,7 @@ public final class FinalNames {
 
     /** Whether any name was given, and not taken back. */
     public boolean anyGiven() {
-        return names.stream().anyMatch(name -> name.state != State.TEMPORARY);
+        return names.stream().anyMatch(name -> name.state != NameState.TEMPORARY);
     }
 
     /**

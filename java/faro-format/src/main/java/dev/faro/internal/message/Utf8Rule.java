@@ -3,8 +3,8 @@ package dev.faro.internal.message;
 import java.nio.ByteBuffer;
 
 /** Checks UTF-8: no surrogates, no overlong forms, nothing above U+10FFFF (MSG-9). */
-final class Utf8 {
-    private Utf8() {}
+final class Utf8Rule {
+    private Utf8Rule() {}
 
     static boolean isValid(ByteBuffer bytes, int from, int to) {
         int at = from;
