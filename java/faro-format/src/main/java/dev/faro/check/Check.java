@@ -20,6 +20,7 @@ import dev.faro.internal.reader.FileDictionaries;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
 import dev.faro.reader.Reader;
+import java.util.Objects;
 
 /** Checks a whole output, in the order of CHK-1. */
 public final class Check {
@@ -60,6 +61,8 @@ public final class Check {
      * @throws FaroException the first fault
      */
     public static CheckReport check(Reader reader, CheckLevel level) throws FaroException {
+        Objects.requireNonNull(reader, "reader");
+        Objects.requireNonNull(level, "level");
         Check checker = new Check(reader.output(), level == CheckLevel.DECODE);
         checker.checkMetadata();
         checker.checkStatistics(checker.stored, Statistic.STORED);

@@ -4,6 +4,7 @@ import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdCompressCtx;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import net.jpountz.lz4.LZ4Compressor;
 import net.jpountz.lz4.LZ4Factory;
 
@@ -30,7 +31,7 @@ public final class Encoder implements Closeable {
      * @param level the level of Zstandard, 1 to 19; windows have at most 8 MiB (COD-5)
      */
     public Encoder(Codec codec, int level) {
-        this.codec = codec;
+        this.codec = Objects.requireNonNull(codec, "codec");
         this.level = level;
         this.lz4 = codec == Codec.LZ4 ? LZ4Factory.nativeInstance().fastCompressor() : null;
         this.zstd = codec == Codec.ZSTD ? context(level) : null;

@@ -6,6 +6,7 @@ import dev.faro.internal.reader.FileSet;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.ReaderOptions;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
  * Reads an output that may still be written (FOL). {@link #poll} makes the regions readable that were committed since
@@ -39,6 +40,8 @@ public final class Follower extends PartitionReader {
      *     layouts exist
      */
     public static Follower open(Path name, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return new Follower(GrowingReader.open(FileSet.open(name), options));
     }
 
@@ -48,6 +51,9 @@ public final class Follower extends PartitionReader {
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}
      */
     public static Follower openPair(Path data, Path index, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(data, "data");
+        Objects.requireNonNull(index, "index");
+        Objects.requireNonNull(options, "options");
         return new Follower(GrowingReader.open(FileSet.openPair(data, index), options));
     }
 
@@ -57,6 +63,8 @@ public final class Follower extends PartitionReader {
      * @throws FaroException the first check of FOL-1 that fails, or {@code io}
      */
     public static Follower openSingle(Path file, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(options, "options");
         return new Follower(GrowingReader.open(FileSet.openSingle(file), options));
     }
 

@@ -8,6 +8,7 @@ import dev.faro.internal.reader.ExtentReaders;
 import dev.faro.internal.reader.OutputReader;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntPredicate;
 
@@ -109,6 +110,8 @@ public final class Feed implements Closeable {
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
     public Feed(PartitionReader reader, int from, int to, Returns returns) throws FaroException {
+        Objects.requireNonNull(reader, "reader");
+        Objects.requireNonNull(returns, "returns");
         OutputReader output = reader.output();
         output.checkRange(from, to);
         this.maxBlockSize = output.limits().maxBlockSize();
@@ -184,6 +187,7 @@ public final class Feed implements Closeable {
      * @param offset the offset of the first byte in the file
      */
     public void bring(ByteBuffer bytes, long offset) {
+        Objects.requireNonNull(bytes, "bytes");
         source.add(bytes, offset);
     }
 
@@ -192,6 +196,7 @@ public final class Feed implements Closeable {
      * already, it stays.
      */
     public void endWith(FaroException fault) {
+        Objects.requireNonNull(fault, "fault");
         if (planFault == null) {
             planFault = fault;
         }

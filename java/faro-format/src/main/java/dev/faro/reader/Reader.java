@@ -4,6 +4,7 @@ import dev.faro.FaroException;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
  * Reads a finished output, which was opened by OPN-1. Safe to share between threads.
@@ -33,6 +34,8 @@ public final class Reader extends PartitionReader {
      *     layouts exist
      */
     public static Reader open(Path name, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return new Reader(FinishedReader.open(FileSet.open(name), options));
     }
 
@@ -42,6 +45,9 @@ public final class Reader extends PartitionReader {
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */
     public static Reader openPair(Path data, Path index, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(data, "data");
+        Objects.requireNonNull(index, "index");
+        Objects.requireNonNull(options, "options");
         return new Reader(FinishedReader.open(FileSet.openPair(data, index), options));
     }
 
@@ -51,6 +57,8 @@ public final class Reader extends PartitionReader {
      * @throws FaroException the first check of OPN-1 that fails, or {@code io}
      */
     public static Reader openSingle(Path file, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(options, "options");
         return new Reader(FinishedReader.open(FileSet.openSingle(file), options));
     }
 

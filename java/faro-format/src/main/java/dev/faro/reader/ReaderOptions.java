@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.Limits;
+import java.util.Objects;
 
 /** Options of a reader. Immutable: {@code ReaderOptions.DEFAULT.withVerify(false)}. */
 public final class ReaderOptions {
@@ -13,10 +14,10 @@ public final class ReaderOptions {
     private final Lookup lookup;
 
     private ReaderOptions(Limits limits, boolean verify, long cacheBytes, Lookup lookup) {
-        this.limits = limits;
+        this.limits = Objects.requireNonNull(limits, "limits");
         this.verify = verify;
         this.cacheBytes = cacheBytes;
-        this.lookup = lookup;
+        this.lookup = Objects.requireNonNull(lookup, "lookup");
     }
 
     /** The limits of what is read from a file (LIM-1). */

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +44,8 @@ public final class Clean {
      *     inspected or removed, after all other files were handled
      */
     public static CleanReport clean(Path folder, CleanOptions options) throws FaroException {
+        Objects.requireNonNull(folder, "folder");
+        Objects.requireNonNull(options, "options");
         if (options.olderThan().isNegative()) {
             throw FaroException.invalidArgument("an olderThan of 0 or more", options.olderThan());
         }

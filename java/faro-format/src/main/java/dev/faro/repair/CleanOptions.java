@@ -1,6 +1,7 @@
 package dev.faro.repair;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /** Options of a cleaning. Immutable: {@code CleanOptions.DEFAULT.withDryRun(true)}. */
 public final class CleanOptions {
@@ -11,7 +12,7 @@ public final class CleanOptions {
     private final boolean dryRun;
 
     private CleanOptions(Duration olderThan, boolean dryRun) {
-        this.olderThan = olderThan;
+        this.olderThan = Objects.requireNonNull(olderThan, "olderThan");
         this.dryRun = dryRun;
     }
 

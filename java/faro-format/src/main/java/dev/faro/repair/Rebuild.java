@@ -31,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Objects;
 
 /** Makes a new index from a data file if the old index was lost or damaged (REP-5 to REP-8). */
 public final class Rebuild {
@@ -79,6 +80,9 @@ public final class Rebuild {
      *     can then be repeated
      */
     public static RepairReport rebuild(Path dataPath, Path indexPath, RebuildOptions options) throws FaroException {
+        Objects.requireNonNull(dataPath, "dataPath");
+        Objects.requireNonNull(indexPath, "indexPath");
+        Objects.requireNonNull(options, "options");
         return rebuild(dataPath, indexPath, temporaryName(indexPath), options);
     }
 

@@ -1,6 +1,7 @@
 package dev.faro.repair;
 
 import dev.faro.Limits;
+import java.util.Objects;
 
 /** Options of a rebuild. Immutable: {@code RebuildOptions.DEFAULT.withDryRun(true)}. */
 public final class RebuildOptions {
@@ -15,7 +16,7 @@ public final class RebuildOptions {
     private RebuildOptions(boolean sharedToAll, byte[] schema, Limits limits, boolean dryRun) {
         this.sharedToAll = sharedToAll;
         this.schema = schema;
-        this.limits = limits;
+        this.limits = Objects.requireNonNull(limits, "limits");
         this.dryRun = dryRun;
     }
 

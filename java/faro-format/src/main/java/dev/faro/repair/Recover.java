@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Makes a finished output from the files that a dead writer left, and gives it the final names (PUB-8). */
 public final class Recover {
@@ -44,6 +45,8 @@ public final class Recover {
      *     written or get their names; the call can then be repeated
      */
     public static RecoverReport recover(Path name, RecoverOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         if (options.fileId() != null && !options.fileId().matches("[0-9a-f]{8}")) {
             throw FaroException.invalidArgument(
                     "the first 8 hexadecimal digits of a file_id, in lower case", options.fileId());

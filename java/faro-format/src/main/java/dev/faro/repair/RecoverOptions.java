@@ -1,6 +1,7 @@
 package dev.faro.repair;
 
 import dev.faro.Limits;
+import java.util.Objects;
 
 /** Options of a recovery. Immutable: {@code RecoverOptions.DEFAULT.withOverwrite(true)}. */
 public final class RecoverOptions {
@@ -15,7 +16,7 @@ public final class RecoverOptions {
     private RecoverOptions(String fileId, boolean overwrite, Limits limits, boolean dryRun) {
         this.fileId = fileId;
         this.overwrite = overwrite;
-        this.limits = limits;
+        this.limits = Objects.requireNonNull(limits, "limits");
         this.dryRun = dryRun;
     }
 

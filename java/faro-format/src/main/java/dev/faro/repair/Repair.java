@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -30,6 +31,8 @@ public final class Repair {
      *     The files are unchanged then, except after {@code io} while they are written; the call can then be repeated
      */
     public static RepairReport repair(Path name, RepairOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         try (FileSet files = FileSet.open(name)) {
             return repair(files, options);
         }
@@ -41,6 +44,9 @@ public final class Repair {
      * @throws FaroException a fault other than an unfinished end, as for {@link #repair(Path, RepairOptions)}
      */
     public static RepairReport repairPair(Path data, Path index, RepairOptions options) throws FaroException {
+        Objects.requireNonNull(data, "data");
+        Objects.requireNonNull(index, "index");
+        Objects.requireNonNull(options, "options");
         try (FileSet files = FileSet.openPair(data, index)) {
             return repair(files, options);
         }
@@ -52,6 +58,8 @@ public final class Repair {
      * @throws FaroException a fault other than an unfinished end, as for {@link #repair(Path, RepairOptions)}
      */
     public static RepairReport repairSingle(Path file, RepairOptions options) throws FaroException {
+        Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(options, "options");
         try (FileSet files = FileSet.openSingle(file)) {
             return repair(files, options);
         }

@@ -1,6 +1,7 @@
 package dev.faro.repair;
 
 import dev.faro.Limits;
+import java.util.Objects;
 
 /** Options of a repair. Immutable: {@code RepairOptions.DEFAULT.withDryRun(true)}. */
 public final class RepairOptions {
@@ -11,7 +12,7 @@ public final class RepairOptions {
     private final boolean dryRun;
 
     private RepairOptions(Limits limits, boolean dryRun) {
-        this.limits = limits;
+        this.limits = Objects.requireNonNull(limits, "limits");
         this.dryRun = dryRun;
     }
 

@@ -7,6 +7,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -173,6 +174,7 @@ public final class Consumer implements Closeable {
      * already.
      */
     public void onReady(Runnable called) {
+        Objects.requireNonNull(called, "called");
         listener = called;
         newsWanted.set(true);
         if (scheduler.hasNews(account)) {

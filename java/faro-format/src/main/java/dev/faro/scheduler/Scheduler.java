@@ -10,6 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 
@@ -53,7 +54,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options) throws FaroException {
-        this(options, null, new PooledBuffers(options.budgetBytes()));
+        this(options, null, pool(options));
     }
 
     /**
@@ -63,7 +64,7 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor) throws FaroException {
-        this(options, executor, new PooledBuffers(options.budgetBytes()));
+        this(options, executor, pool(options));
     }
 
     /**
@@ -77,11 +78,15 @@ public final class Scheduler implements Closeable {
      * @throws FaroException {@code invalid-argument} if the options are out of range
      */
     public Scheduler(SchedulerOptions options, Executor executor, Buffers buffers) throws FaroException {
-        this.options = options.checked();
+        this.options = Objects.requireNonNull(options, "options").checked();
         this.executor = executor;
-        this.buffers = buffers;
+        this.buffers = Objects.requireNonNull(buffers, "buffers");
         this.reads = new FileReads(options, buffers);
         this.ledger = new Ledger(options);
+    }
+
+    private static Buffers pool(SchedulerOptions options) {
+        return new PooledBuffers(Objects.requireNonNull(options, "options").budgetBytes());
     }
 
     /**
@@ -104,6 +109,7 @@ public final class Scheduler implements Closeable {
      *     is closed; {@code io} if the scheduler has failed
      */
     public Consumer range(PartitionReader reader, int from, int to) throws FaroException {
+        Objects.requireNonNull(reader, "reader");
         Consumer consumer;
         boolean run;
         synchronized (ledger) {

@@ -6,6 +6,7 @@ import dev.faro.Framing;
 import dev.faro.internal.block.Payloads;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
 
 /** Which records and events a writer accepts. */
 record RecordRules(Framing framing, long maxPlain) {
@@ -15,6 +16,7 @@ record RecordRules(Framing framing, long maxPlain) {
      * @param rows what the record adds to the number of records in the statistics
      */
     void checkRecord(ByteBuffer record, long rows) throws FaroException {
+        Objects.requireNonNull(record, "record");
         if (rows < 0) {
             throw FaroException.invalidArgument("a number of rows", rows);
         }
@@ -28,6 +30,7 @@ record RecordRules(Framing framing, long maxPlain) {
 
     /** Checks an event (WRT-1, WRT-3). */
     void checkEvent(ByteBuffer event, int kind) throws FaroException {
+        Objects.requireNonNull(event, "event");
         if (!BlockKind.isEvent(kind)) {
             throw FaroException.invalidArgument("the kind of an event, 1 or 64 to 127", kind);
         }

@@ -8,6 +8,7 @@ import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.index.Members;
 import dev.faro.internal.index.RegionDraft;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * Writes one region from blocks in slot order (WRT-8): own blocks by partition, beginning at the rotation, then shared
@@ -173,12 +174,14 @@ public final class RegionWriter implements AutoCloseable {
     }
 
     private void checkPlain(int kind, ByteBuffer payload, long records) throws FaroException {
+        Objects.requireNonNull(payload, "payload");
         checkOpen();
         check(kind, payload.remaining(), records);
     }
 
     /** Makes checks 5 to 8 and 10b of BLK-7 (WRT-9). */
     private void checkStored(StoredBlock block, long records) throws FaroException {
+        Objects.requireNonNull(block, "block");
         checkOpen();
         int kind = block.kind();
         Codec codec = block.codec();

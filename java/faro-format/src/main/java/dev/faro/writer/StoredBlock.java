@@ -2,6 +2,7 @@ package dev.faro.writer;
 
 import dev.faro.codec.Codec;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * A block that is already in its stored form, for {@link RegionWriter#storedBlock}. Immutable, except that the payload
@@ -18,7 +19,7 @@ public final class StoredBlock {
         this.kind = kind;
         this.codec = codec;
         this.plainSize = plainSize;
-        this.payload = payload;
+        this.payload = Objects.requireNonNull(payload, "payload");
         this.dictionary = dictionary;
     }
 

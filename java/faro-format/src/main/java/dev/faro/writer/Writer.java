@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -100,6 +101,8 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code invalid-argument}, for example if the ending contradicts the options; or {@code io}
      */
     public static Writer create(Path name, WriterOptions options) throws FaroException {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         OutputName output = OutputName.of(name);
         Layout layout = options.layoutOf(output);
         return create(output.files(layout == Layout.SINGLE), layout, options);
@@ -111,6 +114,9 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code invalid-argument} or {@code io}
      */
     public static Writer createPair(Path data, Path index, WriterOptions options) throws FaroException {
+        Objects.requireNonNull(data, "data");
+        Objects.requireNonNull(index, "index");
+        Objects.requireNonNull(options, "options");
         return create(List.of(data, index), Layout.PAIRED, options);
     }
 
@@ -301,6 +307,7 @@ public final class Writer implements AutoCloseable {
      * @return the number of the dictionary in the file
      */
     public int dictionary(byte[] dictionary) throws FaroException {
+        Objects.requireNonNull(dictionary, "dictionary");
         calls.checkNoRegion();
         if (!options.dictionaries) {
             throw FaroException.invalidArgument("a file with the option dictionaries", "a file without it");
@@ -325,6 +332,8 @@ public final class Writer implements AutoCloseable {
 
     /** Sets a property of the footer. Each key can be set once. */
     public void property(String key, String value) throws FaroException {
+        Objects.requireNonNull(key, "key");
+        Objects.requireNonNull(value, "value");
         calls.checkNoRegion();
         byte[] name = Utf8.encode(key);
         byte[] text = Utf8.encode(value);

@@ -3,6 +3,7 @@ package dev.faro.internal.index;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import java.util.Arrays;
+import java.util.Objects;
 
 /** The partitions that read a shared extent: all, or a set. Immutable; equality is by contents. */
 public final class Members {
@@ -24,6 +25,7 @@ public final class Members {
      * @throws FaroException {@code invalid-argument} if the set is empty, or has a partition that is not in the file
      */
     public static Members of(FileHeader header, int... partitions) throws FaroException {
+        Objects.requireNonNull(partitions, "partitions");
         if (partitions.length == 0) {
             throw FaroException.invalidArgument("a set of at least one partition", "an empty set");
         }
