@@ -124,7 +124,7 @@ def candidates(reader: PartitionReader) -> list[int]:
 
 def answer_read(reader: PartitionReader, request: Json) -> Json:
     """Return what `read` answers for a reader or a follower."""
-    header, footer = reader.header, reader._footer
+    header = reader.header
     answer: Json = {
         "header": {
             "kind": header.kind,
@@ -139,13 +139,12 @@ def answer_read(reader: PartitionReader, request: Json) -> Json:
             "file_id": header.file_id.hex(),
         },
         "regions": reader.region_count,
-        "properties": dict(footer.properties) if footer is not None else {},
-        "created_by": footer.created_by if footer is not None else None,
-        "statistics": footer is not None and footer.statistics is not None,
+        "properties": reader.properties,
+        "created_by": reader.created_by,
+        "statistics": reader.statistics is not None,
     }
-    dictionaries = reader._files.data.dictionaries
-    if dictionaries is not None:
-        answer["dictionaries"] = [{"offset": place.offset, "size": place.size} for place in dictionaries.places]
+    if header.dictionaries:
+        answer["dictionaries"] = [{"offset": entry.offset, "size": entry.size} for entry in reader.dictionaries]
     if "range" in request:
         low, high = request["range"]
         answer["range"] = read_range(lambda: reader.range(low, high))

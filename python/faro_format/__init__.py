@@ -15,6 +15,7 @@ FileNotFoundError.
 from faro_format._block.block import Block
 from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
 from faro_format._check import CheckLevel, CheckReport, check
+from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError
 from faro_format._follow.follower import Follower
 from faro_format._limits import Limits
@@ -38,6 +39,7 @@ __all__ = [
     "CheckLevel",
     "CheckReport",
     "CleanReport",
+    "DictionaryEntry",
     "ErrorCode",
     "ErrorFamily",
     "FaroError",

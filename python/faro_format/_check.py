@@ -26,7 +26,7 @@ from faro_format._index.regions import Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
 from faro_format._reader.delivery import Sequences, read_extent
-from faro_format._reader.opening import dictionary_places, directory_entry, metadata_block
+from faro_format._reader.opening import dictionary_entries, directory_entry, metadata_block
 from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
@@ -137,7 +137,7 @@ def _metadata(reader: Reader, limits: Limits) -> None:
     paired = reader._files.paired
     window = Window(file, end)
     offset, sequence, number = HEADER_SIZE, 0, 0
-    dictionaries, taken = dictionary_places(footer), 0
+    dictionaries, taken = dictionary_entries(footer), 0
     more = (KIND_DICTIONARY,) if header.dictionaries and not paired else ()
     while offset < end:
         entry = directory_entry(footer, number) if number < reader.region_count else None

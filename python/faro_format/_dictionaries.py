@@ -21,11 +21,11 @@ MAX_DICTIONARIES = 65_535
 
 
 @dataclass(frozen=True)
-class DictionaryPlace:
-    """Where a dictionary is; its place in the list is its number."""
+class DictionaryEntry:
+    """Where a dictionary is (FTR-7); its number is its position in the list, counted from 1."""
 
     offset: int
-    """Where its block begins, absolute, in bytes."""
+    """Where its block begins, in bytes of the data file or single file."""
     size: int
     """Bytes of the dictionary."""
 
@@ -40,36 +40,36 @@ class Dictionaries:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self._places: list[DictionaryPlace] = []
+        self._entries: list[DictionaryEntry] = []
         self._offsets: list[int] = []
         self._taken: dict[int, Dictionary] = {}
         self._lock = threading.Lock()
 
     @property
-    def places(self) -> list[DictionaryPlace]:
+    def entries(self) -> tuple[DictionaryEntry, ...]:
         """Where they are, number 1 first."""
-        return list(self._places)
+        return tuple(self._entries)
 
     def __len__(self) -> int:
         """Return how many are known."""
-        return len(self._places)
+        return len(self._entries)
 
-    def extend(self, places: Iterable[DictionaryPlace]) -> None:
+    def extend(self, entries: Iterable[DictionaryEntry]) -> None:
         """Add dictionaries that follow the known ones."""
-        for place in places:
-            self._offsets.append(place.offset)
-            self._places.append(place)
+        for entry in entries:
+            self._offsets.append(entry.offset)
+            self._entries.append(entry)
 
     def before(self, offset: int) -> int:
         """Return how many are before an absolute offset (DIC-3)."""
         return bisect.bisect_left(self._offsets, offset)
 
-    def take(self, number: int, load: Callable[[int, DictionaryPlace], Dictionary]) -> Dictionary:
+    def take(self, number: int, load: Callable[[int, DictionaryEntry], Dictionary]) -> Dictionary:
         """Return a dictionary by its number; ``load`` reads it the first time."""
         found = self._taken.get(number)
         if found is None:
             with self._lock:
                 found = self._taken.get(number)
                 if found is None:
-                    found = self._taken[number] = load(number, self._places[number - 1])
+                    found = self._taken[number] = load(number, self._entries[number - 1])
         return found

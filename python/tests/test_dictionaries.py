@@ -12,11 +12,11 @@ import pytest
 import zstandard
 
 from faro_format import (
+    DictionaryEntry,
     ErrorCode,
     FaroError,
     Follower,
     Limits,
-    PartitionReader,
     Reader,
     Writer,
     WriterOptions,
@@ -25,7 +25,6 @@ from faro_format import (
     repair,
 )
 from faro_format._codec import Dictionary, train
-from faro_format._dictionaries import DictionaryPlace
 from faro_format._writer.training import SMALL_BLOCK
 
 WORDS = ["the", "of", "shuffle", "and", "partition", "region", "block", "extent", "to", "data", "in"]
@@ -73,13 +72,6 @@ def write(name: Path, some: list[tuple[int, bytes]], **options: Any) -> int:
     return sum(file.stat().st_size for file in name.parent.glob(f"{name.name}.*"))
 
 
-def places(reader: PartitionReader) -> list[DictionaryPlace]:
-    """Where the dictionaries of an output are."""
-    known = reader._files.data.dictionaries
-    assert known is not None
-    return known.places
-
-
 @pytest.mark.parametrize("layout", ["paired", "single"])
 def test_a_trained_dictionary_makes_small_blocks_smaller(tmp_path: Path, layout: str) -> None:
     some = records(20_000)
@@ -89,7 +81,7 @@ def test_a_trained_dictionary_makes_small_blocks_smaller(tmp_path: Path, layout:
     files = paths(tmp_path / "trained", layout)
     assert check(**files).regions > 1
     with Reader(**files) as reader:
-        assert len(places(reader)) == 1
+        assert len(reader.dictionaries) == 1
         for partition in range(0, PARTITIONS, 7):
             assert [bytes(r) for r in reader.records(partition)] == [r for p, r in some if p == partition]
         used = {block.dictionary for block in reader.all()}
@@ -116,7 +108,7 @@ def test_where_training_does_not_pay_there_is_no_dictionary(tmp_path: Path, what
     write(tmp_path / "out", some, codec=options.get("codec", "zstd"), dictionaries=True)
     with Reader(**paths(tmp_path / "out", "paired")) as reader:
         assert reader.header.dictionaries
-        assert places(reader) == [], what
+        assert reader.dictionaries == (), what
         assert {block.dictionary for block in reader.all()} == {0}
 
 
@@ -150,7 +142,7 @@ def test_dictionaries_are_refused(tmp_path: Path) -> None:
     with Reader(**paths(tmp_path / "with", "paired")) as reader:
         # The refused ones have not closed the region, and the one that was taken had no region after it.
         assert reader.region_count == 1
-        assert places(reader) == []
+        assert reader.dictionaries == ()
     with pytest.raises(FaroError):
         WriterOptions(partition_count=1, dictionaries=1)  # type: ignore[arg-type]
 
@@ -192,8 +184,8 @@ def test_blocks_of_two_files_are_copied_without_being_decoded(tmp_path: Path) ->
         for name in ("a", "b"):
             with Reader(**paths(tmp_path / name, "paired")) as source:
                 moved = {}
-                for number, place in enumerate(places(source), 1):
-                    raw = source._files.data.read_exactly(place.offset + 24, place.size)
+                for number, entry in enumerate(source.dictionaries, 1):
+                    raw = source._files.data.read_exactly(entry.offset + 24, entry.size)
                     moved[number] = merged.dictionary(raw)
                 assert moved == ({1: 1, 2: 2} if name == "a" else {1: 2, 2: 1})
                 with merged.region() as region:
@@ -201,7 +193,7 @@ def test_blocks_of_two_files_are_copied_without_being_decoded(tmp_path: Path) ->
                         number = moved[block.dictionary]
                         region.stored_block(block.partition, 0, 2, block.plain_size, block.stored, 1, number)
     with Reader(**paths(tmp_path / "m", "paired")) as reader:
-        assert len(places(reader)) == 2
+        assert len(reader.dictionaries) == 2
         assert [reader.payload(partition) for partition in (0, 1)] == [text * 2 for text in plain]
     check(**paths(tmp_path / "m", "paired"))
 
@@ -218,8 +210,34 @@ def test_a_region_that_fails_leaves_its_dictionaries_waiting(tmp_path: Path) -> 
             writer.write(1, b"record")
             writer.flush()
             assert not follower.poll()
-            assert [place.offset for place in places(follower)] == [64]
+            assert [entry.offset for entry in follower.dictionaries] == [64]
             assert [bytes(record) for record in follower.records(1)] == [b"record"]
+
+
+@pytest.mark.parametrize("layout", ["paired", "single"])
+def test_a_reader_and_a_follower_say_where_dictionaries_are(tmp_path: Path, layout: Any) -> None:
+    raws = [dictionary(1), dictionary(2)[:-1]]
+    found: tuple[DictionaryEntry, ...] = ()
+    options = WriterOptions(partition_count=2, layout=layout, dictionaries=True, follow=True)
+    files = paths(tmp_path / "out", layout)
+    with Writer(tmp_path / "out", options) as writer, Follower(**files) as follower:
+        for number, raw in enumerate(raws, 1):
+            assert writer.dictionary(raw) == number
+            # It is written before the blocks of the next region.
+            assert follower.dictionaries == found
+            writer.write(1, b"record")
+            writer.flush()
+            follower.poll()
+            found = follower.dictionaries
+            assert len(found) == number
+        assert [entry.size for entry in found] == [len(raw) for raw in raws]
+        blocks = Path(files.get("data") or files["single"]).read_bytes()
+        assert [blocks[entry.offset + 24 :][: entry.size] for entry in found] == raws
+    with Reader(**files) as reader:
+        assert reader.dictionaries == found
+    write(tmp_path / "without", [(0, b"record")])
+    with Reader(tmp_path / "without") as reader:
+        assert reader.dictionaries == ()
 
 
 @pytest.mark.parametrize("layout", ["paired", "single"])
@@ -233,7 +251,7 @@ def test_a_cut_output_is_repaired_with_its_dictionaries(tmp_path: Path, layout: 
     last.write_bytes(content[: content.rindex(b"FRRG") - 10])
     assert repair(**files).regions == whole - 1
     with Reader(**files) as reader:
-        assert [place.offset for place in places(reader)] == [64]
+        assert [entry.offset for entry in reader.dictionaries] == [64]
     check(**files)
     if layout == "paired":
         report = rebuild(**files)

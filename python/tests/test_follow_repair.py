@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def test_a_follower_sees_each_region_when_it_is_committed(
     tmp_path: Path, script: tuple[WriterOptions, list[Call]]
 ) -> None:
     options, calls = script
+    options = replace(options, created_by="a test")
     made = output(tmp_path, options)
     writer = Writer(str(made.base), options)
     with Follower(**made.files) as follower:
@@ -35,13 +37,17 @@ def test_a_follower_sees_each_region_when_it_is_committed(
             for partition in follower.partitions:
                 found = events_of(follower.partition(partition), options.framing)
                 assert found == model(calls[: done + 1], options, partition)
-            assert follower._footer is None
+            assert (follower.properties, follower.created_by, follower.statistics) == ({}, None, None)
+        writer.property("key", "value")
         writer.finish()
         assert follower.poll()
         assert follower.poll()
         assert follower.finished
         with made.reader() as reader:
             assert delivered(reader, options.framing) == delivered(follower, options.framing)
+            assert follower.properties == {"key": "value"}
+            assert follower.created_by == reader.created_by == "a test"
+            assert str(follower.statistics) == str(reader.statistics)
 
 
 @pytest.mark.parametrize("layout", ["paired", "single"])

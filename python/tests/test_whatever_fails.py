@@ -262,7 +262,7 @@ def test_threads_that_wait_for_what_one_loads_go_on(outputs: Path, cause: str, m
     reader = Reader(outputs / "records")
     known = reader._files.data.dictionaries
     assert known is not None
-    place, pread, take = known.places[0], os.pread, known.take
+    place, pread, take = known.entries[0], os.pread, known.take
     arrived, loads = threading.Semaphore(0), itertools.count()
 
     def taken(*arguments: Any) -> Any:

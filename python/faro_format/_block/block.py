@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from faro_format._bytes.checksum import extend
 from faro_format._codec import CODEC_NONE, CODEC_ZSTD, DecodeError, Dictionary, decompress
-from faro_format._dictionaries import DICTIONARY_MAGIC, MIN_DICTIONARY, DictionaryPlace, is_dictionary
+from faro_format._dictionaries import DICTIONARY_MAGIC, MIN_DICTIONARY, DictionaryEntry, is_dictionary
 from faro_format._error import ErrorCode, Place
 from faro_format._limits import Limits
 from faro_format._storage.input_file import InputFile, Window
@@ -310,7 +310,7 @@ def check_dictionary_block(
 
 
 def load_dictionary(
-    file: InputFile, limits: Limits, number: int, entry: DictionaryPlace, *, sequence: int | None = None
+    file: InputFile, limits: Limits, number: int, entry: DictionaryEntry, *, sequence: int | None = None
 ) -> Block:
     """Read a dictionary at the offset that the footer, or a walk, gives (DIC-4)."""
     end = entry.offset + BLOCK_HEADER_SIZE + pad8(entry.size)
@@ -327,7 +327,7 @@ def load_dictionary(
 def _take_dictionary(file: InputFile, limits: Limits, number: int) -> Dictionary:
     """Return a dictionary of the file for decoding (DIC-6)."""
 
-    def load(number: int, entry: DictionaryPlace) -> Dictionary:
+    def load(number: int, entry: DictionaryEntry) -> Dictionary:
         sequence = number - 1 if file.place.role == "data" else None
         block = load_dictionary(file, limits, number, entry, sequence=sequence)
         try:

@@ -27,7 +27,7 @@ from faro_format._block.block import (
 from faro_format._block.contexts import allowed_kinds
 from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE, FileHeader
 from faro_format._bytes.tail import TAIL_MAGIC, TAIL_SIZE, parse_tail
-from faro_format._dictionaries import DictionaryPlace
+from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._index.regions import Entry, check_region
 from faro_format._limits import Limits
@@ -35,7 +35,7 @@ from faro_format._message.messages import FooterMessage, parse_region
 from faro_format._reader.opening import (
     Files,
     check_data_end,
-    dictionary_places,
+    dictionary_entries,
     read_footer,
     read_schema,
 )
@@ -73,7 +73,7 @@ class Walk:
         """The end of the last accepted metadata block."""
         self.data_end = HEADER_SIZE
         """In a pair: the end of the last committed region in the data file."""
-        self.dictionaries: list[DictionaryPlace] = []
+        self.dictionaries: list[DictionaryEntry] = []
         """In a pair: those before committed regions; in a single file: all that were seen."""
         self.regions: list[Entry] = []
         self.footer: FooterMessage | None = None
@@ -235,10 +235,10 @@ class Walk:
             self._footer(block)
         elif block is not None and block.kind == KIND_DICTIONARY:
             check_content(block, self._files.index.place)
-            self._accept([DictionaryPlace(block.offset, len(block.stored))])
+            self._accept([DictionaryEntry(block.offset, len(block.stored))])
         return block
 
-    def _accept(self, found: list[DictionaryPlace]) -> None:
+    def _accept(self, found: list[DictionaryEntry]) -> None:
         self.dictionaries.extend(found)
         if self._files.data.dictionaries is not None:
             self._files.data.dictionaries.extend(found)
@@ -263,16 +263,16 @@ class Walk:
             self.data_end = entry.data_end
         self.regions.append(entry)
 
-    def _between(self, end: int) -> list[DictionaryPlace]:
+    def _between(self, end: int) -> list[DictionaryEntry]:
         """Check the dictionaries between the last committed region and the next in a data file (DIC-5)."""
-        found: list[DictionaryPlace] = []
+        found: list[DictionaryEntry] = []
         offset, window = self.data_end, Window(self._files.data, end)
         while offset < end:
             number = len(self.dictionaries) + len(found) + 1
             self._check_count(number - 1, window.file.place, offset)
             block = check_dictionary_block(window, offset, end, self._limits, number, sequence=number - 1)
             check_content(block, window.file.place)
-            found.append(DictionaryPlace(offset, len(block.stored)))
+            found.append(DictionaryEntry(offset, len(block.stored)))
             offset = block.end
         return found
 
@@ -280,7 +280,7 @@ class Walk:
         """Accept a footer (FOL-5)."""
         footer = read_footer(block, self._files, self._header, self._limits)
         seen = [(e.message_offset, e.message_size, 0, e.data_offset, e.data_length) for e in self.regions]
-        if footer.regions.tolist() != seen or dictionary_places(footer) != self.dictionaries:
+        if footer.regions.tolist() != seen or dictionary_entries(footer) != self.dictionaries:
             place = self._files.index.place
             raise place.error(
                 ErrorCode.INCONSISTENT_INDEX,

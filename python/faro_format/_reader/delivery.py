@@ -25,10 +25,11 @@ from faro_format._block.block import (
 from faro_format._block.framing import check_framing, scan_chains, scan_equal, strip_lengths
 from faro_format._bytes.header import FRAMING_NAMES, FRAMING_RECORDS, FileHeader
 from faro_format._bytes.spans import Bytes, Ints
+from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import FaroError, invalid
 from faro_format._index.regions import Extent, Region
 from faro_format._limits import Limits
-from faro_format._message.messages import FooterMessage
+from faro_format._message.messages import FooterMessage, Statistics
 from faro_format._reader.opening import Files
 from faro_format._reader.windows import by_partition
 from faro_format._storage.input_file import Window
@@ -165,6 +166,27 @@ class PartitionReader(ABC):
     @abstractmethod
     def schema_message(self) -> bytes | None:
         """The encapsulated Arrow schema message, with framing arrow."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The footer's properties. They are data: do not print them unescaped (SEC-4)."""
+        return {} if self._footer is None else dict(self._footer.properties)
+
+    @property
+    def created_by(self) -> str | None:
+        """The writing program, as its caller named it; None if the footer does not say."""
+        return None if self._footer is None else self._footer.created_by
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """The footer's statistics; None if there are none. A hint unless they were checked (FTR-6)."""
+        return None if self._footer is None else self._footer.statistics
+
+    @property
+    def dictionaries(self) -> tuple[DictionaryEntry, ...]:
+        """Where the dictionaries are, number 1 first; a follower of a pair knows those before committed regions."""
+        known = self._files.data.dictionaries
+        return () if known is None else known.entries
 
     @property
     def partitions(self) -> builtins.range:
@@ -332,7 +354,7 @@ class PartitionReader(ABC):
     def stored_bytes(self, partition: int) -> int:
         """Return the bytes of the extents that a partition reads, without reading a block (PRT-6)."""
         partition = self._check_partition(partition)
-        statistics = None if self._footer is None else self._footer.statistics
+        statistics = self.statistics
         if statistics is not None:
             vector = statistics.stored
             own_bytes = 0 if vector is None else int(vector[partition - self.header.first_partition])

@@ -34,7 +34,7 @@ from faro_format._bytes.header import (
 )
 from faro_format._bytes.spans import Ints
 from faro_format._bytes.tail import TAIL_MAGIC, TAIL_SIZE, parse_tail
-from faro_format._dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, DictionaryPlace
+from faro_format._dictionaries import MAX_DICTIONARIES, MIN_DICTIONARY, DictionaryEntry
 from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import MAX_REGION, MIN_REGION, Entry, Region, check_region
 from faro_format._limits import Limits
@@ -149,7 +149,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
         )
     footer = read_footer(block, files, header, limits)
     if files.data.dictionaries is not None:
-        files.data.dictionaries.extend(dictionary_places(footer))
+        files.data.dictionaries.extend(dictionary_entries(footer))
     if files.paired:
         data = files.data
         if data.size < footer.data_size:
@@ -286,10 +286,10 @@ def _tile(regions: Records, lengths: Ints, starts: Ints, sizes: Ints) -> bool:
     return tiles and (not starts.size or (offsets.size > 0 and bool(starts[-1] < offsets[-1])))
 
 
-def dictionary_places(footer: FooterMessage) -> list[DictionaryPlace]:
+def dictionary_entries(footer: FooterMessage) -> list[DictionaryEntry]:
     """Return where the dictionaries are, according to the footer, number 1 first."""
     rows = footer.dictionaries[["offset", "size"]].tolist()
-    return [DictionaryPlace(offset, size) for offset, size in rows]
+    return [DictionaryEntry(offset, size) for offset, size in rows]
 
 
 def read_schema(window: Window, end: int, header: FileHeader, limits: Limits) -> bytes:

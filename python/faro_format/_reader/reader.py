@@ -11,7 +11,7 @@ from faro_format._error import ErrorCode
 from faro_format._index.lookup import look_up
 from faro_format._index.regions import Extent, Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
-from faro_format._message.messages import FooterMessage, Statistics
+from faro_format._message.messages import FooterMessage
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
 from faro_format._reader.opening import directory_entry, load_region, open_files, open_finished
 from faro_format._storage.names import Path, paths_to_read
@@ -83,21 +83,6 @@ class Reader(PartitionReader):
     def region_count(self) -> int:
         """How many regions the file has."""
         return int(self._footer.regions.size)
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """The footer's properties. They are data: do not print them unescaped (SEC-4)."""
-        return dict(self._footer.properties)
-
-    @property
-    def created_by(self) -> str | None:
-        """The writing program, as its caller named it."""
-        return self._footer.created_by
-
-    @property
-    def statistics(self) -> Statistics | None:
-        """The footer's statistics; None if there are none. A hint unless they were checked (FTR-6)."""
-        return self._footer.statistics
 
     @property
     def schema_message(self) -> bytes | None:

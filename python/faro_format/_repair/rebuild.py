@@ -26,7 +26,7 @@ from faro_format._block.block import (
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE, KIND_DATA, KIND_INDEX, FileHeader
-from faro_format._dictionaries import DictionaryPlace
+from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, FaroError, Place, invalid
 from faro_format._index.regions import MAX_REGION, Entry
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
@@ -65,8 +65,8 @@ class _Rebuild:
         self._length = 0
         self._extents: list[BuiltExtent] = []
         """Of the region that is being collected."""
-        self._pending: list[DictionaryPlace] = []
-        self.dictionaries: list[DictionaryPlace] = []
+        self._pending: list[DictionaryEntry] = []
+        self.dictionaries: list[DictionaryEntry] = []
         """Those that a region follows."""
 
     @property
@@ -74,7 +74,7 @@ class _Rebuild:
         """How many dictionaries were found."""
         return len(self.dictionaries) + len(self._pending)
 
-    def take_dictionary(self, where: DictionaryPlace, end: int, place: Place) -> None:
+    def take_dictionary(self, where: DictionaryEntry, end: int, place: Place) -> None:
         """Add a dictionary, which ends the region before it (REP-6); ``end`` is where its block ends."""
         self.close(place)
         self._pending.append(where)
@@ -223,7 +223,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
                     raise file.place.error(ErrorCode.LIMIT_EXCEEDED, offset, wanted, "one more")
                 block = check_dictionary_block(window, offset, file.size, limits, number, sequence=number - 1)
                 check_content(block, file.place)
-                where = DictionaryPlace(offset, len(block.stored))
+                where = DictionaryEntry(offset, len(block.stored))
                 found.take_dictionary(where, block.end, file.place)
                 if file.dictionaries is not None:
                     file.dictionaries.extend([where])

@@ -15,7 +15,7 @@ from faro_format import _arguments as arguments
 from faro_format._block.block import KIND_FOOTER, encode_metadata
 from faro_format._bytes.header import KNOWN_WRITER_FEATURES, FileHeader
 from faro_format._bytes.tail import TAIL_SIZE, encode_tail
-from faro_format._dictionaries import DictionaryPlace
+from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._follow.walk import Walk
 from faro_format._index.regions import Entry
@@ -134,7 +134,7 @@ def _ending(walk: Walk) -> bytes:
 def ending_of(
     seed: int,
     regions: list[Entry],
-    dictionaries: list[DictionaryPlace],
+    dictionaries: list[DictionaryEntry],
     data_size: int,
     offset: int,
     sequence: int,
