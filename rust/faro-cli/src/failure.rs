@@ -90,7 +90,7 @@ pub(crate) fn code_of(error: &faro::Error) -> u8 {
 }
 
 /// An error of the library in one line. For errors of the system it is the text of the system.
-fn describe(error: &faro::Error) -> String {
+pub(crate) fn describe(error: &faro::Error) -> String {
     match (&error.file, error.code) {
         (Some(file), faro::ErrorCode::Io) if error.source.is_some() => format!("{}: {}", file.display(), error.found),
         (Some(file), faro::ErrorCode::Io) => {

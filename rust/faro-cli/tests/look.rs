@@ -182,6 +182,38 @@ fn an_output_that_was_cut_is_told_and_repaired() {
 }
 
 #[test]
+fn a_rebuild_that_cuts_names_the_fault() {
+    let folder = packed("out", &[]);
+    std::fs::remove_file(folder.path("out.index")).unwrap();
+    let mut data = folder.read("out.data");
+    let middle = data.len() / 2;
+    data[middle] ^= 1;
+    folder.write("out.data", &data);
+    let report = folder.json(&["repair", "out", "--rebuild", "--dry-run", "--json"]);
+    let (kept, cut) = (
+        report["data_kept"].as_u64().unwrap(),
+        report["data_cut"].as_u64().unwrap(),
+    );
+    assert!(
+        kept <= middle as u64 && kept + cut == data.len() as u64,
+        "{kept} and {cut}"
+    );
+    let fault = &report["fault"];
+    assert_eq!((&fault["code"], &fault["role"]), (&"checksum".into(), &"data".into()));
+    // The block with the damaged byte.
+    assert_eq!(fault["offset"].as_u64(), Some(kept));
+    let line = format!("  fault    checksum in out.data at offset {kept}: expected stored ");
+    for args in [&["repair", "out", "--rebuild", "--dry-run"][..], &["repair", "out"]] {
+        let text = folder.text(args);
+        assert!(text.contains(&line), "{args:?}: {text}");
+    }
+    // What is left is whole.
+    let report = folder.json(&["repair", "out", "--rebuild", "--json"]);
+    assert_eq!((&report["data_cut"], &report["fault"]), (&0.into(), &Value::Null));
+    assert!(!folder.text(&["repair", "out", "--rebuild"]).contains("fault"));
+}
+
+#[test]
 fn diff_tells_content_from_form() {
     let folder = packed("a", &[]);
     let pack = |name: &str, input: &str| {

@@ -8,8 +8,9 @@ use faro::{
     SharedPolicy,
 };
 
+use super::check::Fault;
 use crate::escape::escape;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, describe};
 use crate::target::Target;
 use crate::term::Out;
 use crate::units;
@@ -23,7 +24,7 @@ it has finished; an index that does not exist is rebuilt, as with --rebuild. A f
 
 With --rebuild: the index, lost or damaged, is rebuilt from the blocks of the data file. What only the index had is \
 lost: statistics, properties, and which partitions read shared blocks. The data file is cut off at the first block \
-that is not whole, and every block after it is lost; --dry-run says how much.
+that is not whole, and every block after it is lost; --dry-run says how much, and which fault the block has.
 
 Examples:
   faro repair shuffle --dry-run
@@ -109,6 +110,7 @@ pub(crate) fn run(args: &RepairArgs, out: &mut Out) -> Outcome {
             "blocks": repair.and_then(|report| report.blocks),
             "data_kept": repair.map_or(0, |report| report.data_kept),
             "data_cut": repair.map_or(0, |report| report.data_cut),
+            "fault": repair.and_then(|report| report.fault.as_ref()).map(Fault::of),
             "index_kept": repair.map_or(0, |report| report.index_kept),
             "index_cut": repair.map_or(0, |report| report.index_cut),
             "orphaned": repair.map_or(0, |report| report.orphaned),
@@ -211,6 +213,9 @@ fn print_report(report: &RepairReport, cut: &str, out: &mut Out) -> Outcome {
             };
             out.line(&format!("  {name:<7}  {} bytes kept{cut_off}", units::count(kept)))?;
         }
+    }
+    if let Some(fault) = &report.fault {
+        out.line(&format!("  fault    {}", escape(&describe(fault))))?;
     }
     if report.orphaned > 0 {
         let blocks = units::plural(report.orphaned, "shared block");

@@ -168,6 +168,7 @@ fn report(action: Action, regions: u64, open: &OpenFiles, index_end: u64, data_e
         } else {
             0
         },
+        fault: None,
         index_kept: index_end,
         index_cut: open.index.size()?.saturating_sub(index_end),
         orphaned: 0,

@@ -82,7 +82,7 @@ const LOST: &[&str] = &[
 ];
 
 /// Makes a new index file for the data file of a pair, and cuts the data file after its last valid partition block
-/// (REP-5 to REP-7).
+/// (REP-5 to REP-7). The report has the fault of the block after it.
 ///
 /// No writer may be at work on the files.
 ///
@@ -126,6 +126,7 @@ pub(super) fn rebuild_as(files: &Files, temporary: &Path, options: &RebuildOptio
         blocks: Some(scan.blocks),
         data_kept: data_end,
         data_cut: size - data_end,
+        fault: scan.fault.take(),
         index_kept: 0,
         index_cut: 0,
         orphaned: if options.shared == SharedPolicy::None {
@@ -224,6 +225,8 @@ struct Scan<'a> {
     dictionaries: Vec<DictionaryEntry>,
     /// Where the last partition block ends, and how many dictionaries come before it.
     end: (u64, usize),
+    /// The fault of the block at which the walk ended.
+    fault: Option<Error>,
 }
 
 impl<'a> Scan<'a> {
@@ -252,6 +255,7 @@ impl<'a> Scan<'a> {
             shared_blocks: 0,
             dictionaries: Vec::new(),
             end: (FileHeader::SIZE as u64, 0),
+            fault: None,
         }
     }
 
@@ -280,7 +284,10 @@ impl<'a> Scan<'a> {
                 {
                     return Err(error);
                 }
-                Err(_) => break,
+                Err(error) => {
+                    self.fault = Some(error);
+                    break;
+                }
             }
         }
         self.end_region(offset).map_err(|error| data.blame(error))?;

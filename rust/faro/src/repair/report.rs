@@ -1,5 +1,7 @@
 //! The reports of repairs.
 
+use crate::error::Error;
+
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,7 +32,7 @@ impl Action {
 }
 
 /// What a repair did, or with `dry_run` would have done (REP-8).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RepairReport {
     /// What was done.
@@ -43,6 +45,9 @@ pub struct RepairReport {
     pub data_kept: u64,
     /// Bytes that were cut off the data file.
     pub data_cut: u64,
+    /// The fault of the block at which a rebuild stopped (REP-5): it and everything after it were cut off. None if all
+    /// blocks passed their checks, and after other repairs.
+    pub fault: Option<Error>,
     /// Bytes of the index or single file that were kept; 0 after a rebuild.
     pub index_kept: u64,
     /// Bytes that were cut off the index or single file, before a footer and a tail were appended.
