@@ -74,6 +74,14 @@ impl Failure {
         ExitCode::from(self.code())
     }
 
+    /// What the user can do about it, if the command knows.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Failure::Faro(error) => hint_of(error),
+            _ => None,
+        }
+    }
+
     /// Whether there is something left to tell the user.
     pub(crate) fn is_silent(&self) -> bool {
         matches!(self, Failure::Differences | Failure::Shown(_))
@@ -87,6 +95,24 @@ pub(crate) fn code_of(error: &faro::Error) -> u8 {
         faro::ErrorCode::InvalidArgument => 2,
         _ => 4,
     }
+}
+
+/// What helps against an error of the library: a pair without its index can be repaired.
+pub(crate) fn hint_of(error: &faro::Error) -> Option<String> {
+    let is_missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
+    let index = error.file.as_ref()?;
+    if error.role != Some(faro::FileRole::Index) || !error.source.as_deref().is_some_and(is_missing) {
+        return None;
+    }
+    if index.extension().is_none_or(|extension| extension != "index") {
+        return Some("`faro repair --rebuild` makes a lost index again from the data file".to_owned());
+    }
+    let (name, data) = (index.with_extension(""), index.with_extension("data"));
+    // Without --rebuild, it first looks for the index under the name that it has until it is complete.
+    data.is_file().then(|| {
+        let (name, data) = (name.display(), data.display());
+        format!("`faro repair {name}` finds the index that a dead writer left, or rebuilds it from {data}")
+    })
 }
 
 /// An error of the library in one line. For errors of the system it is the text of the system.

@@ -48,6 +48,9 @@ fn main() -> ExitCode {
     if !failure.is_silent() {
         let style = Style::new(cli.color.wanted(std::io::stderr().is_terminal()));
         eprintln!("{} {failure}", style.red("faro:"));
+        if let Some(hint) = failure.hint() {
+            eprintln!("{} {}", style.bold("hint:"), escape::escape(&hint));
+        }
     }
     failure.exit_code()
 }

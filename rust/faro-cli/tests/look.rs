@@ -182,6 +182,43 @@ fn an_output_that_was_cut_is_told_and_repaired() {
 }
 
 #[test]
+fn a_lost_index_has_a_hint_that_helps() {
+    let folder = packed("out", &[]);
+    let hint = "hint: `faro repair out` finds the index that a dead writer left, or rebuilds it from out.data\n";
+    folder.ok(&["pack", "in.jsonl", "-o", "other", "--by", "k", "--partitions", "8"]);
+    std::fs::rename(folder.path("out.index"), folder.path("aside")).unwrap();
+    for args in [
+        &["info", "out"][..],
+        &["layout", "out.data"],
+        &["cat", "out.index", "--all"],
+        &["diff", "out", "other"],
+    ] {
+        let complaint = folder.fails(3, args);
+        assert!(complaint.ends_with(hint), "{args:?}: {complaint}");
+    }
+    let checked = folder.run(&["check", "out"]);
+    let checked = String::from_utf8(checked.stdout).unwrap();
+    assert!(
+        checked.contains(&hint.replacen("hint: ", "  hint      ", 1)),
+        "{checked}"
+    );
+    // An index with a name of its own.
+    let complaint = folder.fails(3, &["info", "out.data", "--index", "nosuch"]);
+    assert!(complaint.contains("\nhint: `faro repair --rebuild`"), "{complaint}");
+    // Nothing helps without the data file, and no hint is needed for other errors.
+    for args in [&["info", "nosuch.index"][..], &["info", "nosuch"]] {
+        let complaint = folder.fails(3, args);
+        assert!(!complaint.contains("hint"), "{args:?}: {complaint}");
+    }
+    // It helps, as it says.
+    folder.ok(&["repair", "out"]);
+    folder.ok(&["check", "out"]);
+    std::fs::remove_file(folder.path("out.index")).unwrap();
+    folder.ok(&["repair", "out.data", "--index", "nosuch", "--rebuild"]);
+    folder.ok(&["info", "out.data", "--index", "nosuch"]);
+}
+
+#[test]
 fn a_rebuild_that_cuts_names_the_fault() {
     let folder = packed("out", &[]);
     std::fs::remove_file(folder.path("out.index")).unwrap();

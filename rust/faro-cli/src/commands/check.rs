@@ -7,7 +7,7 @@ use faro::{CheckLevel, Files};
 use serde::Serialize;
 
 use crate::escape::escape;
-use crate::failure::{Failure, Outcome, code_of};
+use crate::failure::{Failure, Outcome, code_of, hint_of};
 use crate::term::Out;
 use crate::units;
 
@@ -164,5 +164,9 @@ fn print(verdict: &Verdict, result: &faro::Result<faro::CheckReport>, out: &mut 
         out.line(&format!("  offset    {offset}"))?;
     }
     out.line(&format!("  expected  {}", escape(&error.expected)))?;
-    out.line(&format!("  found     {}", escape(&error.found)))
+    out.line(&format!("  found     {}", escape(&error.found)))?;
+    match hint_of(error) {
+        Some(hint) => out.line(&format!("  hint      {}", escape(&hint))),
+        None => Ok(()),
+    }
 }
