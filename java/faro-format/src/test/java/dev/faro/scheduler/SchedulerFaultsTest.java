@@ -293,7 +293,7 @@ class SchedulerFaultsTest {
                 System.gc();
                 Thread.sleep(10);
             }
-            assertNull(left.get(), "the scheduler keeps a reader that nobody uses");
+            assertNull(left.get(), "the scheduler keeps a reader without consumers");
         }
     }
 }
