@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import faro_format as faro
-from faro_format import Block, FaroError, Follower, Limits, PartitionReader, Reader, Writer, WriterOptions
+from faro_format import Block, FaroError, Follower, Framing, Limits, PartitionReader, Reader, Writer, WriterOptions
 from faro_format._block.framing import check_framing
-from faro_format._bytes.header import FRAMING_RECORDS
 from faro_format._error import invalid
 from python_payloads import payload, records_of_many
 
@@ -69,7 +68,7 @@ def read_partition(reader: PartitionReader, partition: int) -> Json:
             "blocks": blocks,
             "kinds": kinds,
             "plain_bytes": plain_bytes,
-            "records": records if framing == FRAMING_RECORDS else None,
+            "records": records if framing == Framing.RECORDS else None,
             "stored_bytes": reader.stored_bytes(partition),
             "sha256": content.hexdigest(),
         }

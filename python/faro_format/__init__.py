@@ -13,8 +13,9 @@ FileNotFoundError.
 """
 
 from faro_format._block.block import Block
-from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader
+from faro_format._bytes.header import VERSION_MAJOR, VERSION_MINOR, FileHeader, FileKind, Framing
 from faro_format._check import CheckLevel, CheckReport, check
+from faro_format._codec import Codec
 from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, ErrorFamily, FaroError, FaroIOError
 from faro_format._follow.follower import Follower
@@ -39,13 +40,16 @@ __all__ = [
     "CheckLevel",
     "CheckReport",
     "CleanReport",
+    "Codec",
     "DictionaryEntry",
     "ErrorCode",
     "ErrorFamily",
     "FaroError",
     "FaroIOError",
     "FileHeader",
+    "FileKind",
     "Follower",
+    "Framing",
     "KeptFile",
     "Limits",
     "PartitionReader",

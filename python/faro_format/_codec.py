@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 import lz4.block
@@ -15,9 +16,21 @@ import zstandard
 
 from faro_format._error import ErrorCode
 
-CODEC_NONE = 0
-CODEC_LZ4 = 1
-CODEC_ZSTD = 2
+
+class Codec(IntEnum):
+    """How a payload is compressed (COD)."""
+
+    NONE = 0
+    """It is stored plain."""
+    LZ4 = 1
+    """One LZ4 block."""
+    ZSTD = 2
+    """One Zstandard frame without its magic number."""
+
+
+# Code that runs for each block uses these: finding a member in its class takes several times as long.
+CODEC_NONE, CODEC_LZ4, CODEC_ZSTD = CODECS = tuple(Codec)
+"""The codecs, by number."""
 
 _MAX_FRAME_BLOCK = 131_072
 _contexts = threading.local()
@@ -103,8 +116,8 @@ def _parameters(level: int) -> Any:  # noqa: ANN401
     )
 
 
-def compress(codec: int, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any contiguous buffer
-    """Return ``plain`` compressed by codec 1 or 2; level counts for Zstandard only (1 to 19)."""
+def compress(codec: Codec, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any contiguous buffer
+    """Return ``plain`` compressed by LZ4 or Zstandard; level counts for Zstandard only (1 to 19)."""
     packed: bytes
     if codec == CODEC_LZ4:
         packed = lz4.block.compress(plain, store_size=False)
@@ -120,16 +133,16 @@ def compress(codec: int, level: int, plain: Any) -> bytes:  # noqa: ANN401 - any
 
 
 def decompress(
-    codec: int, payload: memoryview, plain_size: int, max_window: int, dictionary: Dictionary | None = None
+    codec: Codec, payload: memoryview, plain_size: int, max_window: int, dictionary: Dictionary | None = None
 ) -> bytes:
     """Return the plain payload of a compressed block (COD-1 to COD-4).
 
     Args:
-        codec: 1 or 2.
+        codec: LZ4 or Zstandard.
         payload: the payload as stored.
         plain_size: the bytes that it must decode to, already checked against its limit.
         max_window: the largest window of a Zstandard frame, in bytes.
-        dictionary: the one that the block names (DIC-2), with codec 2.
+        dictionary: the one that the block names (DIC-2), with Zstandard.
 
     Raises:
         DecodeError: with the code that COD names.

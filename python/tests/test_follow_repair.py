@@ -11,7 +11,7 @@ from support import FILE_ID, Call, Output, arrow_message, events_of, fault_of, m
 
 from faro_format import ErrorCode, FaroError, Follower, Limits, Reader, Writer, WriterOptions, check, rebuild, repair
 from faro_format._storage.names import Layout
-from faro_format._writer.options import Framing
+from faro_format._writer.options import FramingName
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -80,7 +80,7 @@ def test_following_byte_by_byte(tmp_path: Path, layout: Layout) -> None:
         assert follower.schema_message == arrow_message(b"")
 
 
-def unfinished(folder: Path, layout: Layout, framing: Framing = "records") -> tuple[Output, list[int]]:
+def unfinished(folder: Path, layout: Layout, framing: FramingName = "records") -> tuple[Output, list[int]]:
     """A follow-mode output whose writer died, and the index (or single) file's size at each commit."""
     schema = arrow_message(b"") if framing == "arrow" else None
     options = WriterOptions(3, layout=layout, framing=framing, schema=schema, file_id=FILE_ID, follow=True)
@@ -100,7 +100,7 @@ def unfinished(folder: Path, layout: Layout, framing: Framing = "records") -> tu
 
 @pytest.mark.parametrize("layout", ["paired", "single"])
 @pytest.mark.parametrize("framing", ["records", "arrow"])
-def test_repair_at_every_length(tmp_path: Path, layout: Layout, framing: Framing) -> None:
+def test_repair_at_every_length(tmp_path: Path, layout: Layout, framing: FramingName) -> None:
     made, sizes = unfinished(tmp_path, layout, framing)
     whole = made.contents()
     growing = "index" if layout == "paired" else "single"

@@ -5,15 +5,26 @@ from __future__ import annotations
 import itertools
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import FILE_ID, Call, events_of, model, output, scripts, write
+from support import FILE_ID, Call, arrow_message, events_of, model, output, scripts, write
 
-from faro_format import ErrorCode, FaroError, Reader, Writer, WriterOptions, check, open_reader
-from faro_format._bytes.header import FRAMING_RECORDS
+from faro_format import (
+    Codec,
+    ErrorCode,
+    FaroError,
+    FileKind,
+    Framing,
+    Reader,
+    Writer,
+    WriterOptions,
+    check,
+    open_reader,
+)
 from faro_format._storage.names import Layout
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -110,7 +121,7 @@ def test_records_as_arrays(tmp_path: Path, sizes: list[int], same: bool, block_s
         assert [bytes(record) for record in reader.records(1)] == records
         data, offsets = reader.record_arrays(1)
         assert [data[a:b].tobytes() for a, b in itertools.pairwise(offsets)] == records
-        assert reader.header.framing == FRAMING_RECORDS
+        assert reader.header.framing == Framing.RECORDS
         assert reader.record_arrays(2)[1].tolist() == [0]
 
 
@@ -172,3 +183,17 @@ def test_the_first_fault_of_many_blocks_is_named(tmp_path: Path) -> None:
     with open_reader(tmp_path / "a") as reader, pytest.raises(FaroError) as caught:
         reader.record_arrays(0)
     assert (caught.value.code, caught.value.offset) == (ErrorCode.MALFORMED_BLOCK, wrong + 24)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_framing_kind_and_codec_are_enumerated(tmp_path: Path, number: int) -> None:
+    framing, codec = Framing(number), Codec(number)
+    kind, schema = (FileKind.SINGLE, arrow_message(b"schema")) if number else (FileKind.INDEX, None)
+    options: dict[str, Any] = {"framing": framing.name.lower(), "codec": codec.name.lower()}
+    options |= {"layout": "single" if number else "paired", "schema": schema if framing == Framing.ARROW else None}
+    with Writer(tmp_path / "out", WriterOptions(1, **options)) as writer:
+        writer.write(0, arrow_message(b"x" * 1000))
+    with open_reader(tmp_path / "out") as reader:
+        assert (reader.header.framing, reader.header.kind) == (framing, kind) == (number, 3 if number else 2)
+        assert (type(reader.header.framing), type(reader.header.kind)) == (Framing, FileKind)
+        assert [(block.codec, type(block.codec)) for block in reader.partition(0)] == [(codec, Codec)]

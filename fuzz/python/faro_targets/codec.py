@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from faro_format import ErrorCode, FaroError, FileHeader, Limits
+from faro_format import Codec, ErrorCode, FaroError, FileHeader, FileKind, Framing, Limits
 from faro_format._block.block import PARTITION_KINDS, check_block, check_padding, decode
-from faro_format._codec import CODEC_LZ4, CODEC_ZSTD, compress, decompress
+from faro_format._codec import compress, decompress
 from faro_format._storage.input_file import InputFile, Window
 
 from faro_targets.broken import require
@@ -17,20 +17,20 @@ from faro_targets.transcript import Transcript, sum_of
 
 _MOST_PLAIN = 0x1FFFF
 _LIMITS = Limits(max_window_size=1 << 20)
-_HEADER = FileHeader(kind=1, framing=0, partition_count=1)._encode()
+_HEADER = FileHeader(FileKind.DATA, Framing.OPAQUE, partition_count=1)._encode()
 
 
 def codec_lz4(raw: bytes, folder: Folder, transcript: Transcript) -> None:
     """An LZ4 block."""
-    _run(CODEC_LZ4, raw, folder, transcript)
+    _run(Codec.LZ4, raw, folder, transcript)
 
 
 def codec_zstd(raw: bytes, folder: Folder, transcript: Transcript) -> None:
     """A Zstandard frame."""
-    _run(CODEC_ZSTD, raw, folder, transcript)
+    _run(Codec.ZSTD, raw, folder, transcript)
 
 
-def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None:
+def _run(codec: Codec, raw: bytes, folder: Folder, transcript: Transcript) -> None:
     plain_size = int.from_bytes(raw[:3], "little") & _MOST_PLAIN
     stored = raw[3:]
     head = struct.pack("<IIIIBBHI", len(stored), plain_size, 0, 0, 0, codec, 0, 0)
@@ -44,7 +44,7 @@ def _run(codec: int, raw: bytes, folder: Folder, transcript: Transcript) -> None
         require(error.offset is not None, f"an error with its place: {error}")
         at = (error.offset or 0) - HEADER
         shrinks = len(stored) < plain_size
-        beyond = error.code == ErrorCode.LIMIT_EXCEEDED and codec == CODEC_ZSTD and at == BLOCK and shrinks
+        beyond = error.code == ErrorCode.LIMIT_EXCEEDED and codec == Codec.ZSTD and at == BLOCK and shrinks
         malformed = error.code == ErrorCode.MALFORMED_BLOCK and at == (BLOCK if shrinks else 4)
         require(beyond or malformed, f"an error of a payload: {error}")
         transcript.line(f"!{error.code}", "block", at)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import faro_format as faro
-from faro_format import CheckLevel, FaroError, Reader
-from faro_format._bytes.header import FRAMING_RECORDS
+from faro_format import CheckLevel, FaroError, Framing, Reader
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import Content, partitions, read_partition, read_range
@@ -107,7 +106,7 @@ def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: T
 
 
 def _records(reader: Reader, partition: int) -> None:
-    if reader.header.framing != FRAMING_RECORDS:
+    if reader.header.framing != Framing.RECORDS:
         return
     try:
         one_by_one = b"".join(reader.records(partition))

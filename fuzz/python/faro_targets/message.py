@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
-from faro_format import Block, ErrorCode, FaroError, Statistics
+from faro_format import Block, Codec, ErrorCode, FaroError, Statistics
 from faro_format._block.block import KIND_FOOTER, KIND_REGION, KIND_SCHEMA
 from faro_format._error import Place
 from faro_format._message.build import build_footer, build_region, build_schema
@@ -49,7 +49,7 @@ def message(raw: bytes, folder: Folder, transcript: Transcript) -> None:
 
 def _parse(kind: int, body: bytes, minor: int) -> Any | None:
     view = memoryview(body)
-    block = Block(_AT, 0xFFFFFFFF, 0, kind, 0, len(body), view, view, None)
+    block = Block(_AT, 0xFFFFFFFF, 0, kind, Codec.NONE, len(body), view, view, None)
     try:
         return _PARSERS[kind](block, _PLACE, minor)
     except FaroError as error:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faro_format._bytes.checksum import extend
-from faro_format._codec import CODEC_NONE, CODEC_ZSTD, DecodeError, Dictionary, decompress
+from faro_format._codec import CODEC_NONE, CODEC_ZSTD, CODECS, Codec, DecodeError, Dictionary, decompress
 from faro_format._dictionaries import DICTIONARY_MAGIC, MIN_DICTIONARY, DictionaryEntry, is_dictionary
 from faro_format._error import ErrorCode, Place
 from faro_format._limits import Limits
@@ -57,8 +57,8 @@ class Block(NamedTuple):
     """Its number in its stream."""
     kind: int
     """0 for data, else an event's (or metadata's) kind."""
-    codec: int
-    """How it is stored: 0 plain, 1 LZ4, 2 Zstandard."""
+    codec: Codec
+    """How it is stored."""
     plain_size: int
     """Bytes of the plain payload."""
     stored: memoryview
@@ -88,7 +88,7 @@ def encode_header(
     partition: int,
     sequence: int,
     kind: int,
-    codec: int,
+    codec: Codec,
     dictionary: int = 0,
 ) -> bytes:
     """Return the 24 bytes before a stored payload, checksum included.
@@ -100,7 +100,7 @@ def encode_header(
         partition: absolute, or :data:`NO_PARTITION`.
         sequence: the block's number in its stream.
         kind: see BLK.
-        codec: 0 plain, 1 LZ4, 2 Zstandard.
+        codec: how it is compressed.
         dictionary: the number of the dictionary that the payload is compressed with, or a dictionary's own.
     """
     prefix = _PREFIX.pack(len(stored), plain_size, partition, sequence, kind, codec, dictionary)
@@ -155,9 +155,8 @@ def check_block(
         if actual != checksum:
             raise place.checksum(offset, checksum, actual)
     stored = memoryview(window.data)[begin : begin + stored_size]
-    block = Block(offset, partition, sequence, kind, codec, plain_size, stored, stored, None, dictionary)
-    _check_fields(block, stored_size, window.file, kinds, limits, metadata=metadata)
-    return block
+    _check_fields(offset, header, window.file, kinds, limits, metadata=metadata)
+    return Block(offset, partition, sequence, kind, CODECS[codec], plain_size, stored, stored, None, dictionary)
 
 
 def check_header(window: Window, offset: int, kinds: frozenset[int], limits: Limits, *, metadata: bool) -> Block:
@@ -175,11 +174,11 @@ def check_header(window: Window, offset: int, kinds: frozenset[int], limits: Lim
     """
     place = window.file.place
     at = window.locate(offset, BLOCK_HEADER_SIZE)
-    stored_size, plain_size, partition, sequence, kind, codec, dictionary, _ = _HEADER.unpack_from(window.data, at)
+    header = _HEADER.unpack_from(window.data, at)
+    stored_size, plain_size, partition, sequence, kind, codec, dictionary, _ = header
     _check_limit(stored_size, kind, offset, place, kinds, limits, metadata=metadata)
-    block = Block(offset, partition, sequence, kind, codec, plain_size, _NOTHING, _NOTHING, None, dictionary)
-    _check_fields(block, stored_size, window.file, kinds, limits, metadata=metadata)
-    return block
+    _check_fields(offset, header, window.file, kinds, limits, metadata=metadata)
+    return Block(offset, partition, sequence, kind, CODECS[codec], plain_size, _NOTHING, _NOTHING, None, dictionary)
 
 
 def _check_limit(
@@ -194,8 +193,8 @@ def _check_limit(
 
 
 def _check_fields(
-    block: Block,
-    stored_size: int,
+    offset: int,
+    header: tuple[int, ...],
     file: InputFile,
     kinds: frozenset[int],
     limits: Limits,
@@ -203,8 +202,8 @@ def _check_fields(
     metadata: bool,
 ) -> None:
     """Make the checks 5 to 8."""
-    place, dictionary = file.place, block.dictionary
-    offset, kind, codec, plain_size = block.offset, block.kind, block.codec, block.plain_size
+    place = file.place
+    stored_size, plain_size, _, _, kind, codec, dictionary, _ = header
     if dictionary and file.dictionaries is None:
         raise place.error(
             ErrorCode.MALFORMED_BLOCK, offset + 18, "dictionary 0 in a file without dictionaries", dictionary

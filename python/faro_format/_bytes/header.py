@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from faro_format._bytes.checksum import crc32c
 from faro_format._error import ErrorCode, Place
@@ -11,16 +12,34 @@ from faro_format._error import ErrorCode, Place
 MAGIC = b"\x89FARO\r\n\x1a"
 HEADER_SIZE = 64
 
-KIND_DATA = 1
-KIND_INDEX = 2
-KIND_SINGLE = 3
-KIND_MANIFEST = 4
 
-FRAMING_OPAQUE = 0
-FRAMING_RECORDS = 1
-FRAMING_ARROW = 2
-FRAMING_NAMES = ("opaque", "records", "arrow")
-"""The names of the framings, by number."""
+class FileKind(IntEnum):
+    """What a file is (HDR-1)."""
+
+    DATA = 1
+    """The data file of a pair."""
+    INDEX = 2
+    """The index file of a pair."""
+    SINGLE = 3
+    """Data and index in one file."""
+
+
+_MANIFEST = 4
+
+
+class Framing(IntEnum):
+    """What the plain payloads of data blocks are (FRM-1 to FRM-3)."""
+
+    OPAQUE = 0
+    """Bytes that only the engine understands."""
+    RECORDS = 1
+    """Whole records, each after its length."""
+    ARROW = 2
+    """One encapsulated Arrow IPC record batch message in each block."""
+
+
+# Code that runs for each record uses these: finding a member in its class takes several times as long.
+FRAMING_OPAQUE, FRAMING_RECORDS, FRAMING_ARROW = Framing
 
 SELECTIVE = 1
 """The reader feature: sequences may have gaps (VER-3)."""
@@ -40,8 +59,8 @@ _STRUCT = struct.Struct("<8sBBBBIIIQII16sII")
 class FileHeader:
     """The fields of a file's header."""
 
-    kind: int
-    framing: int
+    kind: FileKind
+    framing: Framing
     partition_count: int
     first_partition: int = 0
     producer: int = 0
@@ -71,7 +90,7 @@ class FileHeader:
         """The checksum of file_id, which begins the checksum of each block of the file (BLK-9)."""
         return crc32c(self.file_id)
 
-    def _with_kind(self, kind: int) -> FileHeader:
+    def _with_kind(self, kind: FileKind) -> FileHeader:
         """Return this header for another file of the same output."""
         return replace(self, kind=kind)
 
@@ -136,9 +155,9 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
         raise place.error(ErrorCode.UNSUPPORTED_VERSION, 9, f"major version {VERSION_MAJOR}", major)
     if reader_features & ~KNOWN_READER_FEATURES:
         raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 16, "known reader features only", f"{reader_features:#x}")
-    if kind == KIND_MANIFEST:
+    if kind == _MANIFEST:
         raise place.error(ErrorCode.UNSUPPORTED_FEATURE, 8, "file kind 1, 2 or 3", "a manifest")
-    if kind not in (KIND_DATA, KIND_INDEX, KIND_SINGLE):
+    if not FileKind.DATA <= kind <= FileKind.SINGLE:
         raise place.error(ErrorCode.MALFORMED_HEADER, 8, "file kind 1, 2 or 3", kind)
     if framing > FRAMING_ARROW:
         raise place.error(ErrorCode.MALFORMED_HEADER, 11, "framing 0, 1 or 2", framing)
@@ -148,7 +167,18 @@ def parse_header(raw: bytes, size: int, place: Place) -> FileHeader:
         raise place.error(ErrorCode.MALFORMED_HEADER, 36, "partition numbers below 2^28", first + count)
     if reserved:
         raise place.error(ErrorCode.MALFORMED_HEADER, 56, "reserved bytes that are zero", reserved)
-    return FileHeader(kind, framing, count, first, producer, attempt, file_id, reader_features, writer_features, minor)
+    return FileHeader(
+        FileKind(kind),
+        Framing(framing),
+        count,
+        first,
+        producer,
+        attempt,
+        file_id,
+        reader_features,
+        writer_features,
+        minor,
+    )
 
 
 PAIR_FIELDS: tuple[tuple[str, int], ...] = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from faro_format._block.block import NO_PARTITION
-from faro_format._bytes.header import KIND_DATA, FileHeader
+from faro_format._bytes.header import FileHeader, FileKind
 from faro_format._bytes.spans import Ints, U32s
 from faro_format._error import ErrorCode, Place
 from faro_format._message.messages import RegionMessage
@@ -200,7 +200,7 @@ def check_region(message: RegionMessage, header: FileHeader, entry: Entry, place
     )
     require(message.data_offset == entry.data_offset, f"REG-3: data_offset {entry.data_offset}", message.data_offset)
     require(length == entry.data_length, f"REG-3: data_length {entry.data_length}", length)
-    if kind != KIND_DATA:
+    if kind != FileKind.DATA:
         end = message.data_offset + length
         require(end == entry.message_offset, f"REG-3: blocks that end at {entry.message_offset}", end)
     slots = count if message.partitions is None else message.partitions.size

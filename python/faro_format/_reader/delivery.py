@@ -23,7 +23,7 @@ from faro_format._block.block import (
     decode,
 )
 from faro_format._block.framing import check_framing, scan_chains, scan_equal, strip_lengths
-from faro_format._bytes.header import FRAMING_NAMES, FRAMING_RECORDS, FileHeader
+from faro_format._bytes.header import FRAMING_RECORDS, FileHeader
 from faro_format._bytes.spans import Bytes, Ints
 from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import FaroError, invalid
@@ -319,7 +319,7 @@ class PartitionReader(ABC):
 
     def _check_records(self) -> None:
         if self.header.framing != FRAMING_RECORDS:
-            name = FRAMING_NAMES[self.header.framing]
+            name = self.header.framing.name.lower()
             raise invalid("an output with framing records; payload() and partition() read any", f"framing {name}")
 
     def _record_arrays(self, found: Iterator[Block]) -> tuple[Bytes, Ints]:

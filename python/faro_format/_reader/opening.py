@@ -26,11 +26,9 @@ from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.header import (
     FRAMING_ARROW,
     HEADER_SIZE,
-    KIND_DATA,
-    KIND_INDEX,
-    KIND_SINGLE,
     PAIR_FIELDS,
     FileHeader,
+    FileKind,
 )
 from faro_format._bytes.spans import Ints
 from faro_format._bytes.tail import TAIL_MAGIC, TAIL_SIZE, parse_tail
@@ -59,9 +57,9 @@ class Files:
         return self.data is not self.index
 
     @property
-    def data_kind(self) -> int:
-        """The kind of the file that holds the blocks: 1 or 3."""
-        return KIND_DATA if self.paired else KIND_SINGLE
+    def data_kind(self) -> FileKind:
+        """The kind of the file that holds the blocks."""
+        return FileKind.DATA if self.paired else FileKind.SINGLE
 
     def close(self) -> None:
         """Close both."""
@@ -85,13 +83,13 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
     try:
         if paths.single is not None:
             opened.append(InputFile(paths.single, "single"))
-            header = check_kind(opened[0].header(), KIND_SINGLE, opened[0].place)
+            header = check_kind(opened[0].header(), FileKind.SINGLE, opened[0].place)
             return Files(opened[0], opened[0]), header
         opened.append(InputFile(paths.index or "", "index"))
-        header = check_kind(opened[0].header(), KIND_INDEX, opened[0].place)
+        header = check_kind(opened[0].header(), FileKind.INDEX, opened[0].place)
         opened.append(InputFile(paths.data or "", "data"))
         place = opened[1].place
-        other = check_kind(opened[1].header(), KIND_DATA, place)
+        other = check_kind(opened[1].header(), FileKind.DATA, place)
         for name, offset in PAIR_FIELDS:
             mine, its = getattr(header, name), getattr(other, name)
             if mine != its:
@@ -107,7 +105,7 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
 
 def _shown(field: int | bytes) -> str:
     """Return a field of a header as text for errors; a file_id as its 32 digits."""
-    return field.hex() if isinstance(field, bytes) else str(field)
+    return field.hex() if isinstance(field, bytes) else str(int(field))
 
 
 @dataclass(frozen=True)

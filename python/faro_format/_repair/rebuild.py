@@ -25,7 +25,7 @@ from faro_format._block.block import (
 )
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE, KIND_DATA, KIND_INDEX, FileHeader
+from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE, FileHeader, FileKind
 from faro_format._dictionaries import DictionaryEntry
 from faro_format._error import ErrorCode, FaroError, Place, invalid
 from faro_format._index.regions import MAX_REGION, Entry
@@ -184,14 +184,14 @@ def make_index(
         schema: the Arrow schema message.
         held: see :func:`faro_format._repair.repair.mend`.
     """
-    header = check_kind(file.header(), KIND_DATA, file.place)
+    header = check_kind(file.header(), FileKind.DATA, file.place)
     known_features(header, file.place)
     if (schema is not None) != (header.framing == FRAMING_ARROW):
-        raise invalid("schema: with framing arrow, and only then", f"framing {FRAMING_NAMES[header.framing]}")
+        raise invalid("schema: with framing arrow, and only then", f"framing {header.framing.name.lower()}")
     if schema is not None and encapsulation_fault(schema) is not None:
         raise invalid("schema: an encapsulated Arrow message", encapsulation_fault(schema))
     nobody = b"" if shared == "none" else None
-    found = _Rebuild(header._with_kind(KIND_INDEX), nobody, limits)
+    found = _Rebuild(header._with_kind(FileKind.INDEX), nobody, limits)
     kept = _scan(file, found, limits)
     report = RepairReport(
         "rebuilt",

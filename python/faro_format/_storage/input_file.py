@@ -12,7 +12,7 @@ import stat
 import numpy as np
 import numpy.typing as npt
 
-from faro_format._bytes.header import HEADER_SIZE, FileHeader, parse_header
+from faro_format._bytes.header import HEADER_SIZE, FileHeader, FileKind, parse_header
 from faro_format._dictionaries import Dictionaries
 from faro_format._error import ErrorCode, Place, invalid
 from faro_format._storage.locks import any_held, file_claim
@@ -192,9 +192,9 @@ class Window:
         return at
 
 
-def check_kind(header: FileHeader, kind: int, place: Place) -> FileHeader:
+def check_kind(header: FileHeader, kind: FileKind, place: Place) -> FileHeader:
     """Return the header if it is of the expected kind of file (OPN-1, checks 2 and 4)."""
     if header.kind != kind:
-        names = {1: "a data file", 2: "an index file", 3: "a single file"}
+        names = {FileKind.DATA: "a data file", FileKind.INDEX: "an index file", FileKind.SINGLE: "a single file"}
         raise place.error(ErrorCode.MISMATCHED_PAIR, 8, names[kind], names[header.kind])
     return header

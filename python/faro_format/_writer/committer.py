@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faro_format._block.block import KIND_DICTIONARY, KIND_FOOTER, KIND_REGION, KIND_SCHEMA, encode_metadata
-from faro_format._bytes.header import KIND_DATA as DATA_FILE
+from faro_format._bytes.header import FileKind
 from faro_format._bytes.tail import encode_tail
 from faro_format._error import ErrorCode, FaroError
 from faro_format._message.build import build_footer, build_schema
@@ -42,7 +42,7 @@ class Committer:
         self._data, self._index = files.data, files.index
         header = options._header
         if files.paired:
-            self._data.append([header._with_kind(DATA_FILE)._encode()])
+            self._data.append([header._with_kind(FileKind.DATA)._encode()])
         self._index.append([header._encode()])
         if options.schema is not None:
             self._append_message(KIND_SCHEMA, build_schema(options.schema))

@@ -9,16 +9,17 @@ from typing import Literal
 from faro_format._arguments import choice, flag, integer, shown, text
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import DICTIONARIES, KIND_INDEX, KIND_SINGLE, MAX_PARTITIONS, FileHeader
+from faro_format._bytes.header import DICTIONARIES, MAX_PARTITIONS, FileHeader, FileKind, Framing
+from faro_format._codec import Codec
 from faro_format._error import invalid
 from faro_format._storage.names import Layout
 
-Framing = Literal["opaque", "records", "arrow"]
+FramingName = Literal["opaque", "records", "arrow"]
 CodecName = Literal["none", "lz4", "zstd"]
 Durability = Literal["none", "commit"]
 
-FRAMINGS: dict[str, int] = {"opaque": 0, "records": 1, "arrow": 2}
-CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
+FRAMINGS = {framing.name.lower(): framing for framing in Framing}
+CODECS = {codec.name.lower(): codec for codec in Codec}
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class WriterOptions:
     layout: Layout | None = None
     """``paired`` or ``single``; None: by the NAME that the writer is given, else paired (PUB-1)."""
     first_partition: int = 0
-    framing: Framing = "records"
+    framing: FramingName = "records"
     producer: int = 0
     attempt: int = 0
     file_id: bytes = field(default_factory=lambda: uuid.uuid4().bytes)
@@ -101,7 +102,7 @@ class WriterOptions:
     def _header(self) -> FileHeader:
         """The header of the index or single file."""
         return FileHeader(
-            kind=KIND_SINGLE if self.layout == "single" else KIND_INDEX,
+            kind=FileKind.SINGLE if self.layout == "single" else FileKind.INDEX,
             framing=FRAMINGS[self.framing],
             partition_count=self.partition_count,
             first_partition=self.first_partition,

@@ -15,7 +15,7 @@ from faro_format._arguments import integers, items
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, NO_PARTITION, PADDING, encode_header, pad8
 from faro_format._bytes.header import FileHeader
 from faro_format._bytes.spans import U64s
-from faro_format._codec import CODEC_NONE, compress
+from faro_format._codec import CODEC_NONE, Codec, compress
 from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import MAX_REGION
 from faro_format._message.build import build_region
@@ -162,7 +162,7 @@ class RegionBuilder:
     def stored(
         self,
         kind: int,
-        codec: int,
+        codec: Codec,
         plain_size: int,
         payload: Any,  # noqa: ANN401
         records: int,

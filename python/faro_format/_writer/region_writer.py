@@ -12,7 +12,7 @@ import numpy.typing as npt
 from faro_format._arguments import integer, shown
 from faro_format._block.block import KIND_DATA, NO_PARTITION
 from faro_format._bytes.buffers import as_bytes
-from faro_format._codec import CODEC_ZSTD
+from faro_format._codec import CODEC_NONE, CODEC_ZSTD, CODECS, Codec
 from faro_format._error import invalid
 from faro_format._writer.batch import check_kind
 from faro_format._writer.calls import Calls, CallsOfRegion
@@ -74,7 +74,7 @@ class RegionWriter:
             self._usable()
             plain = _payload("payload", payload)
             kind, records = check_kind(kind), integer("records", records, 0, 2**63 - 1)
-            self._check(kind, 0, len(plain), len(plain))
+            self._check(kind, CODEC_NONE, len(plain), len(plain))
             self._place(partition)
             self._builder.plain(kind, plain, records)
 
@@ -82,7 +82,7 @@ class RegionWriter:
         self,
         partition: int | None,
         kind: int,
-        codec: int,
+        codec: Codec | int,
         plain_size: int,
         stored: Any,  # noqa: ANN401
         records: int = 0,
@@ -93,7 +93,7 @@ class RegionWriter:
         Args:
             partition: its absolute number; None in a shared extent.
             kind: 0, or an event's.
-            codec: 0 none, 1 LZ4, 2 Zstandard.
+            codec: how it is compressed; a :class:`faro_format.Codec` or its number.
             plain_size: bytes after decompression.
             stored: the payload as stored.
             records: how many records it counts for in the statistics.
@@ -106,7 +106,7 @@ class RegionWriter:
         with self._calls:
             self._usable()
             payload = _payload("stored", stored)
-            kind, codec = check_kind(kind), integer("codec", codec, 0, 2)
+            kind, codec = check_kind(kind), CODECS[integer("codec", codec, 0, 2)]
             plain_size = integer("plain_size", plain_size, 0, self._options.max_plain_size)
             records = integer("records", records, 0, 2**63 - 1)
             # Refused as a reader would (BLK-7, checks 5, 7c and 10b).
@@ -134,10 +134,10 @@ class RegionWriter:
         if not self._open:
             raise invalid("a region that is open", "one that has ended; region() begins another")
 
-    def _check(self, kind: int, codec: int, plain_size: int, stored_size: int) -> None:
+    def _check(self, kind: int, codec: Codec, plain_size: int, stored_size: int) -> None:
         """Refuse a block that a reader would refuse (BLK-7, checks 6 to 8)."""
         if codec and kind != KIND_DATA:
-            raise invalid("codec: 0, as events are not compressed", codec)
+            raise invalid("codec: 0, as events are not compressed", int(codec))
         if codec and stored_size >= plain_size:
             raise invalid(f"stored: fewer bytes than plain_size, {plain_size}", stored_size)
         if not codec and stored_size != plain_size:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faro_format._codec import CODEC_ZSTD, TrainedDictionary, compress, train
+from faro_format._codec import CODEC_ZSTD, Codec, TrainedDictionary, compress, train
 from faro_format._dictionaries import DICTIONARY_MAGIC, MAX_DICTIONARIES, MIN_DICTIONARY, is_dictionary
 from faro_format._error import invalid
 from faro_format._writer.sampling import Sampled
@@ -27,7 +27,7 @@ _SHRINKS = 0.95
 class KnownDictionaries:
     """The dictionaries of an output that is being written, and those that wait for the next region."""
 
-    def __init__(self, *, wanted: bool, codec: int, level: int) -> None:
+    def __init__(self, *, wanted: bool, codec: Codec, level: int) -> None:
         """Begin without any.
 
         Args:
@@ -98,7 +98,7 @@ class KnownDictionaries:
         return self._trained is not None
 
     def compress(self, plain: Any) -> tuple[bytes, int]:  # noqa: ANN401 - any contiguous buffer
-        """Return a payload of codec 2 compressed with the trained dictionary, and its number."""
+        """Return a payload compressed with the trained dictionary, and its number."""
         if self._trained is None:
             raise AssertionError("trained was called first")
         return self._trained.compress(plain), self._trained_number

@@ -14,7 +14,7 @@ from faro_format._arguments import flag, integers, shown
 from faro_format._block.block import BLOCK_HEADER_SIZE, KIND_DATA, Block
 from faro_format._block.framing import check_framing
 from faro_format._bytes.arrow_arrays import binary_array
-from faro_format._bytes.header import FRAMING_ARROW, FRAMING_NAMES, HEADER_SIZE
+from faro_format._bytes.header import FRAMING_ARROW, HEADER_SIZE
 from faro_format._error import ErrorCode, invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
@@ -232,7 +232,7 @@ def read_schema(reader: PartitionReader) -> Any:  # noqa: ANN401
     _check_reader(reader)
     message = reader.schema_message
     if reader.header.framing != FRAMING_ARROW or message is None:
-        name = FRAMING_NAMES[reader.header.framing]
+        name = reader.header.framing.name.lower()
         raise invalid("an output with framing arrow; reader.records() reads framing records", f"framing {name}")
     try:
         return pa.ipc.read_schema(pa.py_buffer(message))
