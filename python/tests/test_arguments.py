@@ -480,12 +480,17 @@ def _public() -> Iterator[Callable[..., Any]]:
     for module in (faro.arrow, faro.key):
         modules += [getattr(module, name) for name in module.__all__ if name not in MADE_BY_THE_LIBRARY]
     for thing in modules:
-        if not inspect.isclass(thing) or thing is not RegionWriter:
-            yield thing
+        yield thing
         if inspect.isclass(thing):
             for name, method in inspect.getmembers(thing, inspect.isfunction):
                 if not name.startswith("_"):
                     yield method
+
+
+@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter])
+def test_what_callers_do_not_construct(kind: Any) -> None:
+    with pytest.raises(TypeError, match=r"not constructed|abstract"):
+        kind()
 
 
 @pytest.mark.parametrize("number", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])

@@ -135,7 +135,7 @@ def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
 
 
 class PartitionReader(ABC):
-    """The common part of a reader of a finished output and of a follower.
+    """The common part of a reader of a finished output and of a follower. Not constructed by callers.
 
     Several threads may read from one at the same time; each iterator belongs to one thread.
     """

@@ -27,17 +27,21 @@ class RegionWriter:
 
     The region is held in memory until :meth:`end`. Use it in a ``with`` statement: the region ends at its end, and is
     given up after an exception. Without ``with``, call :meth:`end` or :meth:`give_up`: until then the writer takes no
-    other call (WRT-10).
+    other call (WRT-10). Not constructed by callers: :meth:`faro_format.Writer.region` returns one.
     """
 
-    def __init__(
-        self,
+    def __init__(self) -> None:
+        """Refuse callers."""
+        raise TypeError("a RegionWriter is not constructed; Writer.region() returns one")
+
+    def _begin(
+        self: Self,
         builder: RegionBuilder,
         options: WriterOptions,
         calls: Calls,
         end: Callable[[RegionBuilder, bool], None],
-    ) -> None:
-        """Begin a region; made by :meth:`faro_format.Writer.region`."""
+    ) -> Self:
+        """Begin a region, instead of the constructor; return the region writer itself."""
         self._builder = builder
         self._options = options
         self._writer = calls
@@ -49,6 +53,7 @@ class RegionWriter:
         self._slot = -1
         self._shared = False
         self._wrapped = False
+        return self
 
     def shared(self, partitions: Sequence[int] | npt.NDArray[Any] | None = None) -> None:
         """Begin a shared extent for a set of partitions, or for all; its blocks follow without a partition."""

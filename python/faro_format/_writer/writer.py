@@ -247,7 +247,7 @@ class Writer:
         with self._calls:
             self._close_region()
             builder = RegionBuilder(self._streams, None)
-            return RegionWriter(builder, self.options, self._calls, self._end_region)
+            return RegionWriter.__new__(RegionWriter)._begin(builder, self.options, self._calls, self._end_region)
 
     def dictionary(self, content: Any) -> int:  # noqa: ANN401
         """Give the file a Zstandard dictionary, for blocks that are compressed with it already.
