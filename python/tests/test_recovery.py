@@ -162,12 +162,16 @@ def test_an_output_that_opens_needs_nothing(tmp_path: Path, layout: Any) -> None
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    refused(tmp_path, ErrorCode.IO)
+    faults = [refused(tmp_path, ErrorCode.IO)]
     (tmp_path / "out.faro-lock").touch()
-    refused(tmp_path, ErrorCode.IO)
+    faults.append(refused(tmp_path, ErrorCode.IO))
     write_and_die(tmp_path, file_id=FILE_ID)
-    refused(tmp_path, ErrorCode.IO, file_id=Y)
-    assert fault_of(recover, tmp_path / "nowhere" / "out") is not None
+    faults.append(refused(tmp_path, ErrorCode.IO, file_id=Y))
+    for name in (tmp_path / "other", tmp_path / "nowhere" / "out"):
+        faults += [fault for ask in (recover, Reader) if (fault := fault_of(ask, name)) is not None]
+    assert len(faults) == 7
+    # As a reader says it.
+    assert all(isinstance(fault, FileNotFoundError) for fault in faults)
 
 
 @LAYOUTS

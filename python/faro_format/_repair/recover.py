@@ -58,7 +58,7 @@ def recover(
         dry_run: whether to only report.
 
     Raises:
-        FaroError: ``io``: nothing is there, its writer lives, or another output has the final names;
+        FaroError: ``io``: nothing is there (a FileNotFoundError), its writer lives, or another output has the final names;
             ``invalid-argument``: several are there, and the error names each; what :func:`faro_format.repair` and
             :func:`faro_format.rebuild` raise. The files stay as they were then.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from dataclasses import dataclass, field
@@ -127,13 +128,14 @@ def choose(groups: list[Group], x: str | None, place: Place) -> Group | None:
         place: for errors.
 
     Raises:
-        FaroError: ``io``: no group, or a living writer's; ``invalid-argument``: several.
+        FaroError: ``io``: no group, as a FileNotFoundError, or a living writer's; ``invalid-argument``: several.
     """
     if x is not None:
         groups = [group for group in groups if group.x == x]
     if not groups:
         named = f" of file_id {x}" if x is not None else ""
-        raise place.error(ErrorCode.IO, None, f"files{named} that a writer left unfinished", "none")
+        expected = f"files{named} that a writer left unfinished"
+        raise place.error(ErrorCode.IO, None, expected, "none", errno=errno.ENOENT)
     savable = [group for group in groups if group.can_be_saved]
     if not savable:
         return None
