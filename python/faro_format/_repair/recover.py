@@ -58,9 +58,9 @@ def recover(
         dry_run: whether to only report.
 
     Raises:
-        FaroError: ``io``: nothing is there (a FileNotFoundError), its writer lives, or another output has the final names;
-            ``invalid-argument``: several are there, and the error names each; what :func:`faro_format.repair` and
-            :func:`faro_format.rebuild` raise. The files stay as they were then.
+        FaroError: ``io``: nothing is there (a FileNotFoundError), its writer lives, or another output has the final
+            names; ``invalid-argument``: several are there, and the error names each; what :func:`faro_format.repair`
+            and :func:`faro_format.rebuild` raise. The files stay as they were then.
     """
     if file_id is not None and not (isinstance(file_id, str) and re.fullmatch("[0-9a-f]{8}", file_id)):
         raise invalid("file_id: its first 8 hexadecimal digits, in lower case", shown(file_id))
