@@ -1,4 +1,4 @@
-//! Direct lookup (spec, LKP): finds the extents of one partition by position, without reading whole region messages.
+//! Direct lookup (spec, LKP-1): finds the extents of one partition by position, without reading whole region messages.
 
 use super::footer::stored_in_statistics;
 use crate::block::BlockHeader;
