@@ -142,7 +142,7 @@ fn clean(request: Clean) -> Answer {
     let kept: Vec<_> = report
         .kept
         .iter()
-        .map(|(file, reason)| json!({ "name": file.name, "reason": reason.as_str() }))
+        .map(|kept| json!({ "name": kept.file.name, "reason": kept.reason.as_str() }))
         .collect();
     Ok(json!({ "removed": removed, "kept": kept }))
 }

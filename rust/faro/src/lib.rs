@@ -79,7 +79,7 @@ pub use reader::{
     Records,
 };
 pub use repair::{
-    Action, CleanOptions, CleanReport, KeptFile, KeptReason, RebuildOptions, RecoverOptions, RecoverReport,
+    Action, CleanOptions, CleanReport, KeptFile, KeptReason, LeftFile, RebuildOptions, RecoverOptions, RecoverReport,
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::{Files, Layout};

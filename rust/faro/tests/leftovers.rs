@@ -338,7 +338,7 @@ fn what_dead_writers_left_is_swept_and_nothing_else() {
     let reasons: Vec<_> = young
         .kept
         .iter()
-        .map(|(file, reason)| (file.name.as_str(), *reason))
+        .map(|kept| (kept.file.name.as_str(), kept.reason))
         .collect();
     assert_eq!(reasons, expected.map(|name| (name, KeptReason::Young)));
     let before = place.files();

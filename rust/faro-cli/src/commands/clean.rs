@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use faro::{CleanOptions, CleanReport, KeptFile, KeptReason};
+use faro::{CleanOptions, CleanReport, KeptReason, LeftFile};
 use serde_json::json;
 
 use crate::escape::escape;
@@ -67,8 +67,9 @@ pub(crate) fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
             line(out, said, folder, file, &age(file.age))?;
             bytes += file.size;
         }
-        for (file, reason) in &report.kept {
-            let why = match reason {
+        for kept in &report.kept {
+            let file = &kept.file;
+            let why = match kept.reason {
                 KeptReason::Young => format!("changed {} ago", age(file.age)),
                 KeptReason::Living => "its writer is alive".to_owned(),
                 other => other.as_str().to_owned(),
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &CleanArgs, out: &mut Out) -> Outcome {
     ))
 }
 
-fn line(out: &mut Out, said: &str, folder: &Path, file: &KeptFile, why: &str) -> Outcome {
+fn line(out: &mut Out, said: &str, folder: &Path, file: &LeftFile, why: &str) -> Outcome {
     let path = folder.join(&file.name).display().to_string();
     out.line(&format!(
         "{said:<12}  {}  {}, {why}",
@@ -104,13 +105,13 @@ fn age(age: Duration) -> String {
 }
 
 fn of_folder(folder: &Path, report: &CleanReport) -> serde_json::Value {
-    let file = |file: &KeptFile| json!({ "name": file.name, "size": file.size, "age_seconds": file.age.as_secs() });
+    let file = |file: &LeftFile| json!({ "name": file.name, "size": file.size, "age_seconds": file.age.as_secs() });
     let kept: Vec<_> = report
         .kept
         .iter()
-        .map(|(kept, reason)| {
-            let mut fields = file(kept);
-            fields["reason"] = reason.as_str().into();
+        .map(|kept| {
+            let mut fields = file(&kept.file);
+            fields["reason"] = kept.reason.as_str().into();
             fields
         })
         .collect();

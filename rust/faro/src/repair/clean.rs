@@ -50,21 +50,31 @@ impl CleanOptions {
 #[non_exhaustive]
 pub struct CleanReport {
     /// The files that were removed.
-    pub removed: Vec<KeptFile>,
-    /// The files that look like a dead writer's and were kept, each with the reason.
-    pub kept: Vec<(KeptFile, KeptReason)>,
+    pub removed: Vec<LeftFile>,
+    /// The files that look like a dead writer's and were kept.
+    pub kept: Vec<KeptFile>,
 }
 
 /// A file that a writer left in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptFile {
+pub struct LeftFile {
     /// Its name in the folder.
     pub name: String,
     /// Its size in bytes.
     pub size: u64,
     /// The time since its last change.
     pub age: Duration,
+}
+
+/// A file that looks like one of a dead writer, and was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptFile {
+    /// The file.
+    pub file: LeftFile,
+    /// Why it was kept.
+    pub reason: KeptReason,
 }
 
 /// Why a file was kept.
@@ -114,17 +124,19 @@ pub fn clean(folder: impl AsRef<Path>, options: &CleanOptions) -> Result<CleanRe
             continue;
         }
         let changed = metadata.modified().unwrap_or(now);
-        let file = KeptFile {
+        let file = LeftFile {
             name,
             size: metadata.len(),
             age: now.duration_since(changed).unwrap_or_default(),
         };
         if file.age < options.older_than {
-            report.kept.push((file, KeptReason::Young));
+            let reason = KeptReason::Young;
+            report.kept.push(KeptFile { file, reason });
         } else if remove(&path, kind, &metadata, options.dry_run)? {
             report.removed.push(file);
         } else {
-            report.kept.push((file, KeptReason::Living));
+            let reason = KeptReason::Living;
+            report.kept.push(KeptFile { file, reason });
         }
     }
     Ok(report)

@@ -9,7 +9,7 @@ mod recover;
 mod remains;
 mod report;
 
-pub use clean::{CleanOptions, CleanReport, KeptFile, KeptReason, clean};
+pub use clean::{CleanOptions, CleanReport, KeptFile, KeptReason, LeftFile, clean};
 pub use last_commit::{RepairOptions, repair};
 pub use rebuild::{RebuildOptions, SharedPolicy, rebuild};
 pub use recover::{RecoverOptions, RecoverReport, recover};
