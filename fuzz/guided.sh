@@ -5,8 +5,8 @@
 #
 # --minutes N   how long each target runs (default 1; 0.5 is half a minute)
 #
-# Output goes to out/fuzz/LANGUAGE: the growing corpus, artifacts of findings, and a log for each target. Exit status 1 if there
-# was a finding, 2 for wrong usage.
+# Output goes to out/fuzz/LANGUAGE: the inputs, the growing corpus, artifacts of findings, and a log for each target. Exit
+# status 1 if there was a finding, 2 for wrong usage.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -32,7 +32,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 # It also reads the inputs that the much faster Rust targets found so far.
 corpora() {
-    for folder in "$root/out/fuzz/unpacked/$1" "$root/out/fuzz/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
+    for folder in "$out/unpacked/$1" "$out/seeds/$1" "$root/out/fuzz/rust/corpus/$1"; do
         if [ -d "$folder" ]; then
             echo "$folder"
         fi
@@ -41,8 +41,8 @@ corpora() {
 
 guide() {
     local status=0 target
-    "$root/.venv/bin/python" "$root/fuzz/make_seeds.py" "$root/out/fuzz/seeds" >/dev/null
-    "$root/.venv/bin/python" "$root/fuzz/pack.py" unpack "$root/out/fuzz/unpacked" "${targets[@]}"
+    "$root/.venv/bin/python" "$root/fuzz/make_seeds.py" "$out/seeds" >/dev/null
+    "$root/.venv/bin/python" "$root/fuzz/pack.py" unpack "$out/unpacked" "${targets[@]}"
     for target in "${targets[@]}"; do
         mkdir -p "$out/corpus/$target" "$out/artifacts/$target"
         echo "== $language $target: $seconds s, log in out/fuzz/$language/$target.log"

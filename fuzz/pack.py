@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parent / "corpus"
+FUZZ = Path(__file__).resolve().parent
+CORPUS = FUZZ / "corpus"
 ENDING = ".inputs"
 _LENGTH = 4
 
@@ -35,6 +37,11 @@ def decode(pack: bytes) -> list[bytes]:
             raise ValueError("the pack ends inside an input")
         inputs.append(pack[begin:at])
     return inputs
+
+
+def names() -> list[str]:
+    """The names of the targets that TARGETS.md describes."""
+    return re.findall(r"^\| `(\w+)` \|", (FUZZ / "TARGETS.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def targets(corpus: Path) -> dict[str, Path]:

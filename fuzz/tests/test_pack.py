@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +10,9 @@ import pytest
 
 import pack
 
-FUZZ = Path(pack.__file__).parent
-
 
 def test_each_target_has_a_pack_and_each_pack_a_target() -> None:
-    named = re.findall(r"^\| `(\w+)` \|", (FUZZ / "TARGETS.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(pack.targets(pack.CORPUS)) == sorted(named)
+    assert sorted(pack.targets(pack.CORPUS)) == sorted(pack.names()) != []
     assert {path.suffix for path in pack.CORPUS.iterdir()} == {pack.ENDING}
 
 
@@ -41,7 +37,7 @@ def test_a_damaged_pack_is_refused(content: bytes) -> None:
 
 
 def command(*arguments: object) -> str:
-    line = [sys.executable, str(FUZZ / "pack.py"), *map(str, arguments)]
+    line = [sys.executable, str(pack.FUZZ / "pack.py"), *map(str, arguments)]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout
 
 
@@ -58,3 +54,12 @@ def test_the_command_unpacks_and_packs(tmp_path: Path) -> None:
     after = pack.decode((corpus / "codec_lz4.inputs").read_bytes())
     assert set(after) == {*before, b"a new input"}
     assert said.startswith(f"codec_lz4: {len(before) + 1} inputs, ")
+
+
+def test_verdicts_need_every_pack(tmp_path: Path) -> None:
+    for name in pack.names()[2:]:
+        (tmp_path / (name + pack.ENDING)).touch()
+    line = [sys.executable, str(pack.FUZZ / "verdicts"), "--corpus", str(tmp_path)]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"no pack in {tmp_path}: {', '.join(sorted(pack.names()[:2]))}\n"

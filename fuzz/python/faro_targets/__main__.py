@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+import pack
 from faro_targets.folder import Folder
 from faro_targets.targets import TARGETS, run
 
 
 def entries(corpus: Path, target: str) -> Iterator[tuple[str, bytes]]:
-    """The name and the bytes of each input in the pack of a target (fuzz/README.md); none if there is no pack."""
-    path = corpus / f"{target}.inputs"
-    pack = path.read_bytes() if path.is_file() else b""
-    while pack:
-        end = 4 + int.from_bytes(pack[:4], "little")
-        if end > len(pack):
-            raise ValueError(f"{path} ends inside an input")
-        yield hashlib.sha256(pack[4:end]).hexdigest()[:16], pack[4:end]
-        pack = pack[end:]
+    """The name and the bytes of each input in the pack of a target; none if there is no pack."""
+    path = pack.targets(corpus).get(target)
+    for raw in pack.decode(path.read_bytes()) if path is not None else ():
+        yield pack.name_of(raw), raw
 
 
 def _verdict(target: str, name: str, raw: bytes, folder: Folder) -> str:
