@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,6 +77,22 @@ def faults(package: Path) -> Iterator[str]:
 
 def test_arrows_run_one_way() -> None:
     assert list(faults(PACKAGE)) == []
+
+
+def rows_of_the_page() -> Iterator[set[str]]:
+    """The rooms of each row of docs/architecture.md, in Python's column."""
+    page = PACKAGE.parents[1] / "docs" / "architecture.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    first = next(number for number, line in enumerate(lines) if "Python (`faro_format`)" in line)
+    for line in itertools.takewhile(lambda line: line.startswith("|"), lines[first + 2 :]):
+        yield set(line.split("|")[6].split("`")[1::2])
+
+
+def test_the_page_has_the_same_rooms() -> None:
+    rooms = iter(room for room in ROOMS if room != "generated")
+    for row in rows_of_the_page():
+        assert set(itertools.islice(rooms, len(row))) == row
+    assert list(rooms) == []
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,28 @@ fn arrows_run_one_way() {
     assert_eq!(circles(&arrows), Vec::<String>::new());
 }
 
+/// The rooms of each row of docs/architecture.md, in Rust's column.
+fn rows_of_the_page(page: &str) -> Vec<BTreeSet<&str>> {
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    rows.skip_while(|line| !line.contains("Rust (`rust/faro/src`)"))
+        .skip(2)
+        .map_while(|line| line.split('|').nth(4))
+        .take_while(|cell| cell.contains('`'))
+        .map(|cell| cell.split('`').skip(1).step_by(2).collect())
+        .collect()
+}
+
+#[test]
+fn the_page_has_the_same_rooms() {
+    let rows = rows_of_the_page(include_str!("../../../docs/architecture.md"));
+    let mut rooms = ROOMS.iter().copied().filter(|room| *room != "generated");
+    for row in rows {
+        let here: BTreeSet<_> = rooms.by_ref().take(row.len()).collect();
+        assert_eq!(row, here, "docs/architecture.md has other rooms, or another order");
+    }
+    assert_eq!(rooms.next(), None, "docs/architecture.md does not have this room");
+}
+
 #[test]
 fn the_command_has_no_circles() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../faro-cli/src");

@@ -15,9 +15,15 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -90,6 +96,32 @@ class RoomsTest {
         assertTrue(unknown.size() > ROOMS.size(), unknown.toString());
         unknown.removeAll(known);
         assertEquals(Set.of(), unknown);
+    }
+
+    /** The rooms of each row of the page, in Java's column. The root package has the first row and the file header. */
+    private static List<Set<String>> rowsOfThePage() throws IOException {
+        return Files.readAllLines(Path.of("../../docs/architecture.md")).stream()
+                .filter(line -> line.startsWith("| "))
+                .dropWhile(line -> !line.contains("Java (`dev.faro`)"))
+                .skip(1)
+                .takeWhile(line -> line.split("\\|").length > 6)
+                .map(line -> Pattern.compile("`(?:internal\\.)?([a-z]+)`").matcher(line.split("\\|")[5]).results()
+                        .map(name -> name.group(1)).collect(Collectors.toSet()))
+                .filter(row -> !row.isEmpty())
+                .toList();
+    }
+
+    @Test
+    void thePageHasTheSameRooms() throws IOException {
+        Iterator<String> rooms = ROOMS.stream().filter(room -> !Set.of("error", "generated").contains(room)).iterator();
+        for (Set<String> row : rowsOfThePage()) {
+            Set<String> here = new TreeSet<>();
+            while (rooms.hasNext() && here.size() < row.size()) {
+                here.add(rooms.next());
+            }
+            assertEquals(row, here);
+        }
+        assertFalse(rooms.hasNext(), () -> rooms.next() + " is not on the page");
     }
 
     @Test
