@@ -71,9 +71,9 @@ def test_a_must_without_a_case_is_found(tmp_path: Path) -> None:
         ("rust", "faro/src/no_such.rs::ranges", False),
         ("java", "faro-format/src/test/java/dev/faro/key/KeyTest.java::ranges", True),
         ("java", "faro-format/src/test/java/dev/faro/key/KeyTest.java::encodes", False),
-        ("python", "tests/test_key.py::test_ranges", True),
-        ("python", "tests/test_key.py::test_range", False),
-        ("python", "tests/test_key.py", False),
+        ("python", "tests/key/test_key.py::test_ranges", True),
+        ("python", "tests/key/test_key.py::test_range", False),
+        ("python", "tests/key/test_key.py", False),
     ],
 )
 def test_a_named_test_must_exist(language: str, test: str, exists: bool) -> None:

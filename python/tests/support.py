@@ -185,3 +185,7 @@ def fault_of(action: Any, *arguments: Any, **named: Any) -> FaroError | None:
     except FaroError as fault:
         return fault
     return None
+
+
+def delivered(reader: PartitionReader, framing: str) -> dict[int, list[tuple[int, bytes]]]:
+    return {partition: events_of(reader.partition(partition), framing) for partition in reader.partitions}

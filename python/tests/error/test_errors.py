@@ -94,7 +94,7 @@ def test_long_texts_are_shortened(tmp_path: Path) -> None:
 
 
 def test_families_are_those_of_the_specification() -> None:
-    text = (Path(__file__).parents[2] / "spec" / "errors.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "spec" / "errors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| [^|]* \| ([a-z]+) \|$", text, re.MULTILINE)
     assert {code: str(ErrorCode(code).family) for code, _ in rows} == dict(rows)
     assert {code for code, _ in rows} == {str(code) for code in ErrorCode}

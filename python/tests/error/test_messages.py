@@ -62,7 +62,7 @@ def test_no_other_place_words_a_checksum(tmp_path: Path) -> None:
     """Everything that reports one goes by one function."""
     import faro_format as faro
 
-    sources = [path.read_text() for path in Path(faro.__file__).parent.glob("*.py")]
+    sources = [path.read_text() for path in Path(faro.__file__).parent.rglob("*.py")]
     assert sum(len(re.findall(r"error\(\s*ErrorCode\.CHECKSUM", source)) for source in sources) == 1
 
 
