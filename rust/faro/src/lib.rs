@@ -6,7 +6,7 @@
 //! delivers it. A [`Follower`] reads while the writer is still at work. [`check`] verifies a whole output. [`repair`]
 //! finishes an output at its last commit, and [`rebuild`] makes a lost index again. [`recover`] finds and finishes the
 //! output of a dead writer, and [`clean`] removes what else it left. [`Reader::byte_map`] tells what each byte of an
-//! output is.
+//! output is. Finished outputs may be in any storage: [`storage`].
 //!
 //! Any number of threads may read from one [`Reader`] at once. One thread at a time uses an iterator, a [`Writer`] or a
 //! [`Follower`]; all of them, and the blocks they deliver, may be sent to another thread. Dropping an iterator, or an
@@ -62,13 +62,13 @@ mod reader;
 mod repair;
 pub mod scheduler;
 mod sort_buffer;
-mod storage;
+pub mod storage;
 mod writer;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
 pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
-pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_with};
+pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_stored, check_stored_with, check_with};
 pub use codec::Codec;
 pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
 pub use follow::{Follower, Progress};
@@ -82,5 +82,5 @@ pub use repair::{
     Action, CleanOptions, CleanReport, KeptFile, KeptReason, LeftFile, RebuildOptions, RecoverOptions, RecoverReport,
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
-pub use storage::{Files, Layout};
+pub use storage::files::{Files, Layout};
 pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};

@@ -5,7 +5,7 @@ mod source;
 use source::{Module, Modules, is_for_tests, leaves, modules, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use syn::{Fields, ImplItem, Item, ReceiverKind, Type, Visibility};
+use syn::{Fields, ImplItem, Item, ReceiverKind, TraitItem, Type, Visibility};
 
 /// A type by the module that defines it and its name there.
 type Definition = (Module, String);
@@ -152,6 +152,7 @@ impl Surface {
                 for (name, path) in leaves(&item.tree) {
                     let from = resolve(&path, module, all).expect("a public re-export of another crate's item");
                     let defined = path.last().expect("a path has a last part").clone();
+                    self.add_trait(&from, &defined, &shown(&name), all);
                     if is_type(&from, &defined, all) {
                         self.types.insert((from, defined), shown(&name));
                     }
@@ -167,6 +168,21 @@ impl Surface {
                     self.add_module(&[&module[..], std::slice::from_ref(&name)].concat(), all);
                 } else if is_type {
                     self.types.insert((module.clone(), name.clone()), shown(&name));
+                }
+            }
+        }
+    }
+
+    /// Adds the methods of a re-exported trait.
+    fn add_trait(&mut self, module: &Module, name: &str, shown: &str, all: &Modules) {
+        for item in &all[module].file.items {
+            if let Item::Trait(item) = item
+                && item.ident == name
+            {
+                for method in &item.items {
+                    if let TraitItem::Fn(method) = method {
+                        self.names.insert(format!("{shown}::{}", method.sig.ident));
+                    }
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::index::Members;
 use crate::limits::Limits;
 use crate::reader::{Block, Blocks, Depth, Reader, ReaderOptions};
-use crate::storage::Files;
+use crate::storage::{Files, StoredOutput};
 use statistics::Counter;
 
 /// How much is checked (CHK-1). Each level includes the one before.
@@ -91,12 +91,39 @@ pub fn check(files: &Files, options: &CheckOptions) -> Result<CheckReport> {
 /// # Errors
 /// The first fault.
 pub fn check_with(files: &Files, options: &CheckOptions, progress: &mut dyn FnMut(u64, u64)) -> Result<CheckReport> {
-    let level = options.level;
-    let reader = Reader::open(files, ReaderOptions::default().limits(options.limits.clone()))?;
+    check_reader(&Reader::open(files, reading(options))?, options.level, progress)
+}
+
+/// As [`check`], for an output in any storage.
+///
+/// # Errors
+/// The first fault.
+pub fn check_stored(output: &StoredOutput, options: &CheckOptions) -> Result<CheckReport> {
+    check_stored_with(output, options, &mut |_, _| ())
+}
+
+/// As [`check_with`], for an output in any storage.
+///
+/// # Errors
+/// The first fault.
+pub fn check_stored_with(
+    output: &StoredOutput,
+    options: &CheckOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<CheckReport> {
+    let reader = Reader::open_stored(output.clone(), reading(options))?;
+    check_reader(&reader, options.level, progress)
+}
+
+fn reading(options: &CheckOptions) -> ReaderOptions {
+    ReaderOptions::default().limits(options.limits.clone())
+}
+
+fn check_reader(reader: &Reader, level: CheckLevel, progress: &mut dyn FnMut(u64, u64)) -> Result<CheckReport> {
     let statistics = reader.footer().statistics.as_ref();
     let mut stored = statistics.map(|s| Counter::new("stored", s.stored.as_deref(), s.stored_to_all));
-    metadata::check(&reader, &mut stored)?;
-    finish(&reader, stored)?;
+    metadata::check(reader, &mut stored)?;
+    finish(reader, stored)?;
     let regions = reader.region_count() as u64;
     if level == CheckLevel::Structure {
         return Ok(CheckReport { regions, blocks: None });
@@ -118,7 +145,7 @@ pub fn check_with(files: &Files, options: &CheckOptions, progress: &mut dyn FnMu
         let block = block?;
         let counted = if decode { block.records(framing)? } else { None };
         if !extent.belongs(&block) {
-            extent.add_to(&reader, &mut plain, &mut records);
+            extent.add_to(reader, &mut plain, &mut records);
             extent = ExtentSum {
                 partition: block.partition,
                 members: block.members.clone(),
@@ -133,9 +160,9 @@ pub fn check_with(files: &Files, options: &CheckOptions, progress: &mut dyn FnMu
         done += block.header.size_in_file();
         progress(done, total);
     }
-    extent.add_to(&reader, &mut plain, &mut records);
-    finish(&reader, plain)?;
-    finish(&reader, records)?;
+    extent.add_to(reader, &mut plain, &mut records);
+    finish(reader, plain)?;
+    finish(reader, records)?;
     Ok(CheckReport {
         regions,
         blocks: Some(blocks),

@@ -10,8 +10,7 @@ use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::index;
 use crate::limits::Limits;
 use crate::message::{Footer, Schema};
-use crate::storage::Files;
-use crate::storage::InputFile;
+use crate::storage::{Files, InputFile, StoredOutput};
 
 /// The files of an output, with checked headers.
 #[derive(Debug)]
@@ -66,33 +65,49 @@ pub(crate) fn check_kind(source: &InputFile, header: &FileHeader, kind: FileKind
 /// Checks 1 to 5 of OPN-1.
 pub(crate) fn open_files(files: &Files) -> Result<OpenFiles> {
     match files {
-        Files::Single(path) => {
-            let index = InputFile::open(path, FileRole::Single)?;
-            let header = read_header(&index)?;
-            check_kind(&index, &header, FileKind::Single)?;
-            Ok(OpenFiles {
-                index,
-                data: None,
-                seal: Seal::new(&header.file_id),
-                header,
-            })
-        }
-        Files::Paired { data, index } => {
-            let index = InputFile::open(index, FileRole::Index)?;
-            let header = read_header(&index)?;
-            check_kind(&index, &header, FileKind::Index)?;
-            let data = InputFile::open(data, FileRole::Data)?;
-            let data_header = read_header(&data)?;
-            check_kind(&data, &data_header, FileKind::Data)?;
-            FileHeader::check_pair(&header, &data_header).map_err(|error| data.blame(error))?;
-            Ok(OpenFiles {
-                index,
-                data: Some(data),
-                seal: Seal::new(&header.file_id),
-                header,
-            })
-        }
+        Files::Single(path) => open_single(InputFile::open(path, FileRole::Single)?),
+        Files::Paired { data, index } => open_pair(InputFile::open(index, FileRole::Index)?, || {
+            InputFile::open(data, FileRole::Data)
+        }),
     }
+}
+
+/// Checks 1 to 5 of OPN-1 for files that are open already.
+pub(crate) fn open_stored(output: StoredOutput) -> Result<OpenFiles> {
+    let StoredOutput { index, data } = output;
+    match data {
+        None => open_single(InputFile::new(index, FileRole::Single)),
+        Some(data) => open_pair(InputFile::new(index, FileRole::Index), || {
+            Ok(InputFile::new(data, FileRole::Data))
+        }),
+    }
+}
+
+fn open_single(single: InputFile) -> Result<OpenFiles> {
+    let header = read_header(&single)?;
+    check_kind(&single, &header, FileKind::Single)?;
+    Ok(OpenFiles {
+        index: single,
+        data: None,
+        seal: Seal::new(&header.file_id),
+        header,
+    })
+}
+
+/// The data file is opened after the checks of the index file.
+fn open_pair(index: InputFile, data: impl FnOnce() -> Result<InputFile>) -> Result<OpenFiles> {
+    let header = read_header(&index)?;
+    check_kind(&index, &header, FileKind::Index)?;
+    let data = data()?;
+    let data_header = read_header(&data)?;
+    check_kind(&data, &data_header, FileKind::Data)?;
+    FileHeader::check_pair(&header, &data_header).map_err(|error| data.blame(error))?;
+    Ok(OpenFiles {
+        index,
+        data: Some(data),
+        seal: Seal::new(&header.file_id),
+        header,
+    })
 }
 
 impl OpenFiles {

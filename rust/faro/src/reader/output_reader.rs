@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::by_partition::ByPartition;
 use super::byte_map::{ByteRange, Ending, byte_map};
-use super::open::{FoundFooter, open_files};
+use super::open::{FoundFooter, OpenFiles, open_files, open_stored};
 use super::open_output::OpenOutput;
 use super::options::ReaderOptions;
 use super::partition_reader::PartitionReader;
@@ -12,7 +12,7 @@ use crate::bytes::FileHeader;
 use crate::error::Result;
 use crate::index::RegionIndex;
 use crate::message::{DictionaryEntry, Footer};
-use crate::storage::Files;
+use crate::storage::{Files, StoredOutput};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,7 +44,20 @@ impl Reader {
     /// # Errors
     /// The first check of OPN-1 that fails; `unfinished` for a file without a tail.
     pub fn open(files: &Files, options: ReaderOptions) -> Result<Self> {
-        let open = open_files(files)?;
+        Self::finish_opening(open_files(files)?, options)
+    }
+
+    /// Opens a finished output in any storage, with the same checks and errors as [`Reader::open`]. The reader, its
+    /// clones and its iterators drop the files with the last of them.
+    ///
+    /// # Errors
+    /// As [`Reader::open`]; `io` for what the storage refuses.
+    pub fn open_stored(output: StoredOutput, options: ReaderOptions) -> Result<Self> {
+        Self::finish_opening(open_stored(output)?, options)
+    }
+
+    /// Checks 6 to 9 of OPN-1.
+    fn finish_opening(open: OpenFiles, options: ReaderOptions) -> Result<Self> {
         let FoundFooter {
             footer,
             offset,

@@ -5,7 +5,7 @@ use super::open_output::OpenOutput;
 use super::own_extents::OwnExtent;
 use super::window::{Window, aligned, allocate, reuse};
 use crate::error::Result;
-use crate::storage::InputFile;
+use crate::storage::{InputFile, RangeRead};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -123,9 +123,9 @@ impl Windows {
         for read in &self.plan.reads {
             let place = aligned(&buffer, at, read.offset);
             at = place + read.length as usize;
-            let got = output.data_file().read_up_to(read.offset, &mut buffer[place..at]);
-            done.push((place, got.unwrap_or(0) as u64));
+            done.push((place, 0));
         }
+        read_parts(output.data_file(), &self.plan.reads, &mut buffer, &mut done);
         self.memory = buffer.freeze();
         for (own, read) in own[self.plan.extents.clone()].iter().zip(&self.plan.reads_of) {
             let ((place, got), within) = (done[*read], offset_of(own) - self.plan.reads[*read].offset);
@@ -140,6 +140,27 @@ impl Windows {
     pub(super) fn open(&mut self, number: Option<usize>, offset: u64) {
         let place = number.and_then(|number| self.places.get(number - self.plan.extents.start));
         self.open = (offset, place.copied().unwrap_or(ABSENT));
+    }
+}
+
+/// Reads each of the reads to its place in `buffer`, where `done` has it, and notes there how many bytes it got.
+fn read_parts(source: &InputFile, reads: &[WindowRead], buffer: &mut [u8], done: &mut [(usize, u64)]) {
+    let (mut rest, mut at) = (&mut *buffer, 0);
+    let mut ranges = Vec::with_capacity(reads.len());
+    for (read, (place, _)) in reads.iter().zip(&*done) {
+        let (part, behind) = rest[place - at..].split_at_mut(read.length as usize);
+        ranges.push(RangeRead::new(read.offset, part));
+        (rest, at) = (behind, place + read.length as usize);
+    }
+    if source.read_ranges(&mut ranges).is_ok() {
+        for (range, (_, got)) in ranges.iter().zip(done) {
+            *got = range.filled() as u64;
+        }
+        return;
+    }
+    // One of them cannot be read. Each is read alone, so that only that one is left out.
+    for (range, (_, got)) in ranges.iter_mut().zip(done) {
+        *got = source.read_up_to(range.offset(), range.buffer()).unwrap_or(0) as u64;
     }
 }
 

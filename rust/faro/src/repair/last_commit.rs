@@ -5,7 +5,7 @@ use super::report::{Action, RepairReport};
 use crate::block::{self, BlockHeader};
 use crate::bytes::{FileHeader, Framing};
 use crate::bytes::{Tail, pad8};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, FileRole, Result};
 use crate::follow::{Purpose, next_block};
 use crate::follow::{Step, Walk};
 use crate::limits::Limits;
@@ -94,10 +94,12 @@ pub fn repair(files: &Files, options: &RepairOptions) -> Result<RepairReport> {
         plan.data_end,
     )?;
     if !options.dry_run {
-        if let Some(data) = &open.data {
-            cut_and_append(data.path(), data.role(), plan.data_end, &[])?;
+        for (role, path) in files.paths() {
+            match role {
+                FileRole::Data => cut_and_append(path, role, plan.data_end, &[])?,
+                FileRole::Index | FileRole::Single => cut_and_append(path, role, plan.index_end, &plan.after)?,
+            }
         }
-        cut_and_append(open.index.path(), open.index.role(), plan.index_end, &plan.after)?;
     }
     Ok(outcome)
 }

@@ -3,17 +3,17 @@
 #[cfg(test)]
 pub(crate) mod seam;
 
-use super::publishing::ReadFile;
+use super::local_file::LocalFile;
+use super::stored_file::{RangeRead, StoredFile, overfull, read_full};
 use crate::error::{Error, ErrorCode, FileRole, Result};
-use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-/// An open file of an output. Reads are positioned, so any number of threads may share it.
+/// An open file of an output, in any storage. Reads are positioned, so any number of threads may share it.
 #[derive(Debug)]
 pub(crate) struct InputFile {
-    file: ReadFile,
-    path: PathBuf,
+    file: Arc<dyn StoredFile>,
     role: FileRole,
     /// Counts the bytes that were read, for tests.
     #[cfg(test)]
@@ -23,73 +23,51 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    /// Opens a file for reading. A failure, and anything but a regular file, is `io` (OPN-4).
-    pub(crate) fn open(path: &Path, role: FileRole) -> Result<Self> {
-        let open = || {
-            let file = open_without_waiting(path)?;
-            match file.metadata()?.is_file() {
-                true => Ok(file),
-                false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
-            }
-        };
-        let file = match ReadFile::waiting(path) {
-            Some(file) => file,
-            None => ReadFile::new(open().map_err(|e| Error::io("open the file", path, Some(role), e))?),
-        };
-        Ok(InputFile {
+    pub(crate) fn new(file: Arc<dyn StoredFile>, role: FileRole) -> Self {
+        InputFile {
             file,
-            path: path.to_path_buf(),
             role,
             #[cfg(test)]
             read: std::sync::atomic::AtomicU64::new(0),
             #[cfg(test)]
             seam: seam::Seam::default(),
-        })
+        }
+    }
+
+    /// Opens a local file for reading. A failure, and anything but a regular file, is `io` (OPN-4).
+    pub(crate) fn open(path: &Path, role: FileRole) -> Result<Self> {
+        let file = LocalFile::open(path).map_err(|e| Error::io("open the file", path, Some(role), e))?;
+        Ok(InputFile::new(Arc::new(file), role))
     }
 
     pub(crate) fn role(&self) -> FileRole {
         self.role
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The size of the file now, in bytes.
     pub(crate) fn size(&self) -> Result<u64> {
-        let metadata = self
-            .file
-            .metadata()
-            .map_err(|e| self.io("ask for the size of the file", e))?;
-        Ok(metadata.len())
+        self.file.size().map_err(|e| self.io("ask for the size of the file", e))
     }
 
     /// Adds this file to an error.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        error.in_file(self.role, &self.path)
+        error.in_file(self.role, self.file.name())
     }
 
     fn io(&self, what: &str, error: io::Error) -> Error {
-        Error::io(what, &self.path, Some(self.role), error)
+        Error::io(what, self.file.name(), Some(self.role), error)
     }
 
     /// Reads from `offset` on until `buffer` is full or the file ends, and returns how many bytes it read.
     pub(crate) fn read_up_to(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.read_at(&mut buffer[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.io("read the file", e)),
-            }
-        }
+        let filled = read_full(offset, buffer, |offset, rest| self.read_at(offset, rest));
+        let filled = filled.map_err(|e| self.io("read the file", e))?;
         #[cfg(test)]
-        self.read.fetch_add(filled as u64, std::sync::atomic::Ordering::Relaxed);
+        self.count(filled);
         Ok(filled)
     }
 
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(test)]
         let buffer = match self.seam.ask(seam::Call::Read(self.role, buffer.len())) {
             seam::Verdict::Go => buffer,
@@ -99,7 +77,35 @@ impl InputFile {
                 &mut buffer[..length]
             }
         };
-        read_at(&self.file, buffer, offset)
+        self.file.read_at(offset, buffer)
+    }
+
+    /// Fills several ranges at once, each until its buffer is full or the file ends. After an error, nothing is known
+    /// of any range.
+    pub(crate) fn read_ranges(&self, ranges: &mut [RangeRead<'_>]) -> Result<()> {
+        #[cfg(test)]
+        for range in ranges.iter() {
+            // Ranges are never short: that is a matter of the reads that fill them.
+            if let seam::Verdict::Refused(error) = self.seam.ask(seam::Call::Read(self.role, range.length())) {
+                return Err(self.io("read the file", error));
+            }
+        }
+        let done = self
+            .file
+            .read_ranges(ranges)
+            .and_then(|()| match ranges.iter().any(RangeRead::is_overfull) {
+                true => Err(overfull()),
+                false => Ok(()),
+            });
+        done.map_err(|e| self.io("read the file", e))?;
+        #[cfg(test)]
+        self.count(ranges.iter().map(RangeRead::filled).sum());
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn count(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, std::sync::atomic::Ordering::Relaxed);
     }
 
     /// Fills `buffer` from `offset` on. A file that ends too early has shrunk since it was opened: `truncated` at its
@@ -140,27 +146,4 @@ impl InputFile {
         self.read_exact(offset, &mut bytes)?;
         Ok(bytes)
     }
-}
-
-/// With this flag, opening a pipe that has no writer does not block. It has no effect on regular files.
-#[cfg(unix)]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = File::options();
-    options.read(true).custom_flags(libc::O_NONBLOCK).open(path)
-}
-
-#[cfg(windows)]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    File::open(path)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
