@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_FIELDS = {"name", "command", "environment", "memory_limit", "build"}
+_FIELDS = {"name", "command", "environment", "memory_limit", "build", "in_all"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Testee:
     memory_limit: int | None = None
     # The command that builds it, shown if it does not exist.
     build: str | None = None
+    # Whether `--testee all` means it too; otherwise it runs only by its name.
+    in_all: bool = True
     expected_failures: Path | None = None
 
 
@@ -59,6 +61,9 @@ def load_testee(path: Path, repo: Path) -> Testee:
     memory_limit = table.get("memory_limit")
     if memory_limit is not None and type(memory_limit) is not int:
         raise SuiteError(f"{path}: memory_limit has to be a number of bytes")
+    in_all = table.get("in_all", True)
+    if not isinstance(in_all, bool):
+        raise SuiteError(f"{path}: in_all has to be true or false")
     name = fill(table.get("name", path.stem))
     failures = path.with_name(f"{path.stem}.expected-failures.toml")
     return Testee(
@@ -67,6 +72,7 @@ def load_testee(path: Path, repo: Path) -> Testee:
         environment={key: fill(value) for key, value in table.get("environment", {}).items()},
         memory_limit=memory_limit,
         build=table.get("build"),
+        in_all=in_all,
         expected_failures=failures if failures.exists() else None,
     )
 
@@ -79,7 +85,7 @@ def find_testees(wanted: list[str], folder: Path, repo: Path) -> list[Testee]:
     found: list[Testee] = []
     for text in wanted:
         if text == "all":
-            found += [load_testee(path, repo) for path in known.values()]
+            found += [testee for path in known.values() if (testee := load_testee(path, repo)).in_all]
         elif text in known:
             found.append(load_testee(known[text], repo))
         elif text.endswith(".toml"):

@@ -45,6 +45,16 @@ def test_exit_code_3_for_a_testee_that_does_not_start(suite: SmallSuite, command
     assert names(report) == ["one-case"]
 
 
+def test_all_leaves_out_what_says_so(suite: SmallSuite) -> None:
+    suite.add("one-case")
+    suite.testee("one", suite.script(REFUSES))
+    suite.testee("other", suite.script(REFUSES), in_all=False)
+    assert list(suite.run()[1]["testees"]) == ["one"]
+    assert list(suite.run("--testee", "all", "--testee", "other")[1]["testees"]) == ["one", "other"]
+    suite.testee("other", suite.script(REFUSES), in_all=0)
+    assert suite.run()[0] == 2
+
+
 def test_choosing(suite: SmallSuite, capsys: pytest.CaptureFixture[str]) -> None:
     suite.add("aa-first", clause=["HDR-1"])
     suite.add("bb-second", clause=["HDR-11", "BLK-7"], op="check")

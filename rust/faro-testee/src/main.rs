@@ -5,6 +5,7 @@ mod payload;
 mod protocol;
 mod read;
 mod session;
+mod storage;
 mod write;
 
 use protocol::{Envelope, Failure};
@@ -12,7 +13,7 @@ use serde_json::json;
 use std::io::{self, BufRead, Write};
 
 fn main() -> io::Result<()> {
-    let mut session = session::Session::default();
+    let mut session = session::Session::new(storage::Storage::chosen()?);
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let Envelope { id, op, rest } = serde_json::from_str(&line?)?;

@@ -2,6 +2,7 @@
 
 use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
+use crate::storage::Storage;
 use faro::message::{DictionaryEntry, Footer};
 use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, RegionIndex};
 use serde_json::{Map, Value, json};
@@ -99,7 +100,7 @@ impl Output for Follower {
 }
 
 /// The op `read`.
-pub(crate) fn read(request: Read) -> Answer {
+pub(crate) fn read(storage: Storage, request: Read) -> Answer {
     let lookup = match request.lookup.as_deref() {
         None | Some("full") => Lookup::Full,
         Some("direct") => Lookup::Direct,
@@ -109,7 +110,7 @@ pub(crate) fn read(request: Read) -> Answer {
         .lookup(lookup)
         .limits(request.limits.limits())
         .verify(request.verify.unwrap_or(true));
-    let reader = Reader::open(&request.paths.files()?, options)?;
+    let reader = storage.open(&request.paths.files()?, options)?;
     let (name, found) = match (request.range, request.by_partition) {
         (Some([from, to]), _) => ("range", range(&reader, from..to)),
         (None, Some([from, to])) => ("by_partition", by_partition(&reader, from..to)),

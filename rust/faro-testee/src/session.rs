@@ -1,6 +1,7 @@
 //! The ops by name, and the followers, which stay open from one request to the next.
 
 use crate::protocol::{Answer, Check, Clean, Failure, Follow, Recover, Repair, fields, invalid_argument};
+use crate::storage::Storage;
 use crate::{read, write};
 use faro::{
     CheckLevel, CheckReport, CleanOptions, Follower, ReaderOptions, RebuildOptions, RecoverOptions, RepairReport,
@@ -11,19 +12,27 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// The state between requests.
-#[derive(Default)]
 pub(crate) struct Session {
+    storage: Storage,
     followers: HashMap<String, Follower>,
 }
 
 impl Session {
+    /// A session whose reading and checking find files in `storage`. All other ops use paths.
+    pub(crate) fn new(storage: Storage) -> Session {
+        Session {
+            storage,
+            followers: HashMap::new(),
+        }
+    }
+
     /// Answers a request.
     pub(crate) fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
         match op {
             "hello" => hello(&rest),
-            "read" => read::read(fields(rest)?),
+            "read" => read::read(self.storage, fields(rest)?),
             "write" => write::write(fields(rest)?),
-            "check" => check(fields(rest)?),
+            "check" => check(self.storage, fields(rest)?),
             "repair" => repair(fields(rest)?),
             "recover" => recover(fields(rest)?),
             "clean" => clean(fields(rest)?),
@@ -79,14 +88,14 @@ fn hello(request: &Map<String, Value>) -> Answer {
     }
 }
 
-fn check(request: Check) -> Answer {
+fn check(storage: Storage, request: Check) -> Answer {
     let level = match request.level.as_str() {
         "structure" => CheckLevel::Structure,
         "checksums" => CheckLevel::Checksums,
         "decode" => CheckLevel::Decode,
         other => return Err(Failure::Unsupported(format!("the level {other:?}"))),
     };
-    let CheckReport { regions, blocks, .. } = faro::check(
+    let CheckReport { regions, blocks, .. } = storage.check(
         &request.paths.files()?,
         &faro::CheckOptions::default()
             .level(level)
