@@ -43,6 +43,17 @@ fn files_in_memory_keep_the_promises() {
 }
 
 #[test]
+fn pointers_to_files_are_files() {
+    let odd = || OddFile::new(memory(b"bytes"));
+    let pointers: [Box<dyn StoredFile>; 2] = [Box::new(Box::new(odd())), Box::new(Arc::new(odd()))];
+    for file in pointers {
+        check_stored_file(&file, b"bytes").unwrap();
+        assert_eq!(file.name(), "odd");
+        assert_eq!(file.version().as_deref(), Some("odd"));
+    }
+}
+
+#[test]
 fn short_and_interrupted_reads_are_allowed() {
     for size in [0, 1, 7, 100, 4096] {
         for seed in 0..3 {

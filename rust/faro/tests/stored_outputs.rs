@@ -7,14 +7,15 @@ mod stored;
 
 use common::{Place, write_sample};
 use faro::scheduler::{Scheduler, SchedulerOptions};
-use faro::storage::{MemoryFile, StoredOutput};
+use faro::storage::{MemoryFile, RangeRead, StoredFile, StoredOutput};
 use faro::{Block, CheckLevel, CheckOptions, CheckReport, ErrorCode, FileRole, Files, Layout};
 use faro::{Lookup, Reader, ReaderOptions, Result};
 use proptest::prelude::*;
 use script::{call, fit, options, write};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use stored::{OddFile, ShortFile};
 
 /// What a test does to the bytes of an output. Positions are parts of a file.
@@ -60,10 +61,9 @@ fn apply(files: &Files, harm: &Harm) {
     }
 }
 
-/// The files in memory, with their paths as names, so that errors have the same words. They are empty if they are
-/// missing.
-fn in_memory<F: faro::storage::StoredFile + 'static>(files: &Files, make: impl Fn(MemoryFile) -> F) -> StoredOutput {
-    let file = |path: &std::path::Path| make(MemoryFile::new(path, std::fs::read(path).unwrap()));
+/// The files in memory, with their paths as names, so that errors have the same words.
+fn in_memory<F: StoredFile + 'static>(files: &Files, make: impl Fn(MemoryFile) -> F) -> StoredOutput {
+    let file = |path: &Path| make(MemoryFile::new(path, std::fs::read(path).unwrap()));
     match files {
         Files::Single(path) => StoredOutput::single(file(path)),
         Files::Paired { data, index } => StoredOutput::paired(file(data), file(index)),
@@ -197,7 +197,6 @@ fn every_read_that_fails_is_told_with_role_and_name() {
             let output = in_memory(&files, move |file| {
                 let reads = counted.clone();
                 OddFile::new(file).read_at(move |file, offset, buffer| {
-                    use faro::storage::StoredFile;
                     match reads.fetch_add(1, Ordering::Relaxed) == fails {
                         true => Err(io::Error::other("the storage is away")),
                         false => file.read_at(offset, buffer),
@@ -226,7 +225,6 @@ fn every_read_that_fails_is_told_with_role_and_name() {
 
 #[test]
 fn a_storage_that_returns_too_much_is_an_error() {
-    use faro::storage::StoredFile;
     for layout in LAYOUTS {
         let place = Place::new();
         let files = write_sample(&place.name(), layout);
@@ -247,25 +245,43 @@ fn a_storage_that_returns_too_much_is_an_error() {
     }
 }
 
-/// The blocks of all partitions, one after another, and how many ranges the calls for ranges had.
+/// What reading one partition after another does.
+#[derive(Debug)]
+struct Windowed {
+    blocks: Vec<String>,
+    /// The number of ranges of each call for ranges.
+    calls: Vec<usize>,
+    /// The number of reads beside those calls.
+    reads: usize,
+}
+
 fn by_partition(
     files: &Files,
-    read_ranges: impl Fn(&MemoryFile, &mut [faro::storage::RangeRead<'_>]) -> io::Result<()> + Clone + Send + Sync + 'static,
-) -> (Vec<String>, Vec<u64>) {
-    let calls = Arc::new(std::sync::Mutex::new(Vec::new()));
+    read_ranges: impl Fn(&MemoryFile, &mut [RangeRead<'_>]) -> io::Result<()> + Clone + Send + Sync + 'static,
+) -> Windowed {
+    let (calls, reads) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
     let output = in_memory(files, |file| {
-        let (calls, read_ranges) = (calls.clone(), read_ranges.clone());
-        OddFile::new(file).read_ranges(move |file, ranges| {
-            calls.lock().unwrap().push(ranges.len() as u64);
+        let (calls, reads, read_ranges) = (calls.clone(), reads.clone(), read_ranges.clone());
+        let file = OddFile::new(file).read_ranges(move |file, ranges| {
+            calls.lock().unwrap().push(ranges.len());
             read_ranges(file, ranges)
-        })
+        });
+        // Through a pointer, which must pass on the calls for ranges too.
+        Arc::new(file.read_at(move |file, offset, buffer| {
+            reads.fetch_add(1, Ordering::Relaxed);
+            file.read_at(offset, buffer)
+        }))
     });
     let reader = Reader::open_stored(output, ReaderOptions::default()).unwrap();
     let mut found = Vec::new();
     let items = reader.by_partition(reader.partitions()).unwrap();
     blocks(&mut found, "", Ok(items.map(|item| item.map(|(_, block)| block))));
     let calls = calls.lock().unwrap().clone();
-    (found, calls)
+    Windowed {
+        blocks: found,
+        calls,
+        reads: reads.load(Ordering::Relaxed),
+    }
 }
 
 #[test]
@@ -278,24 +294,21 @@ fn a_window_is_read_with_one_call_and_its_failure_is_no_fault() {
         for partition in reader.partitions() {
             blocks(&mut expected, "", reader.partition(partition));
         }
-        let all = |file: &MemoryFile, ranges: &mut [faro::storage::RangeRead<'_>]| {
-            ranges.iter_mut().try_for_each(|range| range.fill_from(file))
-        };
-        let (found, calls) = by_partition(&files, all);
-        assert_eq!(found, expected);
-        assert_eq!(calls, [2], "a window with the own extents of two regions");
-        // Only ranges fail: each is read alone.
-        let none = |_: &MemoryFile, _: &mut [faro::storage::RangeRead<'_>]| Err(io::Error::other("too many"));
-        assert_eq!(by_partition(&files, none).0, expected);
-        // It claims what it does not have.
-        let more = |_: &MemoryFile, ranges: &mut [faro::storage::RangeRead<'_>]| {
+        let all = |file: &MemoryFile, ranges: &mut [RangeRead<'_>]| file.read_ranges(ranges);
+        let right = by_partition(&files, all);
+        assert_eq!(right.blocks, expected);
+        assert_eq!(right.calls, [2], "a window with the own extents of two regions");
+        let none = |_: &MemoryFile, _: &mut [RangeRead<'_>]| Err(io::Error::other("too many"));
+        let alone = by_partition(&files, none);
+        assert_eq!(alone.blocks, expected);
+        assert_eq!(alone.reads, right.reads + 2, "each range is read alone");
+        let claims_more = |_: &MemoryFile, ranges: &mut [RangeRead<'_>]| {
             ranges.iter_mut().for_each(|range| range.set_filled(range.length() + 1));
             Ok(())
         };
-        assert_eq!(by_partition(&files, more).0, expected);
-        // It leaves some out.
-        let some = |file: &MemoryFile, ranges: &mut [faro::storage::RangeRead<'_>]| ranges[1].fill_from(file);
-        assert_eq!(by_partition(&files, some).0, expected);
+        assert_eq!(by_partition(&files, claims_more).blocks, expected);
+        let leaves_out = |file: &MemoryFile, ranges: &mut [RangeRead<'_>]| ranges[1].fill_from(file);
+        assert_eq!(by_partition(&files, leaves_out).blocks, expected);
     }
 }
 
@@ -303,12 +316,11 @@ fn a_window_is_read_with_one_call_and_its_failure_is_no_fault() {
 fn files_close_with_the_last_that_holds_them() {
     let place = Place::new();
     let files = write_sample(&place.name(), Layout::Paired);
-    let open = Arc::new(AtomicU64::new(0));
+    let open = Arc::new(AtomicUsize::new(0));
     let token = open.clone();
     let output = in_memory(&files, move |file| {
         let token = token.clone();
         OddFile::new(file).read_at(move |file, offset, buffer| {
-            use faro::storage::StoredFile;
             token.fetch_add(1, Ordering::Relaxed);
             file.read_at(offset, buffer)
         })

@@ -119,4 +119,8 @@ impl StoredFile for OddFile {
             None => ranges.iter_mut().try_for_each(|range| range.fill_from(self)),
         }
     }
+
+    fn version(&self) -> Option<String> {
+        Some("odd".into())
+    }
 }
