@@ -150,7 +150,7 @@ fn an_error_after_the_end_is_found() {
 
 #[test]
 fn a_shared_position_is_found() {
-    breaks(3, "", |file| {
+    breaks(3, "threads at once", |file| {
         let position = AtomicU64::new(0);
         OddFile::new(file).read_at(move |file, offset, buffer| {
             position.store(offset, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A regular file of the local file system, open for reading. Its name is its path.
 ///
-/// Reads continue to come from the file that was opened, also when its path gets another file. While a writer in this
+/// Reads continue to come from the file that was opened, even if its path gets another file. While a writer in this
 /// process is at work on the same file, dropping this keeps the descriptor open, since closing it would release the
 /// writer's lock.
 #[derive(Debug)]

@@ -59,7 +59,7 @@ pub trait StoredFile: Debug + Send + Sync {
     /// or after the end, and with an empty buffer, it is 0. What is in the rest of `buffer` has no meaning.
     ///
     /// # Errors
-    /// Those of the storage. A position after the end is no error.
+    /// Those of the storage. A position after the end is not an error.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Reads several ranges: fills each until its buffer is full or the file ends. They may be in any order, overlap,
