@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /** Makes a new index from a data file if the old index was lost or damaged (REP-5 to REP-8). */
 public final class Rebuild {
@@ -59,6 +60,8 @@ public final class Rebuild {
     /** The offset after the last partition block, and the number of dictionaries before it. */
     private long end = FileHeader.SIZE;
     private int dictionaries;
+    /** The fault of the block at which the walk ended, or null. */
+    private FaroException fault;
 
     private Rebuild(InputFile data, FileHeader header, RebuildOptions options, OutputFile index) {
         this.data = data;
@@ -73,7 +76,7 @@ public final class Rebuild {
 
     /**
      * Rebuilds the index, which replaces an existing file with its name, and cuts the data file after the last good
-     * block.
+     * block. The report has the fault of the block after it.
      *
      * @throws FaroException {@code invalid-argument} if the framing is arrow and the options have no schema, or a fault
      *     that is not damage. The files are unchanged then, except after {@code io} while they are written; the call
@@ -171,7 +174,7 @@ public final class Rebuild {
 
     private RepairReport report() throws FaroException {
         return new RepairReport(Action.REBUILT, regions, count, end, data.size() - end, 0, 0,
-                sharedToAll ? 0 : sharedBlocks, LOST);
+                sharedToAll ? 0 : sharedBlocks, Optional.ofNullable(fault), LOST);
     }
 
     private void scan() throws FaroException {
@@ -189,7 +192,7 @@ public final class Rebuild {
         directory.keepDictionaries(dictionaries);
     }
 
-    /** Reads the next block and adds it to a region; false if it is damaged. */
+    /** Reads the next block and adds it to a region; false if it is damaged, and then {@link #fault} says how. */
     private boolean accept(long size) throws FaroException {
         boolean dictionary = blocks.claimsDictionary(next, size);
         try {
@@ -205,6 +208,7 @@ public final class Rebuild {
             ErrorCode code = e.code();
             if (code == ErrorCode.CHECKSUM || code == ErrorCode.MALFORMED_BLOCK
                     || code == ErrorCode.INCONSISTENT_INDEX) {
+                fault = e;
                 return false;
             }
             throw e;
@@ -218,11 +222,16 @@ public final class Rebuild {
         }
         boolean shared = blocks.partition() == BlockHeader.NO_PARTITION;
         if (!shared && !header.has(blocks.partition())) {
+            fault = blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION, "one of "
+                    + header.partitionCount() + " partitions from " + header.firstPartition(),
+                    Integer.toUnsignedString(blocks.partition()));
             return false;
         }
         long nextSequence = shared ? sharedNext : ownNext.get(blocks.partition());
         Sequence expected = header.selective() ? Sequence.above(nextSequence - 1) : Sequence.exactly(nextSequence);
         if (!expected.holds(blocks.sequence())) {
+            fault = blocks.fault(
+                    ErrorCode.INCONSISTENT_INDEX, BlockHeader.SEQUENCE, expected.toString(), blocks.sequence());
             return false;
         }
         put(shared);

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -71,7 +72,8 @@ public final class Repair {
         long indexSize = files.index().size();
         try {
             Directory directory = Opening.of(files, options.limits()).footer().directory();
-            return new RepairReport(Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, List.of());
+            return new RepairReport(
+                    Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, Optional.empty(), List.of());
         } catch (FaroException e) {
             if (e.code() == ErrorCode.IO) {
                 throw e;
@@ -90,7 +92,7 @@ public final class Repair {
             mend(files, walk, dataEnd, indexEnd);
         }
         return new RepairReport(Action.LAST_COMMIT, walk.directory().size(), -1, dataEnd, dataSize - dataEnd, indexEnd,
-                indexSize - indexEnd, 0, List.of());
+                indexSize - indexEnd, 0, Optional.empty(), List.of());
     }
 
     /** Whether the footer that the walk accepted has its tail and nothing after it. */

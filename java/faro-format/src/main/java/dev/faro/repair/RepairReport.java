@@ -1,6 +1,8 @@
 package dev.faro.repair;
 
+import dev.faro.FaroException;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The result of a repair or a rebuild: what it did or, in a dry run, would do (REP-8).
@@ -13,6 +15,8 @@ import java.util.List;
  * @param indexKept bytes of the index file or single file that are kept, without the new footer and tail
  * @param indexCut bytes cut off the index file or single file
  * @param orphaned the number of shared blocks that {@code rebuild} left without members
+ * @param fault the fault of the block at which {@code rebuild} ended its walk (REP-5); empty if the walk reached the end
+ *     of the data file, and for a repair
  * @param lost what cannot be recovered from a data file alone
  */
 public record RepairReport(
@@ -24,6 +28,7 @@ public record RepairReport(
         long indexKept,
         long indexCut,
         long orphaned,
+        Optional<FaroException> fault,
         List<String> lost) {
     /** The outcome of a repair or a rebuild. */
     public enum Action {

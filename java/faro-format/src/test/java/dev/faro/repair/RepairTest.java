@@ -21,11 +21,13 @@ import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -223,6 +225,50 @@ class RepairTest {
             assertEquals(report.blocks(), Outputs.check(name, Layout.PAIRED).blocks());
         }
         assertEquals(List.of("rebuild.data", "rebuild.index"), Outputs.names(folder));
+    }
+
+    /** REP-5: the report of a rebuild names the failure at which the walk ended. */
+    @Test
+    void aRebuildReportsWhereItEnded() throws Exception {
+        Path name = folder.resolve("ended");
+        try (Writer writer = Writer.create(name, new WriterOptions(3))) {
+            for (int partition = 0; partition < 3; partition++) {
+                writer.write(partition, ByteBuffer.allocate(4));
+            }
+            writer.finish();
+        }
+        Path data = Outputs.file(name, ".data");
+        Path index = Outputs.file(name, ".index");
+        byte[] whole = Files.readAllBytes(data);
+        assertEquals(64 + 3 * 32, whole.length);
+        record Row(int at, int value, boolean resealed, ErrorCode code, long offset) {}
+        List<Row> rows = List.of(
+                // A byte of the payload, the stored size, the codec, the partition, and the sequence of the second
+                // block.
+                new Row(96 + 24, 1, false, ErrorCode.CHECKSUM, 96),
+                new Row(96 + 1, 1, false, ErrorCode.MALFORMED_BLOCK, 96),
+                new Row(96 + 17, 1, true, ErrorCode.MALFORMED_BLOCK, 96 + 4),
+                new Row(96 + 8, 3, true, ErrorCode.INCONSISTENT_INDEX, 96 + 8),
+                new Row(96 + 12, 1, true, ErrorCode.INCONSISTENT_INDEX, 96 + 12));
+        for (Row row : rows) {
+            byte[] damaged = whole.clone();
+            damaged[row.at()] = (byte) row.value();
+            if (row.resealed()) {
+                Outputs.reseal(ByteBuffer.wrap(damaged).order(ByteOrder.LITTLE_ENDIAN), 96);
+            }
+            Files.write(data, damaged);
+            for (boolean dryRun : new boolean[] {true, false}) {
+                RepairReport report = Rebuild.rebuild(data, index, RebuildOptions.DEFAULT.withDryRun(dryRun));
+                FaroException fault = report.fault().orElseThrow();
+                assertEquals(row.code(), fault.code(), fault.getMessage());
+                assertEquals(row.offset(), fault.offset(), fault.getMessage());
+                assertEquals(FileRole.DATA, fault.role());
+                assertEquals(data, fault.file());
+                assertEquals(1, report.blocks());
+            }
+            // What is left has no damage.
+            assertEquals(Optional.empty(), Rebuild.rebuild(data, index, RebuildOptions.DEFAULT).fault());
+        }
     }
 
     @Test

@@ -13,7 +13,8 @@ public final class BlockHeader {
     // The offsets of the fields from the beginning of the block, in bytes.
     static final int STORED_SIZE = 0;
     static final int PLAIN_SIZE = 4;
-    static final int PARTITION = 8;
+    /** The offset of the partition. */
+    public static final int PARTITION = 8;
     /** The offset of the sequence. */
     public static final int SEQUENCE = 12;
     static final int KIND = 16;
