@@ -19,5 +19,6 @@ module dev.faro {
     exports dev.faro.reader;
     exports dev.faro.repair;
     exports dev.faro.scheduler;
+    exports dev.faro.storage;
     exports dev.faro.writer;
 }

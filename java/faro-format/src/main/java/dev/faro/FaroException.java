@@ -15,7 +15,7 @@ import java.nio.file.Path;
  * } catch (FaroException e) {
  *     switch (e.code().family()) {
  *         case ENVIRONMENT -> tryAgain();
- *         case FILE -> runProducerAgain(e.file(), e.offset());
+ *         case FILE -> runProducerAgain(e.fileName(), e.offset());
  *         case LIMIT, CALLER -> throw e;
  *     }
  * }
@@ -29,6 +29,7 @@ public final class FaroException extends IOException {
 
     private final ErrorCode code;
     private final FileRole role;
+    private final String fileName;
     private final transient Path file;
     private final long offset;
     private final String expected;
@@ -44,9 +45,15 @@ public final class FaroException extends IOException {
      */
     public FaroException(
             ErrorCode code, FileRole role, Path file, long offset, String expected, String found, Throwable cause) {
-        super(describe(code, role, file, offset, expected, found), cause);
+        this(code, role, nameOf(file), file, offset, expected, found, cause);
+    }
+
+    private FaroException(ErrorCode code, FileRole role, String fileName, Path file, long offset, String expected,
+            String found, Throwable cause) {
+        super(describe(code, role, fileName, offset, expected, found), cause);
         this.code = code;
         this.role = role;
+        this.fileName = fileName;
         this.file = file;
         this.offset = offset;
         this.expected = expected;
@@ -55,13 +62,29 @@ public final class FaroException extends IOException {
 
     /** Makes an {@code io} error: the system refused an operation on the file. It has no offset. */
     public static FaroException io(FileRole role, Path file, String wanted, Throwable cause) {
-        return new FaroException(ErrorCode.IO, role, file, NO_OFFSET, wanted, told(file, cause), cause);
+        return new FaroException(ErrorCode.IO, role, file, NO_OFFSET, wanted, told(nameOf(file), cause), cause);
+    }
+
+    /** Makes an error of a file that has a name but no path. */
+    public static FaroException inStorage(
+            ErrorCode code, FileRole role, String fileName, long offset, String expected, String found) {
+        return new FaroException(code, role, fileName, null, offset, expected, found, null);
+    }
+
+    /** Makes an {@code io} error of a file that has a name but no path: its storage failed. It has no offset. */
+    public static FaroException ioInStorage(FileRole role, String fileName, String wanted, Throwable cause) {
+        return new FaroException(
+                ErrorCode.IO, role, fileName, null, NO_OFFSET, wanted, told(fileName, cause), cause);
+    }
+
+    private static String nameOf(Path file) {
+        return file == null ? null : file.toString();
     }
 
     /** What the system said, without the file if that is the one that the error names already. */
-    private static String told(Path file, Throwable cause) {
-        if (file == null || !(cause instanceof FileSystemException e) || e.getOtherFile() != null
-                || !file.toString().equals(e.getFile())) {
+    private static String told(String fileName, Throwable cause) {
+        if (fileName == null || !(cause instanceof FileSystemException e) || e.getOtherFile() != null
+                || !fileName.equals(e.getFile())) {
             return cause.toString();
         }
         String name = e.getClass().getName();
@@ -88,7 +111,7 @@ public final class FaroException extends IOException {
      * call.
      */
     public FaroException again() {
-        return new FaroException(code, role, file, offset, expected, found, this);
+        return new FaroException(code, role, fileName, file, offset, expected, found, this);
     }
 
     /** The code. */
@@ -101,9 +124,14 @@ public final class FaroException extends IOException {
         return role;
     }
 
-    /** The file, or null if the error has none or was serialized. */
+    /** The path of the file, or null if the error has no file, the file is not local, or the error was serialized. */
     public Path file() {
         return file;
+    }
+
+    /** The name of the file: its path, or the name that its storage gives it. Null if the error has no file. */
+    public String fileName() {
+        return fileName;
     }
 
     /** The absolute offset in the file in bytes, or {@link #NO_OFFSET}. */
@@ -122,10 +150,10 @@ public final class FaroException extends IOException {
     }
 
     private static String describe(
-            ErrorCode code, FileRole role, Path file, long offset, String expected, String found) {
+            ErrorCode code, FileRole role, String fileName, long offset, String expected, String found) {
         StringBuilder text = new StringBuilder(code.toString());
-        if (file != null) {
-            text.append(" in ").append(role == null ? "" : role + " file ").append(file);
+        if (fileName != null) {
+            text.append(" in ").append(role == null ? "" : role + " file ").append(fileName);
         }
         if (offset != NO_OFFSET) {
             text.append(" at offset ").append(offset);

@@ -21,6 +21,11 @@ import dev.faro.repair.RepairOptions;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
+import dev.faro.storage.LocalFile;
+import dev.faro.storage.MemoryFile;
+import dev.faro.storage.RangeRead;
+import dev.faro.storage.StoredFileCheck;
+import dev.faro.storage.StoredOutput;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.RegionWriter;
 import dev.faro.writer.StoredBlock;
@@ -72,6 +77,17 @@ class NullArgumentsTest {
                 new Row("options", () -> Reader.openPair(path, path, null)),
                 new Row("file", () -> Reader.openSingle(null, READING)),
                 new Row("options", () -> Reader.openSingle(path, null)),
+                new Row("output", () -> Reader.openStored(null, READING)),
+                new Row("options", () -> Reader.openStored(StoredOutput.single(new MemoryFile("m", BYTES)), null)),
+                new Row("path", () -> LocalFile.open(null)),
+                new Row("name", () -> new MemoryFile(null, BYTES)),
+                new Row("bytes", () -> new MemoryFile("m", null)),
+                new Row("target", () -> new RangeRead(0, null)),
+                new Row("data", () -> StoredOutput.paired(null, new MemoryFile("m", BYTES))),
+                new Row("index", () -> StoredOutput.paired(new MemoryFile("m", BYTES), null)),
+                new Row("file", () -> StoredOutput.single(null)),
+                new Row("file", () -> StoredFileCheck.check(null, BYTES)),
+                new Row("expected", () -> StoredFileCheck.check(new MemoryFile("m", BYTES), null)),
                 new Row("name", () -> Follower.open(null, READING)),
                 new Row("options", () -> Follower.open(path, null)),
                 new Row("data", () -> Follower.openPair(null, path, READING)),

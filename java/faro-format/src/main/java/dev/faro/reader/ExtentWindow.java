@@ -4,10 +4,13 @@ import dev.faro.FaroException;
 import dev.faro.internal.block.ByteSource;
 import dev.faro.internal.storage.InputFile;
 import dev.faro.plan.ReadPlan;
+import dev.faro.storage.RangeRead;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * The extents of some partitions of an {@link ExtentTable}, all in memory. They are read by few reads in the order of
@@ -137,13 +140,15 @@ final class ExtentWindow implements ByteSource {
         if (bufferOffsets.length < reads.size()) {
             bufferOffsets = new int[Math.max(reads.size(), 2 * bufferOffsets.length)];
         }
+        List<RangeRead> ranges = new ArrayList<>(reads.size());
         int at = 0;
         for (int i = 0; i < reads.size(); i++) {
             bufferOffsets[i] = at;
             int length = (int) (reads.end(i) - reads.start(i));
-            file.readFully(buffer.duplicate().limit(at + length).position(at), reads.start(i));
+            ranges.add(new RangeRead(reads.start(i), buffer.duplicate().limit(at + length).position(at)));
             at += length;
         }
+        file.readRanges(ranges);
         last = 0;
     }
 

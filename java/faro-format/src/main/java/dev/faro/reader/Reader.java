@@ -3,6 +3,7 @@ package dev.faro.reader;
 import dev.faro.FaroException;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
+import dev.faro.storage.StoredOutput;
 import java.nio.file.Path;
 import java.util.Objects;
 
@@ -60,6 +61,24 @@ public final class Reader extends PartitionReader {
         Objects.requireNonNull(file, "file");
         Objects.requireNonNull(options, "options");
         return new Reader(FinishedReader.open(FileSet.openSingle(file), options));
+    }
+
+    /**
+     * Opens an output from its stored files, which may be anywhere. Closing the reader closes them; if opening fails, it
+     * closes them too.
+     * <pre>{@code
+     * StoredOutput output = StoredOutput.paired(data, index);
+     * try (Reader reader = Reader.openStored(output, ReaderOptions.DEFAULT)) {
+     *     CheckReport report = Check.check(reader, CheckLevel.DECODE);
+     * }
+     * }</pre>
+     *
+     * @throws FaroException the first check of OPN-1 that fails, or {@code io}
+     */
+    public static Reader openStored(StoredOutput output, ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(output, "output");
+        Objects.requireNonNull(options, "options");
+        return new Reader(FinishedReader.open(FileSet.openStored(output), options));
     }
 
     /** The open output, for other packages of this library, not for callers. */

@@ -153,7 +153,7 @@ public final class Consumer implements Closeable {
                 }
                 if (Thread.currentThread().isInterrupted()) {
                     InterruptedIOException cause = new InterruptedIOException("the thread was interrupted");
-                    throw FaroException.io(account.file.file.role(), account.file.file.path(), "bytes", cause);
+                    throw account.file.file.io("bytes", cause);
                 }
                 if (scheduler.hasExecutor()) {
                     LockSupport.park(this);

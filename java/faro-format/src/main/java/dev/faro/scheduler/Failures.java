@@ -48,11 +48,15 @@ final class Failures {
 
     /** The fault of a reading that ends because something else than the file failed. */
     static FaroException ofReading(InputFile file, String wanted, Throwable cause) {
-        return FaroException.io(file.role(), file.path(), wanted, cause);
+        return file.io(wanted, cause);
     }
 
-    /** Whether an error tells of an interrupt, which is not a fault of the file. */
+    /**
+     * Whether an error of this thread tells of an interrupt, which is not a fault of the file. A timeout of a network
+     * can have an exception of the same class.
+     */
     static boolean isInterrupt(FaroException e) {
-        return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException;
+        return e.code() == ErrorCode.IO && e.getCause() instanceof InterruptedIOException
+                && Thread.currentThread().isInterrupted();
     }
 }

@@ -4,6 +4,7 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.internal.storage.InputFile;
 import dev.faro.plan.Sweep;
+import dev.faro.storage.RangeRead;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -138,9 +139,11 @@ final class FileReads {
             }
             if (requested / ready.size() >= WORTH_A_CALL) {
                 // One by one, still in the order of the file.
+                List<RangeRead> ranges = new ArrayList<>();
                 for (int i = 0; i < ready.size(); i++) {
-                    fillOne(file, ready.get(i), pieces.get(i));
+                    addRanges(ranges, ready.get(i), pieces.get(i));
                 }
+                file.readRanges(ranges);
             } else {
                 fillAll(file, ready, pieces);
             }
@@ -165,7 +168,9 @@ final class FileReads {
     private static FaroException faultOf(InputFile file, Sweep.Request<Account> request, List<ByteBuffer> pieces,
             Failures failures) throws FaroException {
         try {
-            fillOne(file, request, pieces);
+            List<RangeRead> ranges = new ArrayList<>();
+            addRanges(ranges, request, pieces);
+            file.readRanges(ranges);
             return null;
         } catch (FaroException e) {
             if (Failures.isInterrupt(e)) {
@@ -178,11 +183,11 @@ final class FileReads {
         }
     }
 
-    private static void fillOne(InputFile file, Sweep.Request<Account> request, List<ByteBuffer> pieces)
-            throws FaroException {
+    private static void addRanges(
+            List<RangeRead> ranges, Sweep.Request<Account> request, List<ByteBuffer> pieces) {
         long at = request.start();
         for (ByteBuffer piece : pieces) {
-            file.readFully(piece.duplicate(), at);
+            ranges.add(new RangeRead(at, piece.duplicate()));
             at += piece.remaining();
         }
     }

@@ -7,6 +7,7 @@ import dev.faro.FileRole;
 import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.storage.InputFile;
 import dev.faro.internal.storage.OutputName;
+import dev.faro.storage.StoredOutput;
 import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.List;
@@ -60,6 +61,28 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
             return new FileSet(read(file, FileKind.SINGLE), file, file);
         } catch (FaroException | RuntimeException | Error e) {
             closeAfter(e, file);
+            throw e;
+        }
+    }
+
+    /**
+     * Opens an output from its stored files. If this fails, it closes them.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openStored(StoredOutput output) throws FaroException {
+        boolean single = output.isSingle();
+        InputFile index = new InputFile(single ? FileRole.SINGLE : FileRole.INDEX, output.index());
+        InputFile data = single ? index : new InputFile(FileRole.DATA, output.data());
+        try {
+            FileHeader header = read(index, single ? FileKind.SINGLE : FileKind.INDEX);
+            if (!single) {
+                HeaderBytes.checkPair(read(data, FileKind.DATA), header, data);
+            }
+            return new FileSet(header, index, data);
+        } catch (FaroException | RuntimeException | Error e) {
+            closeAfter(e, index);
+            closeAfter(e, data);
             throw e;
         }
     }

@@ -54,7 +54,7 @@ public final class Claim implements AutoCloseable {
     }
 
     /** The key of a file. */
-    static String ofFile(Path path, Object fileKey) {
+    public static String ofFile(Path path, Object fileKey) {
         return fileKey == null ? "path " + path.toAbsolutePath().normalize() : "file " + fileKey;
     }
 
@@ -81,7 +81,7 @@ public final class Claim implements AutoCloseable {
      * Closes a channel of a file. If the file is claimed, the channel is closed when the claim is released, because a
      * process loses its record lock of a file when it closes any channel of it.
      */
-    static void close(String key, FileChannel channel, boolean readable) throws IOException {
+    public static void close(String key, FileChannel channel, boolean readable) throws IOException {
         if (!isTaken(key)) {
             channel.close();
             return;
@@ -100,7 +100,7 @@ public final class Claim implements AutoCloseable {
      * Returns a channel that can read a claimed file and is waiting to be closed, or null. Reusing it keeps a process
      * that reads its own unfinished files repeatedly from running out of descriptors.
      */
-    static FileChannel reopen(String key) {
+    public static FileChannel reopen(String key) {
         FileChannel[] found = new FileChannel[1];
         LATE.computeIfPresent(key, (same, channels) -> {
             channels.removeIf(late -> {

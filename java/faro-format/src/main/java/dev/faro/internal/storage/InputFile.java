@@ -7,46 +7,47 @@ import dev.faro.FileRole;
 import dev.faro.internal.bytes.Faults;
 import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.bytes.Tail;
+import dev.faro.storage.LocalFile;
+import dev.faro.storage.RangeRead;
+import dev.faro.storage.StoredFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
- * A file that is read by position. Safe to share between threads.
+ * A stored file with a role in its output, which makes the errors of both. Safe to share between threads.
  *
  * <p>A thread that is interrupted before or during a call gets {@code io} with an
- * {@link java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read: if the
- * interrupt closed the file, it is opened again. They get {@code io} if the file no longer exists, or its name belongs
- * to another file.
+ * {@link java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read.
  */
 public final class InputFile implements Closeable, Faults {
     private final FileRole role;
-    private final Path path;
-    private final LastingChannel channel;
+    private final StoredFile stored;
 
-    private InputFile(FileRole role, Path path, LastingChannel channel) {
+    /** Reads from a file that is open. Closing the result closes the file. */
+    public InputFile(FileRole role, StoredFile stored) {
         this.role = role;
-        this.path = path;
-        this.channel = channel;
+        this.stored = stored;
     }
 
     /**
-     * Opens a file for reading.
+     * Opens a local file for reading.
      *
      * @throws FaroException {@code io} if it is missing or unreadable (OPN-4)
      */
     public static InputFile open(FileRole role, Path path) throws FaroException {
         try {
-            return new InputFile(role, path, LastingChannel.open(path));
+            return new InputFile(role, LocalFile.open(path));
         } catch (IOException e) {
             throw FaroException.io(role, path, "a readable file", e);
         }
     }
 
     /**
-     * Reads and checks the header (HDR-1). If the file has to be opened again, it is recognized by this header.
+     * Reads and checks the header (HDR-1).
      *
      * @throws FaroException the first check that fails, or {@code io}
      */
@@ -54,9 +55,7 @@ public final class InputFile implements Closeable, Faults {
         int size = (int) Math.min(size(), FileHeader.SIZE);
         ByteBuffer bytes = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         readFully(bytes, 0);
-        FileHeader header = HeaderBytes.parse(bytes.clear(), this);
-        channel.identify(bytes);
-        return header;
+        return HeaderBytes.parse(bytes.clear(), this);
     }
 
     /**
@@ -96,9 +95,9 @@ public final class InputFile implements Closeable, Faults {
         return role;
     }
 
-    /** The path of the file. */
+    /** The path of a local file; null if the file is another one. */
     public Path path() {
-        return path;
+        return stored instanceof LocalFile local ? local.path() : null;
     }
 
     /**
@@ -108,9 +107,9 @@ public final class InputFile implements Closeable, Faults {
      */
     public long size() throws FaroException {
         try {
-            return channel.size();
+            return stored.size();
         } catch (IOException e) {
-            throw FaroException.io(role, path, "the file's size", e);
+            throw io("the file's size", e);
         }
     }
 
@@ -123,32 +122,68 @@ public final class InputFile implements Closeable, Faults {
         long at = offset;
         try {
             while (target.hasRemaining()) {
-                int count = channel.read(target, at);
-                if (count < 0) {
-                    throw fault(
-                            ErrorCode.TRUNCATED, channel.size(), "bytes to " + (at + target.remaining()),
-                            "end of file");
+                int position = target.position();
+                if (stored.read(at, target) < 0) {
+                    long size = stored.size();
+                    throw fault(ErrorCode.TRUNCATED, size, "bytes to " + (at + target.remaining()), "end of file");
                 }
-                at += count;
+                if (target.position() == position) {
+                    throw new IOException("reading returns neither bytes nor the end of the file");
+                }
+                at += target.position() - position;
             }
         } catch (FaroException e) {
             throw e;
         } catch (IOException e) {
-            throw FaroException.io(role, path, "bytes at " + at, e);
+            throw io("bytes at " + at, e);
+        }
+    }
+
+    /**
+     * Fills the buffers of several ranges with one call of the storage.
+     *
+     * @throws FaroException as {@link #readFully}, for the first range that fails
+     */
+    public void readRanges(List<RangeRead> ranges) throws FaroException {
+        try {
+            stored.readRanges(ranges);
+        } catch (IOException e) {
+            long at = 0;
+            for (int i = 0; i < ranges.size(); i++) {
+                at = ranges.get(i).next();
+                if (ranges.get(i).target().hasRemaining()) {
+                    break;
+                }
+            }
+            throw io("bytes at " + at, e);
+        }
+        for (RangeRead range : ranges) {
+            // A range that is not full is at the end of the file, which another read shows.
+            readFully(range.target(), range.next());
         }
     }
 
     @Override
     public FaroException fault(ErrorCode code, long offset, String expected, Object found) {
-        return new FaroException(code, role, path, offset, expected, String.valueOf(found), null);
+        Path path = path();
+        return path == null
+                ? FaroException.inStorage(code, role, stored.name(), offset, expected, String.valueOf(found))
+                : new FaroException(code, role, path, offset, expected, String.valueOf(found), null);
+    }
+
+    /** Makes an {@code io} error of this file. */
+    public FaroException io(String wanted, Throwable cause) {
+        Path path = path();
+        return path == null ? FaroException.ioInStorage(role, stored.name(), wanted, cause)
+                : FaroException.io(role, path, wanted, cause);
     }
 
     @Override
     public void close() throws FaroException {
         try {
-            channel.close();
+            stored.close();
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to close", e);
+            throw io("to close", e);
         }
     }
 }

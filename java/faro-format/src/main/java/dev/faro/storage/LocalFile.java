@@ -1,6 +1,7 @@
-package dev.faro.internal.storage;
+package dev.faro.storage;
 
-import java.io.Closeable;
+import dev.faro.FileHeader;
+import dev.faro.internal.storage.Claim;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -16,33 +17,43 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 
 /**
- * A file that is read by position, and that outlasts interrupts. Interrupting a thread inside a {@link FileChannel}
- * closes the channel for all its users. Here only the call of the interrupted thread fails, with
- * {@link InterruptedIOException}, and the next call opens the file again. Safe to share between threads.
+ * A file of a file system, which outlasts interrupts. Interrupting a thread inside a {@link FileChannel} closes the
+ * channel for all its users. Here only the call of the interrupted thread fails, with {@link InterruptedIOException},
+ * and the next call opens the file again. It fails if the file no longer exists, or its name belongs to another file.
+ * Safe to share between threads, also while one of them closes the file.
  */
-final class LastingChannel implements Closeable {
+public final class LocalFile implements StoredFile {
     /** The maximum number of consecutive reads without a byte. A channel of a file should never have one. */
     private static final int PATIENCE = 100;
 
     private final Path path;
     /** The key of the file when it was opened; null if the system has none. */
     private final Object key;
-    /** The first bytes of the file, once they are known. They show whether the name belongs to another file by now. */
+    /**
+     * The first bytes of the file, as far as they were read: a header, which has 16 random bytes. They show whether the
+     * name belongs to another file by now.
+     */
     private volatile ByteBuffer beginning = ByteBuffer.allocate(0);
     private volatile FileChannel channel;
     private boolean closed;
 
-    private LastingChannel(Path path, Object key, FileChannel channel) {
+    private LocalFile(Path path, Object key, FileChannel channel) {
         this.path = path;
         this.key = key;
         this.channel = channel;
     }
 
-    static LastingChannel open(Path path) throws IOException {
+    /**
+     * Opens a file for reading.
+     *
+     * @throws IOException if it is missing, unreadable, or not a regular file; a pipe is refused without waiting
+     */
+    public static LocalFile open(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
         Object key = keyOfRegular(path);
         FileChannel reopened = Claim.reopen(Claim.ofFile(path, key));
         FileChannel channel = reopened == null ? FileChannel.open(path, StandardOpenOption.READ) : reopened;
-        return new LastingChannel(path, key, channel);
+        return new LocalFile(path, key, channel);
     }
 
     /** The key of the file. It is read before opening, because opening a pipe would wait for its writer (OPN-4). */
@@ -54,18 +65,39 @@ final class LastingChannel implements Closeable {
         return attributes.fileKey();
     }
 
-    /** Sets the first bytes of the file: a header, which has 16 random bytes. */
-    void identify(ByteBuffer bytes) {
-        beginning = bytes.duplicate().clear().asReadOnlyBuffer();
+    /** Keeps the first bytes of the file, which were read into a buffer from an index on. */
+    private synchronized void identify(ByteBuffer target, int index, int count) {
+        int size = Math.min(count, FileHeader.SIZE);
+        if (size > beginning.limit()) {
+            beginning = ByteBuffer.allocate(size).put(0, target, index, size).asReadOnlyBuffer();
+        }
     }
 
     private interface Call {
         long on(FileChannel channel) throws IOException;
     }
 
-    /** Reads at least one byte into a buffer; -1 at the end of the file. */
-    int read(ByteBuffer target, long offset) throws IOException {
-        return (int) lasting(open -> readSome(open, target, offset));
+    /** The path that the file was opened with. */
+    public Path path() {
+        return path;
+    }
+
+    @Override
+    public String name() {
+        return path.toString();
+    }
+
+    @Override
+    public int read(long offset, ByteBuffer target) throws IOException {
+        if (!target.hasRemaining()) {
+            return 0;
+        }
+        int index = target.position();
+        int count = (int) lasting(open -> readSome(open, target, offset));
+        if (offset == 0 && count > beginning.limit() && beginning.limit() < FileHeader.SIZE) {
+            identify(target, index, count);
+        }
+        return count;
     }
 
     private static int readSome(FileChannel open, ByteBuffer target, long offset) throws IOException {
@@ -78,7 +110,8 @@ final class LastingChannel implements Closeable {
         throw new IOException("reading returns neither bytes nor the end of the file");
     }
 
-    long size() throws IOException {
+    @Override
+    public long size() throws IOException {
         return lasting(FileChannel::size);
     }
 
