@@ -37,6 +37,9 @@ final class ReadOperation {
                 .withLimits(Request.limits(request))
                 .withVerify(request.path("verify").asBoolean(true))
                 .withLookup(Lookup.valueOf(request.path("lookup").asText("full").toUpperCase(Locale.ROOT)));
+        if (MemoryFiles.areWanted()) {
+            return Reader.openStored(MemoryFiles.load(request), options);
+        }
         Path single = Request.path(request, "single");
         return single == null
                 ? Reader.openPair(Request.path(request, "data"), Request.path(request, "index"), options)
