@@ -30,6 +30,22 @@ public record RepairReport(
         long orphaned,
         Optional<FaroException> fault,
         List<String> lost) {
+    /** The parts that are compared: faults with the same text are the same, as those of a dry run and a rebuild. */
+    private List<Object> compared() {
+        return List.of(action, regions, blocks, dataKept, dataCut, indexKept, indexCut, orphaned,
+                fault.map(FaroException::getMessage), lost);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RepairReport report && compared().equals(report.compared());
+    }
+
+    @Override
+    public int hashCode() {
+        return compared().hashCode();
+    }
+
     /** The outcome of a repair or a rebuild. */
     public enum Action {
         /** The output was finished already, and opens. */

@@ -13,7 +13,7 @@ public final class RangeRead {
      * A read of as many bytes as the buffer has room for.
      *
      * @param offset the offset of the first byte in the file
-     * @param target receives the bytes, from its position to its limit; the position moves behind what was read
+     * @param target receives the bytes, from its position to its limit; the position moves to the end of what was read
      * @throws IllegalArgumentException if the offset is negative
      */
     public RangeRead(long offset, ByteBuffer target) {

@@ -23,7 +23,7 @@ public interface StoredFile extends Closeable {
     long size() throws IOException;
 
     /**
-     * Reads bytes at an offset into the buffer, from its position on, and moves the position behind them. The call may
+     * Reads bytes at an offset into the buffer, from its position on, and moves the position to their end. The call may
      * read fewer bytes than the buffer has room for, but at least one if there is room and the offset is below the
      * size. It changes nothing else of the buffer, and nothing that another read depends on. The buffer may be direct.
      *

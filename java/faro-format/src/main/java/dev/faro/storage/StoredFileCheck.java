@@ -22,7 +22,7 @@ public final class StoredFileCheck {
     private static final int ROUNDS = 100;
     private static final int MAX_LENGTH = 1 << 20;
     private static final int MAX_RANDOM_LENGTH = 1 << 14;
-    /** The first bytes after the end, and bytes that are so far away that their offset is no int. */
+    /** Distances from the end, up to some that no int can hold. */
     private static final long[] AFTER_END = {0, 1, 7, 4096, 1L << 33, 1L << 40};
 
     private final StoredFile file;
