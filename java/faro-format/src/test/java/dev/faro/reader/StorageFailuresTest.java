@@ -20,6 +20,7 @@ import dev.faro.storage.StoredOutput;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Layout;
+import dev.faro.writer.WriterOptions;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -177,7 +178,7 @@ class StorageFailuresTest {
     }
 
     @Test
-    void closing() throws Exception {
+    void closingAndRefusing() throws Exception {
         Reader reader = open();
         assertEquals(List.of(0, 0), List.of(data.closed, index.closed));
         reader.close();
@@ -187,6 +188,11 @@ class StorageFailuresTest {
         expect(ErrorCode.MISMATCHED_PAIR,
                 () -> Reader.openStored(StoredOutput.single(single), ReaderOptions.DEFAULT));
         assertTrue(single.closed > 0);
+        // One file is not a pair, even if it has blocks and regions.
+        Outputs.small(folder.resolve("small"), new WriterOptions(3).layout(Layout.SINGLE));
+        Watched both = new Watched("both", Outputs.file(folder.resolve("small"), ".faro"));
+        expect(ErrorCode.MISMATCHED_PAIR,
+                () -> Reader.openStored(StoredOutput.paired(both, both), ReaderOptions.DEFAULT));
         index.failure = new IOException("no");
         FaroException e = expect(ErrorCode.IO, this::open);
         assertEquals(FileRole.INDEX, e.role());
