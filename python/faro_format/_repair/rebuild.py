@@ -135,6 +135,8 @@ def rebuild(
 ) -> RepairReport:
     """Rebuild the index of a data file from its blocks (REP-5 to REP-8); the data file is cut after the last one.
 
+    If a damaged block ends the walk, the report's ``fault`` names it.
+
     Args:
         name: the output's NAME (PUB-1), or its files instead:
         data: the path of the data file.
@@ -192,7 +194,7 @@ def make_index(
         raise invalid("schema: an encapsulated Arrow message", encapsulation_fault(schema))
     nobody = b"" if shared == "none" else None
     found = _Rebuild(header._with_kind(FileKind.INDEX), nobody, limits)
-    kept = _scan(file, found, limits)
+    kept, fault = _scan(file, found, limits)
     report = RepairReport(
         "rebuilt",
         len(found.done),
@@ -203,6 +205,7 @@ def make_index(
         blocks=found.blocks,
         orphaned=found.shared_blocks if shared == "none" else 0,
         lost=LOST,
+        fault=fault,
     )
     if not dry_run:
         output = OutputFile(path, "index", temporary)
@@ -210,10 +213,15 @@ def make_index(
     return report
 
 
-def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
-    """Use the blocks of a data file up to the first that is damaged. Return the end of the last one."""
+def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> tuple[int, FaroError | None]:
+    """Use the blocks of a data file up to the first that is damaged (REP-5).
+
+    Returns:
+        The end of the last one that is used, and the fault of the one that is damaged, if there is one.
+    """
     window = Window(file, file.size)
     offset = kept = HEADER_SIZE
+    damage: FaroError | None = None
     while offset < file.size:
         try:
             if _is_dictionary(window, offset):
@@ -237,10 +245,12 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> int:
             # Not damage. The file must not change meanwhile.
             if fault.code in (ErrorCode.LIMIT_EXCEEDED, ErrorCode.UNSUPPORTED_CODEC, ErrorCode.IO, ErrorCode.TRUNCATED):
                 raise
+            # Without its traceback, which would keep the file and its window.
+            damage = fault._copy()
             break
         offset = block.end
     found.close(file.place)
-    return kept
+    return kept, damage
 
 
 def _is_dictionary(window: Window, offset: int) -> bool:

@@ -46,6 +46,10 @@ class RepairReport:
     orphaned: int = 0
     """Shared blocks that no partition reads any more."""
     lost: tuple[str, ...] = ()
+    """What a rebuild cannot restore, for people."""
+    fault: FaroError | None = None
+    """The fault of the block at which a rebuild stopped: it and everything after it were cut off (REP-5). None if all
+    blocks of the data file were used, or the index was not rebuilt."""
 
 
 def repair(

@@ -148,3 +148,28 @@ def test_a_rebuilt_index_is_one_that_a_reader_with_these_limits_takes(tmp_path: 
             assert (fault.code, fault.role, fault.offset) == (ErrorCode.LIMIT_EXCEEDED, "data", offset)
             assert made.contents() == before
     assert rebuild(**made.files, limits=Limits(max_regions=3, max_message_size=400)).regions == 3
+
+
+def test_the_report_of_a_rebuild_names_the_damaged_block(tmp_path: Path) -> None:
+    made = output(tmp_path, WriterOptions(3))
+    with Writer(str(made.base), WriterOptions(3)) as writer:
+        for partition in range(3):
+            writer.write(partition, b"abcd")
+    whole = made.contents()
+    assert rebuild(**made.files).fault is None
+    assert repair(**made.files).fault is None
+    # A block has 24 + 8 bytes; the last byte of the second is changed.
+    damaged = bytearray(whole["data"])
+    damaged[96 + 31] ^= 1
+    made.put(whole | {"data": bytes(damaged)})
+    for dry_run in (True, False):
+        report = rebuild(**made.files, dry_run=dry_run)
+        assert (report.blocks, report.data_kept, report.data_cut) == (1, 96, 64)
+        fault = report.fault
+        assert fault is not None
+        assert (fault.code, fault.role, fault.offset) == (ErrorCode.CHECKSUM, "data", 96)
+        assert fault.file == str(made.files["data"])
+        # It does not keep the data file in memory.
+        assert fault.__traceback__ is None
+    assert check(**made.files).blocks == 1
+    assert rebuild(**made.files).fault is None
