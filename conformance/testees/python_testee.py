@@ -186,7 +186,7 @@ def many(writer: Writer, call: Json) -> None:
     most = call["length"][1]
     chosen = writer.options
     inside = chosen.first_partition <= low and high <= chosen._end_partition
-    if inside and most + 4 <= chosen.max_plain_size and chosen.framing != "arrow":
+    if inside and most + 4 <= chosen.max_plain_size and chosen.framing != Framing.ARROW:
         writer.write_batch(partitions, offsets, data)
         return
     for row in range(len(partitions)):

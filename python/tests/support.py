@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from faro_format import Block, FaroError, PartitionReader, Reader, Writer, WriterOptions
+from faro_format import Block, FaroError, Framing, PartitionReader, Reader, Writer, WriterOptions
 
 FILE_ID = bytes(range(16))
 _names = itertools.count()
@@ -87,14 +87,14 @@ def arrow_message(body: bytes) -> bytes:
     return b"\xff\xff\xff\xff" + (8).to_bytes(4, "little") + bytes(8) + body
 
 
-def events_of(blocks: Iterator[Block], framing: str) -> list[tuple[int, bytes]]:
+def events_of(blocks: Iterator[Block], framing: Framing) -> list[tuple[int, bytes]]:
     """What blocks deliver as (kind, bytes): records one by one, opaque bytes joined between events."""
     found: list[tuple[int, bytes]] = []
     for block in blocks:
         payload = bytes(block.payload)
-        if block.kind or framing == "arrow":
+        if block.kind or framing == Framing.ARROW:
             found.append((block.kind, payload))
-        elif framing == "records":
+        elif framing == Framing.RECORDS:
             at = 0
             while at < len(payload):
                 size = int.from_bytes(payload[at : at + 4], "little")
@@ -103,7 +103,7 @@ def events_of(blocks: Iterator[Block], framing: str) -> list[tuple[int, bytes]]:
             assert at == len(payload)
         else:
             found.append((0, payload))
-    return joined(found) if framing == "opaque" else found
+    return joined(found) if framing == Framing.OPAQUE else found
 
 
 def joined(events: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
@@ -120,7 +120,7 @@ def joined(events: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 def model(calls: list[Call], options: WriterOptions, partition: int) -> list[tuple[int, bytes]]:
     """What a partition must read, in the order of calls."""
     events = [(call.kind, call.record) for call in calls if partition in call.readers(options)]
-    return joined(events) if options.framing == "opaque" else events
+    return joined(events) if options.framing == Framing.OPAQUE else events
 
 
 @st.composite
@@ -150,7 +150,7 @@ def scripts(draw: st.DrawFn, /, **fixed: Any) -> tuple[WriterOptions, list[Call]
         kind = draw(st.sampled_from((0, 0, 0, 0, 1, 64, 127)))
         size = draw(st.sampled_from((0, 1, 3, 8, 20, 90, 400)))
         record = bytes([draw(st.integers(0, 255))]) * size
-        if options.framing == "arrow" and kind == 0:
+        if options.framing == Framing.ARROW and kind == 0:
             record = arrow_message(record)
         partitions = draw(st.lists(numbers, min_size=1, max_size=4))
         calls.append(Call(name, partitions, record, kind))
@@ -187,5 +187,5 @@ def fault_of(action: Any, *arguments: Any, **named: Any) -> FaroError | None:
     return None
 
 
-def delivered(reader: PartitionReader, framing: str) -> dict[int, list[tuple[int, bytes]]]:
+def delivered(reader: PartitionReader, framing: Framing) -> dict[int, list[tuple[int, bytes]]]:
     return {partition: events_of(reader.partition(partition), framing) for partition in reader.partitions}

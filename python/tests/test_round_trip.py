@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from faro_format import (
     open_reader,
 )
 from faro_format._storage.names import Layout
+from faro_format._writer.options import CodecName
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -43,14 +46,14 @@ def test_a_partition_reads_what_was_written(tmp_path: Path, script: tuple[Writer
             expected = model(calls, options, partition)
             if options.ordered:
                 assert found == expected
-            elif options.framing != "opaque":
+            elif options.framing != Framing.OPAQUE:
                 assert sorted(found) == sorted(expected)
             else:
                 assert sum(len(data) for _, data in found) == sum(len(data) for _, data in expected)
             statistics = reader.statistics
             stored = sum(block.end - block.offset for block in reader.partition(partition))
             assert reader.stored_bytes(partition) == stored
-            if statistics is not None and options.framing != "opaque":
+            if statistics is not None and options.framing != Framing.OPAQUE:
                 vector = statistics.records
                 own = 0 if vector is None else int(vector[partition - options.first_partition])
                 assert own + statistics.records_to_all == sum(kind == 0 for kind, _ in expected)
@@ -88,7 +91,7 @@ def test_a_batch_leaves_the_bytes_of_its_records(
     tmp_path: Path, script: tuple[WriterOptions, list[Call]], rows: list[tuple[int, int]]
 ) -> None:
     options, calls = script
-    if options.framing == "arrow":
+    if options.framing == Framing.ARROW:
         return
     partitions = np.array([options.first_partition + p % options.partition_count for p, _ in rows], np.int64)
     records = [bytes((i * 7 + j) & 255 for j in range(size)) for i, (_, size) in enumerate(rows)]
@@ -197,3 +200,29 @@ def test_framing_kind_and_codec_are_enumerated(tmp_path: Path, number: int) -> N
         assert (reader.header.framing, reader.header.kind) == (framing, kind) == (number, 3 if number else 2)
         assert (type(reader.header.framing), type(reader.header.kind)) == (Framing, FileKind)
         assert [(block.codec, type(block.codec)) for block in reader.partition(0)] == [(codec, Codec)]
+
+
+def test_options_take_a_member_or_its_name(tmp_path: Path) -> None:
+    names: tuple[CodecName, ...] = ("none", "lz4", "zstd")
+    for codec, name in zip(Codec, names, strict=True):
+        given = WriterOptions(2, codec=codec, framing=Framing.OPAQUE, file_id=FILE_ID)
+        named = WriterOptions(2, codec=name, framing="opaque", file_id=FILE_ID)
+        assert given == named
+        for options in (given, named, replace(named, block_size=5), pickle.loads(pickle.dumps(named))):
+            assert (type(options.framing), options.framing) == (Framing, Framing.OPAQUE)
+            assert (type(options.codec), options.codec) == (Codec, codec)
+    assert (WriterOptions(2).framing, WriterOptions(2).codec) == (Framing.RECORDS, Codec.NONE)
+    with Writer(tmp_path / "a", given) as writer:
+        writer.write(0, b"x" * 999)
+    with open_reader(tmp_path / "a") as reader:
+        again = WriterOptions(2, framing=reader.header.framing, codec=next(reader.partition(0)).codec, file_id=FILE_ID)
+    assert again == given
+    with pytest.raises(FrozenInstanceError):
+        given.codec = Codec.NONE  # type: ignore[misc]
+    # Neither a number, nor a member of another enumeration, nor a name that is spelled otherwise.
+    wrong: Any
+    for wrong in (1, True, None, FileKind.DATA, "LZ4", b"lz4", 1.0):
+        with pytest.raises(FaroError, match="invalid-argument: expected codec: one of "):
+            WriterOptions(2, codec=wrong)
+        with pytest.raises(FaroError, match="invalid-argument: expected framing: one of "):
+            WriterOptions(2, framing=wrong)

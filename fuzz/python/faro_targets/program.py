@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from faro_format import WriterOptions
+from faro_format import Framing, WriterOptions
 
 _MOST_CALLS = 200
 _FILE_ID = b"F" * 16
@@ -124,7 +124,7 @@ class _Decoder:
         if which >= 254:
             return Item(0, 0, b"", 0, "all" if which == 254 else "first")
         kind = 1 if which >= 250 else 0
-        framed = kind == 0 and options.framing == "records"
+        framed = kind == 0 and options.framing == Framing.RECORDS
         if framed:
             payload = len(payload).to_bytes(4, "little") + payload
         return Item(options.first_partition + which, kind, payload, 1 if framed else high)

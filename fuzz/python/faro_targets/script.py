@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import faro_format as faro
-from faro_format import ErrorCode, FaroError, Reader, Writer
+from faro_format import Codec, ErrorCode, FaroError, Reader, Writer
 
 from faro_targets.broken import BrokenError, require
 from faro_targets.content import partitions, read_partition
@@ -32,7 +32,7 @@ def script(raw: bytes, folder: Folder, transcript: Transcript) -> None:
         return
     names = [(SINGLE, "single")] if program.options.layout == "single" else [(DATA, "data"), (INDEX, "index")]
     require(folder.names() == sorted(name for name, _ in names), "the files and nothing else")
-    if program.options.codec == "none":
+    if program.options.codec == Codec.NONE:
         for name, role in names:
             transcript.line("file", role, len(first[name]), sum_of(first[name]))
     paths: dict[str, Any] = {role: str(folder.path / name) for name, role in names}

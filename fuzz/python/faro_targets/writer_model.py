@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faro_format import ErrorCode, WriterOptions
+from faro_format import ErrorCode, Framing, WriterOptions
 
 from faro_targets.program import Call, Handed, Item, Property, Put
 
@@ -13,7 +13,7 @@ class Pieces:
     """The content of a partition in pieces. In framing opaque, data between two events is one piece."""
 
     def __init__(self, options: WriterOptions) -> None:
-        self._records = options.framing == "records"
+        self._records = options.framing == Framing.RECORDS
         self._ordered = options.ordered
         self._pieces: list[Piece] = []
 
@@ -89,7 +89,7 @@ class WriterModel:
         readers = self._readers(put.readers)
         if not readers or put.kind == 2:
             return ErrorCode.INVALID_ARGUMENT
-        framed = put.kind == 0 and self._options.framing == "records"
+        framed = put.kind == 0 and self._options.framing == Framing.RECORDS
         size = len(put.payload) + (4 if framed else 0)
         if size > self._options.max_plain_size and (put.kind or framed):
             return ErrorCode.LIMIT_EXCEEDED
@@ -120,7 +120,7 @@ class WriterModel:
                 readers = [relative]
             taken.append((item, readers))
         for item, readers in taken:
-            framed = item.kind == 0 and options.framing == "records"
+            framed = item.kind == 0 and options.framing == Framing.RECORDS
             for reader in readers:
                 self.contents[reader].add(item.kind, item.payload[4:] if framed else item.payload)
                 self.records[reader] += item.records if item.kind == 0 else 0

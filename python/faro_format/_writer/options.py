@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import IntEnum
+from typing import Generic, Literal, TypeVar
 
 from faro_format._arguments import choice, flag, integer, shown, text
 from faro_format._block.encapsulation import encapsulation_fault
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import DICTIONARIES, MAX_PARTITIONS, FileHeader, FileKind, Framing
+from faro_format._bytes.header import DICTIONARIES, FRAMING_ARROW, MAX_PARTITIONS, FileHeader, FileKind, Framing
 from faro_format._codec import Codec
 from faro_format._error import invalid
 from faro_format._storage.names import Layout
@@ -18,8 +20,40 @@ FramingName = Literal["opaque", "records", "arrow"]
 CodecName = Literal["none", "lz4", "zstd"]
 Durability = Literal["none", "commit"]
 
-FRAMINGS = {framing.name.lower(): framing for framing in Framing}
-CODECS = {codec.name.lower(): codec for codec in Codec}
+_FRAMINGS: Mapping[FramingName, Framing] = {
+    "opaque": Framing.OPAQUE,
+    "records": Framing.RECORDS,
+    "arrow": Framing.ARROW,
+}
+_CODECS: Mapping[CodecName, Codec] = {"none": Codec.NONE, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
+
+Name = TypeVar("Name", bound=str)
+Member = TypeVar("Member", bound=IntEnum)
+
+
+class _Named(Generic[Name, Member]):
+    """A field that takes a member of an enumeration or its name, and keeps the member.
+
+    With a descriptor, type checkers know that what is given and what is kept have different types.
+    """
+
+    def __init__(self, members: Mapping[Name, Member], default: Member) -> None:
+        self._members = members
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, options: object, owner: type | None = None) -> Member:
+        # The class's own value is the default that a dataclass looks for.
+        member: Member = self._default if options is None else vars(options)[self._name]
+        return member
+
+    def __set__(self, options: object, value: Name | Member) -> None:
+        if not isinstance(value, type(self._default)):
+            choice(self._name, value, tuple(self._members))
+            value = self._members[value]  # type: ignore[index]
+        vars(options)[self._name] = value
 
 
 @dataclass(frozen=True)
@@ -34,7 +68,8 @@ class WriterOptions:
     layout: Layout | None = None
     """``paired`` or ``single``; None: by the NAME that the writer is given, else paired (PUB-1)."""
     first_partition: int = 0
-    framing: FramingName = "records"
+    framing: _Named[FramingName, Framing] = _Named(_FRAMINGS, Framing.RECORDS)
+    """What payloads are: a member or its name; kept as the member."""
     producer: int = 0
     attempt: int = 0
     file_id: bytes = field(default_factory=lambda: uuid.uuid4().bytes)
@@ -42,7 +77,8 @@ class WriterOptions:
     """Target size of a data block's plain bytes."""
     buffer_size: int = 64 << 20
     """The size of the sort buffer (SRT-1)."""
-    codec: CodecName = "none"
+    codec: _Named[CodecName, Codec] = _Named(_CODECS, Codec.NONE)
+    """How blocks are compressed: a member or its name; kept as the member."""
     level: int = 1
     """The level of Zstandard, 1 to 19."""
     dictionaries: bool = False
@@ -65,8 +101,6 @@ class WriterOptions:
     def __post_init__(self) -> None:
         """Check all options."""
         choice("layout", self.layout, (None, "paired", "single"))
-        choice("framing", self.framing, tuple(FRAMINGS))
-        choice("codec", self.codec, tuple(CODECS))
         choice("durability", self.durability, ("none", "commit"))
         self._integer("partition_count", 1, MAX_PARTITIONS)
         self._integer("first_partition", 0, MAX_PARTITIONS - self.partition_count)
@@ -83,8 +117,8 @@ class WriterOptions:
             raise invalid("file_id: 16 bytes, for example uuid.uuid4().bytes", shown(self.file_id))
         if self.created_by is not None:
             text("created_by", self.created_by)
-        if (self.schema is not None) != (self.framing == "arrow"):
-            raise invalid("schema: with framing arrow, and only then", f"framing {self.framing}")
+        if (self.schema is not None) != (self.framing == FRAMING_ARROW):
+            raise invalid("schema: with framing arrow, and only then", f"framing {self.framing.name.lower()}")
         if self.schema is not None:
             self._set("schema", bytes(as_bytes(self.schema, "schema")))
             fault = encapsulation_fault(self.schema)
@@ -103,7 +137,7 @@ class WriterOptions:
         """The header of the index or single file."""
         return FileHeader(
             kind=FileKind.SINGLE if self.layout == "single" else FileKind.INDEX,
-            framing=FRAMINGS[self.framing],
+            framing=self.framing,
             partition_count=self.partition_count,
             first_partition=self.first_partition,
             producer=self.producer,

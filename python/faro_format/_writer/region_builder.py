@@ -20,7 +20,7 @@ from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import MAX_REGION
 from faro_format._message.build import build_region
 from faro_format._message.messages import Statistics
-from faro_format._writer.options import CODECS, WriterOptions
+from faro_format._writer.options import WriterOptions
 from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
 
 _PIECE = 1 << 20
@@ -61,8 +61,7 @@ class Streams:
     def __post_init__(self) -> None:
         """Begin without dictionaries."""
         options = self.options
-        codec = CODECS[options.codec]
-        self.dictionaries = KnownDictionaries(wanted=options.dictionaries, codec=codec, level=options.level)
+        self.dictionaries = KnownDictionaries(wanted=options.dictionaries, codec=options.codec, level=options.level)
 
     def count(self, name: str, extents: list[BuiltExtent], values: list[int]) -> None:
         """Add one statistic of each extent to its readers."""
@@ -146,7 +145,7 @@ class RegionBuilder:
 
     def plain(self, kind: int, payload: Any, records: int) -> None:  # noqa: ANN401 - bytes or an array of them
         """Add a block to the current extent, compressed if that makes it smaller (BLK-6)."""
-        codec = CODECS[self._options.codec]
+        codec = self._options.codec
         size = len(payload)
         if codec != CODEC_NONE and kind == KIND_DATA:
             known, number = self._streams.dictionaries, 0

@@ -19,7 +19,7 @@ from faro_format._block.block import KIND_DATA
 from faro_format._block.framing import add_lengths
 from faro_format._bytes.header import FRAMING_ARROW, FRAMING_OPAQUE, FRAMING_RECORDS
 from faro_format._bytes.spans import Bytes, Ints, copy_spans
-from faro_format._writer.options import FRAMINGS, WriterOptions
+from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, is_sparse
 from faro_format._writer.sampling import Sampled
 
@@ -46,7 +46,7 @@ class SortBuffer:
     def __init__(self, options: WriterOptions) -> None:
         """Make an empty buffer; its memory grows with its content."""
         self._options = options
-        self._framing = FRAMINGS[options.framing]
+        self._framing = options.framing
         self.clear()
 
     def clear(self) -> None:

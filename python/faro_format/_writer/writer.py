@@ -21,7 +21,7 @@ from faro_format._storage.names import Path, name_to_write
 from faro_format._writer.batch import check_batch, check_kind
 from faro_format._writer.calls import Calls
 from faro_format._writer.committer import Committer
-from faro_format._writer.options import FRAMINGS, WriterOptions
+from faro_format._writer.options import WriterOptions
 from faro_format._writer.output_files import OutputFiles
 from faro_format._writer.region_builder import RegionBuilder, Streams, member_bits
 from faro_format._writer.region_writer import RegionWriter
@@ -51,7 +51,7 @@ class Writer:
         base, layout = name_to_write(name, options.layout)
         options = replace(options, layout=layout)
         self.options = options
-        self._framing = FRAMINGS[options.framing]
+        self._framing = options.framing
         self._buffer = SortBuffer(options)
         self._streams = Streams(options, options._header._seed)
         self._properties: dict[str, str] = {}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, read_all, write
 
-from faro_format import ErrorCode, FaroError, Follower, Reader, Writer, WriterOptions, check, rebuild, repair
+from faro_format import ErrorCode, FaroError, Follower, Framing, Reader, Writer, WriterOptions, check, rebuild, repair
 from faro_format._storage.input_file import InputFile
 
 BOTH = pytest.mark.parametrize("layout", ["paired", "single"])
@@ -137,8 +137,8 @@ def test_short_reads_are_gone_on_with(tmp_path: Path, layout: Any, most: int, mo
         assert follower.poll()
         for partition in range(2):
             expected = model(CALLS, options, partition)
-            assert events_of(reader.partition(partition), "records") == expected
-            assert events_of(follower.partition(partition), "records") == expected
+            assert events_of(reader.partition(partition), Framing.RECORDS) == expected
+            assert events_of(follower.partition(partition), Framing.RECORDS) == expected
     assert repair(**made.files).action == "nothing"
     if layout == "paired":
         assert rebuild(**made.files).blocks == 4
@@ -219,7 +219,7 @@ def test_a_file_that_is_replaced_under_a_reader(tmp_path: Path) -> None:
     with made.reader() as reader:
         write_again(made, overwrite=True)
         for partition in range(2):
-            assert events_of(reader.partition(partition), "records") == model(CALLS, WriterOptions(2), partition)
+            assert events_of(reader.partition(partition), Framing.RECORDS) == model(CALLS, WriterOptions(2), partition)
     with made.reader() as reader:
         assert list(reader.all()) == []
 

@@ -19,7 +19,18 @@ from typing import Any
 import pytest
 from support import FILE_ID, Call, Output, descriptors, events_of, fault_of, model, output, write
 
-from faro_format import Block, ErrorCode, FaroError, Follower, PartitionReader, Reader, Writer, WriterOptions, check
+from faro_format import (
+    Block,
+    ErrorCode,
+    FaroError,
+    Follower,
+    Framing,
+    PartitionReader,
+    Reader,
+    Writer,
+    WriterOptions,
+    check,
+)
 from faro_format._storage.names import Layout
 from faro_format._writer.options import CodecName
 
@@ -182,11 +193,11 @@ def follow(files: dict[str, Any], expected: list[list[tuple[int, bytes]]], begun
                 regions = follower.region_count
                 news += 1
                 for p in range(PARTITIONS):
-                    found = events_of(follower.partition(p), "records")
+                    found = events_of(follower.partition(p), Framing.RECORDS)
                     assert found == expected[p][: len(found)]
             time.sleep(0.001)
         for p in range(PARTITIONS):
-            assert events_of(follower.partition(p), "records") == expected[p]
+            assert events_of(follower.partition(p), Framing.RECORDS) == expected[p]
     return news
 
 
@@ -229,7 +240,7 @@ def test_one_polls_while_others_read(tmp_path: Path) -> None:
             while True:
                 last = follower.finished
                 for p in range(number, PARTITIONS, 2):
-                    found = events_of(follower.partition(p), "records")
+                    found = events_of(follower.partition(p), Framing.RECORDS)
                     assert found == expected[p][: len(found)]
                     seen += len(found)
                     if last:

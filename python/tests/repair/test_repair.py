@@ -8,16 +8,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support import FILE_ID, Call, Output, arrow_message, delivered, fault_of, output, scripts, write
 
-from faro_format import ErrorCode, FaroError, Follower, Limits, Writer, WriterOptions, check, rebuild, repair
+from faro_format import (
+    ErrorCode,
+    FaroError,
+    Follower,
+    Framing,
+    Limits,
+    Writer,
+    WriterOptions,
+    check,
+    rebuild,
+    repair,
+)
 from faro_format._storage.names import Layout
-from faro_format._writer.options import FramingName
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def unfinished(folder: Path, layout: Layout, framing: FramingName = "records") -> tuple[Output, list[int]]:
+def unfinished(folder: Path, layout: Layout, framing: Framing = Framing.RECORDS) -> tuple[Output, list[int]]:
     """A follow-mode output whose writer died, and the index (or single) file's size at each commit."""
-    schema = arrow_message(b"") if framing == "arrow" else None
+    schema = arrow_message(b"") if framing == Framing.ARROW else None
     options = WriterOptions(3, layout=layout, framing=framing, schema=schema, file_id=FILE_ID, follow=True)
     made = output(folder, options)
     writer = Writer(str(made.base), options)
@@ -25,8 +35,8 @@ def unfinished(folder: Path, layout: Layout, framing: FramingName = "records") -
     sizes = [growing.stat().st_size]
     for number in range(2):
         for partition in range(0, 3, 2):
-            writer.write(partition, arrow_message(bytes(3)) if framing == "arrow" else b"%d" % number * 5)
-        writer.multicast([1, 2], arrow_message(b"") if framing == "arrow" else b"shared")
+            writer.write(partition, arrow_message(bytes(3)) if framing == Framing.ARROW else b"%d" % number * 5)
+        writer.multicast([1, 2], arrow_message(b"") if framing == Framing.ARROW else b"shared")
         writer.flush()
         sizes.append(growing.stat().st_size)
     del writer
@@ -34,8 +44,8 @@ def unfinished(folder: Path, layout: Layout, framing: FramingName = "records") -
 
 
 @pytest.mark.parametrize("layout", ["paired", "single"])
-@pytest.mark.parametrize("framing", ["records", "arrow"])
-def test_repair_at_every_length(tmp_path: Path, layout: Layout, framing: FramingName) -> None:
+@pytest.mark.parametrize("framing", [Framing.RECORDS, Framing.ARROW])
+def test_repair_at_every_length(tmp_path: Path, layout: Layout, framing: Framing) -> None:
     made, sizes = unfinished(tmp_path, layout, framing)
     whole = made.contents()
     growing = "index" if layout == "paired" else "single"
@@ -112,7 +122,7 @@ def test_rebuild(tmp_path: Path, script: tuple[WriterOptions, list[Call]]) -> No
     assert rebuild(**made.files, schema=schema, shared="all").data_cut == 4
     with made.reader() as reader:
         for partition, events in delivered(reader, options.framing).items():
-            assert set(before[partition]) <= set(events) or options.framing == "opaque"
+            assert set(before[partition]) <= set(events) or options.framing == Framing.OPAQUE
 
 
 def test_what_rebuild_refuses(tmp_path: Path) -> None:
