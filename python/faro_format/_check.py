@@ -30,6 +30,7 @@ from faro_format._reader.opening import dictionary_entries, directory_entry, met
 from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
+from faro_format._storage.stored_output import StoredOutput
 
 CheckLevel = Literal["structure", "checksums", "decode"]
 
@@ -88,6 +89,7 @@ def check(
     data: Path | None = None,
     index: Path | None = None,
     single: Path | None = None,
+    stored: StoredOutput | None = None,
     level: CheckLevel = "decode",
     limits: Limits = DEFAULT_LIMITS,
 ) -> CheckReport:
@@ -98,6 +100,7 @@ def check(
         data: the path of the data file.
         index: the path of the index file.
         single: the path of a single file, instead.
+        stored: its files where they are stored, instead (:mod:`faro_format.storage`); they are closed at the end.
         level: ``structure`` reads no partition block, ``checksums`` reads them, ``decode`` decodes them too.
         limits: the limits of the reader.
 
@@ -105,18 +108,18 @@ def check(
         FaroError: the first fault in the order of CHK-1.
     """
     choice("level", level, ("structure", "checksums", "decode"))
-    with Reader(name, data=data, index=index, single=single, limits=limits) as reader:
+    with Reader(name, data=data, index=index, single=single, stored=stored, limits=limits) as reader:
         _metadata(reader, limits)
         place, at = reader._files.index.place, reader._opened.footer_offset + BLOCK_HEADER_SIZE
         statistics, first = reader.statistics, reader.header.first_partition
         if statistics is not None:
-            stored = _Sums("stored", statistics.stored, statistics.stored_to_all, first)
+            counted = _Sums("stored", statistics.stored, statistics.stored_to_all, first)
             for number in range(reader.region_count):
                 region = reader._region(number)
-                stored.add(region.slot_partitions(), region.slot_lengths())
+                counted.add(region.slot_partitions(), region.slot_lengths())
                 for shared, length in enumerate(region.shared_lengths().tolist()):
-                    stored.add_shared(region, shared, length)
-            stored.compare(place, at)
+                    counted.add_shared(region, shared, length)
+            counted.compare(place, at)
         if level == "structure":
             return CheckReport(reader.region_count, None)
         sums = []

@@ -175,7 +175,8 @@ def read_all(reader: PartitionReader) -> None:
 
 def descriptors(reader: PartitionReader) -> list[weakref.ref[Any]]:
     """What refers to the descriptors of a reader's files as long as they are open."""
-    return [weakref.ref(file._open) for file in (reader._files.data, reader._files.index)]
+    files: tuple[Any, Any] = (reader._files.data, reader._files.index)
+    return [weakref.ref(file._stored._open) for file in files]
 
 
 def fault_of(action: Any, *arguments: Any, **named: Any) -> FaroError | None:

@@ -39,6 +39,8 @@ from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, Records, parse_footer, parse_region, parse_schema
 from faro_format._storage.input_file import InputFile, Window, check_kind
 from faro_format._storage.names import OutputPaths
+from faro_format._storage.stored_file import StoredFile
+from faro_format._storage.stored_output import StoredOutput
 
 _MOST = 2**62
 """Above every place in a file, and far enough below 2^63 that sums do not wrap."""
@@ -67,11 +69,11 @@ class Files:
         self.data.close()
 
 
-def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
+def open_files(output: OutputPaths | StoredOutput) -> tuple[Files, FileHeader]:
     """Open an output's files and check their headers (OPN-1, checks 1 to 5).
 
     Args:
-        paths: of the pair or the single file.
+        output: the paths of the pair or the single file, or stored files, which are closed if a check fails.
 
     Returns:
         The files, and the header of the index or single file.
@@ -79,15 +81,21 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
     Raises:
         FaroError: the first check that fails.
     """
+    first: str | StoredFile | None
+    second: str | StoredFile | None
+    if isinstance(output, StoredOutput):
+        first, second = output._index, output._data
+    else:
+        first, second = output.single or output.index, output.data
     opened: list[InputFile] = []
     try:
-        if paths.single is not None:
-            opened.append(InputFile(paths.single, "single"))
+        if second is None:
+            opened.append(InputFile(first or "", "single"))
             header = check_kind(opened[0].header(), FileKind.SINGLE, opened[0].place)
             return Files(opened[0], opened[0]), header
-        opened.append(InputFile(paths.index or "", "index"))
+        opened.append(InputFile(first or "", "index"))
         header = check_kind(opened[0].header(), FileKind.INDEX, opened[0].place)
-        opened.append(InputFile(paths.data or "", "data"))
+        opened.append(InputFile(second, "data"))
         place = opened[1].place
         other = check_kind(opened[1].header(), FileKind.DATA, place)
         for name, offset in PAIR_FIELDS:
@@ -100,6 +108,8 @@ def open_files(paths: OutputPaths) -> tuple[Files, FileHeader]:
     except BaseException:
         for file in opened:
             file.close()
+        if isinstance(output, StoredOutput):
+            output._close()
         raise
 
 

@@ -14,7 +14,8 @@ from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
 from faro_format._reader.opening import directory_entry, load_region, open_files, open_finished
-from faro_format._storage.names import Path, paths_to_read
+from faro_format._storage.names import Path
+from faro_format._storage.stored_output import StoredOutput, output_to_read
 
 Lookup = Literal["full", "direct"]
 
@@ -37,12 +38,13 @@ class Reader(PartitionReader):
         data: Path | None = None,
         index: Path | None = None,
         single: Path | None = None,
+        stored: StoredOutput | None = None,
         limits: Limits = DEFAULT_LIMITS,
         verify: bool = True,
         cache: int = CACHE,
         lookup: Lookup = "full",
     ) -> None:
-        """Open an output by its NAME, or by its files: ``data`` and ``index``, or ``single``.
+        """Open an output by its NAME, or by its files: ``data`` and ``index``, or ``single``, or ``stored``.
 
         Args:
             name: its NAME, with or without an ending (PUB-1): ``out`` is ``out.faro``, or ``out.data`` and
@@ -50,6 +52,8 @@ class Reader(PartitionReader):
             data: the path of the data file.
             index: the path of the index file.
             single: the path of a single file.
+            stored: its files where they are stored (:mod:`faro_format.storage`); the reader takes them over, and
+                closes them, also if opening fails.
             limits: the limits of the reader.
             verify: whether the checksums of partition blocks are verified (INT-7).
             cache: bytes of region messages to keep.
@@ -63,7 +67,7 @@ class Reader(PartitionReader):
         """
         arguments.choice("lookup", lookup, ("full", "direct"))
         limits, verify, cache = check_limits(limits), arguments.flag("verify", verify), check_cache(cache)
-        files, header = open_files(paths_to_read(name, data, index, single))
+        files, header = open_files(output_to_read(name, data, index, single, stored))
         try:
             opened = open_finished(files, header, limits)
         except BaseException:

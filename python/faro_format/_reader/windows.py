@@ -44,12 +44,13 @@ def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
     begins, ends = begins[order], ends[order]
     found: dict[int, Window] = {}
     # Without gaps, whose bytes would be kept in memory too.
-    for read in plan(begins, ends, gap_bytes=0):
-        try:
-            window = Window(file, read.end, read.end - read.begin)
-            window.locate(read.begin, read.end - read.begin)
-        except FaroError:
+    reads = plan(begins, ends, gap_bytes=0)
+    ranges = [(read.begin, read.end - read.begin) for read in reads]
+    for read, data in zip(reads, file.view_ranges(ranges), strict=True):
+        if data is None:
             continue
+        window = Window(file, read.end, len(data))
+        window.put(read.begin, data)
         for number in read.extents:
             found[int(begins[number])] = window
     return found

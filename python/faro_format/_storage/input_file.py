@@ -1,128 +1,63 @@
-"""A file that is read: positioned reads of one descriptor, and a window that walks over it.
-
-Positioned reads share no position, so threads may read one file at the same time.
-"""
+"""A file that a reader reads, wherever it is: its role, its faults, and a window that walks over it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import stat
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from faro_format._bytes.header import HEADER_SIZE, FileHeader, FileKind, parse_header
 from faro_format._dictionaries import Dictionaries
-from faro_format._error import ErrorCode, Place, invalid
-from faro_format._storage.locks import any_held, file_claim
+from faro_format._error import ErrorCode, FaroError, Place
+from faro_format._storage.local_file import LocalFile
+from faro_format._storage.stored_file import Range, StoredFile, closed
 
 Bytes = npt.NDArray[np.uint8]
 
 WINDOW = 4 << 20
 """How many bytes a walk over neighbouring blocks reads at once."""
 
-# Not blocking: opening a pipe would wait for its writer, and a pipe is refused anyway (OPN-4).
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-_READ = 1 << 30  # One system call reads less than 2 GiB.
-
-
-class _Descriptor:
-    """An open descriptor, closed when nothing refers to it any more.
-
-    A call that reads refers to it meanwhile. So closing does not wait for readers, no reader uses a number that was
-    given to another file, and an interruption at any point leaves no count or lock.
-    """
-
-    __slots__ = ("__weakref__", "_numbers", "status")
-
-    def __init__(self, path: str) -> None:
-        """Open a file. Raises OSError if the system refuses it."""
-        self._numbers: list[int] = []
-        self.status: os.stat_result | None = None
-        if not self._is_written_here(path):
-            # One call, which an interruption cannot split, so an opened file is always known.
-            self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
-        self.status = os.fstat(self._numbers[0])
-
-    def _is_written_here(self, path: str) -> bool:
-        """Take over a waiting descriptor of a file that this process is writing; return False if there is none."""
-        try:
-            return any_held() and file_claim(os.stat(path)).reopen(self._numbers)
-        except (OSError, ValueError):
-            # Opening it reports the error.
-            return False
-
-    @property
-    def number(self) -> int:
-        """The descriptor's number."""
-        return self._numbers[0]
-
-    def __del__(self) -> None:
-        """Close it."""
-        with contextlib.suppress(OSError):
-            while self._numbers:
-                if self.status is None:
-                    os.close(self._numbers.pop())
-                else:
-                    # Closing a descriptor of a file that this process is writing would lose its record lock (PUB-6).
-                    file_claim(self.status).close_with(self._numbers.pop())
-
 
 class InputFile:
-    """An open file, read by offset. Closing it twice is allowed."""
+    """A stored file in a role. Closing it twice is allowed."""
 
-    def __init__(self, path: str | os.PathLike[str], role: str) -> None:
-        """Open a file for reading.
+    def __init__(self, file: str | os.PathLike[str] | StoredFile, role: str) -> None:
+        """Open a local file by its path, or take a stored file over.
 
         Raises:
             FaroError: ``io`` if it cannot be opened.
         """
-        name = os.fspath(path)
-        self.place = Place(role, name)
+        self.place = Place(role, os.fspath(file) if isinstance(file, (str, os.PathLike)) else file.name)
         self.seed = 0
         """The first part of the checksums of the file's blocks (BLK-9), after :meth:`header` was called."""
         self.dictionaries: Dictionaries | None = None
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was called."""
-        self._open: _Descriptor | None = None
+        self._stored: StoredFile | None = None
         try:
-            self._open = _Descriptor(name)
+            self._stored = LocalFile(file) if isinstance(file, (str, os.PathLike)) else file
         except OSError as fault:
-            raise self.place.io(fault, "to open the file") from fault
-        status = self._open.status or os.fstat(self._open.number)
-        if not stat.S_ISREG(status.st_mode):
-            self._open = None
-            raise self.place.error(ErrorCode.IO, None, "a regular file", _kind(status.st_mode))
-        self.size = status.st_size
+            raise self._io(fault, "to open the file") from fault
+        self.size = 0
+        """In bytes, when it was last asked for."""
+        self.refresh()
 
     def refresh(self) -> int:
         """Return the file's size now, in bytes, and keep it as :attr:`size`."""
         used = self._used()
         try:
-            self.size = os.fstat(used.number).st_size
+            self.size = used.size
         except OSError as fault:
-            raise self.place.io(fault, "to ask for the size of the file") from fault
+            raise self._io(fault, "to ask for the size of the file") from fault
         finally:
             del used  # The traceback of an error would keep the file open.
         return self.size
 
     def read(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes from an absolute offset, or fewer at the end of the file."""
-        parts: list[bytes] = []
-        done = 0
-        used = self._used()
-        try:
-            while done < length:
-                raw = os.pread(used.number, min(length - done, _READ), offset + done)
-                if not raw:
-                    break
-                parts.append(raw)
-                done += len(raw)
-        except OSError as fault:
-            raise self.place.io(fault, f"to read {length} bytes at {offset}") from fault
-        finally:
-            del used  # As above.
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return bytes(self._read(offset, length))
 
     def read_exactly(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes that were there when the file was opened.
@@ -130,10 +65,70 @@ class InputFile:
         Raises:
             FaroError: ``truncated`` at the file's size now if the file has shrunk since (BLK-8).
         """
-        raw = self.read(offset, length)
+        return bytes(self.view_exactly(offset, length))
+
+    def view_exactly(self, offset: int, length: int) -> bytes | memoryview:
+        """Return the same bytes as :meth:`read_exactly`, as the file has them, which need not be a copy."""
+        raw = self._read(offset, length)
         if len(raw) < length:
             now = self.refresh()
             raise self.place.error(ErrorCode.TRUNCATED, now, f"{offset + length} bytes", f"{now} bytes")
+        return raw
+
+    def view_ranges(self, ranges: Sequence[Range]) -> list[bytes | memoryview | None]:
+        """Return the bytes of several ranges, read with one call.
+
+        None stands for a range that cannot be read, or not to its end: reading it alone reports why.
+        """
+        used = self._stored
+        try:
+            found = [None] * len(ranges) if used is None else list(used.read_ranges(ranges))
+        except OSError:
+            # It does not say which. Most of them may be there.
+            return [self._view_or_none(*wanted) for wanted in ranges]
+        finally:
+            del used  # As above.
+        if len(found) != len(ranges):
+            raise self.place.error(ErrorCode.IO, None, f"a read that returns {len(ranges)} ranges", len(found))
+        return [
+            view if raw is not None and len(view := self._view(raw, length)) == length else None
+            for raw, (_, length) in zip(found, ranges, strict=True)
+        ]
+
+    def _view_or_none(self, offset: int, length: int) -> bytes | memoryview | None:
+        try:
+            return self.view_exactly(offset, length)
+        except FaroError:
+            return None
+
+    def _read(self, offset: int, length: int) -> bytes | memoryview:
+        """Return ``length`` bytes, or fewer at the end of the file."""
+        used = self._used()
+        try:
+            raw = self._view(used.read(offset, length), length)
+            if len(raw) == length or not raw:
+                return raw
+            parts = [raw]
+            done = len(raw)
+            while raw and done < length:
+                raw = self._view(used.read(offset + done, length - done), length - done)
+                parts.append(raw)
+                done += len(raw)
+            return b"".join(parts)
+        except OSError as fault:
+            raise self._io(fault, f"to read {length} bytes at {offset}") from fault
+        finally:
+            del used  # As above.
+
+    def _view(self, raw: object, most: int) -> bytes | memoryview:
+        """Return what an implementation gave as bytes, at most as many as were asked for."""
+        if type(raw) is not bytes:
+            try:
+                raw = memoryview(raw).toreadonly().cast("B")  # type: ignore[arg-type]
+            except (TypeError, ValueError) as fault:
+                raise self.place.error(ErrorCode.IO, None, "a read that returns bytes", type(raw).__name__) from fault
+        if len(raw) > most:
+            raise self.place.error(ErrorCode.IO, None, f"a read that returns at most {most} bytes", len(raw))
         return raw
 
     def header(self) -> FileHeader:
@@ -147,19 +142,24 @@ class InputFile:
 
     def close(self) -> None:
         """Close the file for later reads, which fail with ``invalid-argument``; those under way end as they would."""
-        self._open = None
+        used, self._stored = self._stored, None
+        if used is not None:
+            # What was read is right, whatever closing says.
+            with contextlib.suppress(OSError):
+                used.close()
 
-    def _used(self) -> _Descriptor:
-        used = self._open
+    def _used(self) -> StoredFile:
+        used = self._stored
         if used is None:
-            raise invalid("an open file", "a closed one")
+            raise closed()
         return used
 
-
-def _kind(mode: int) -> str:
-    """Describe something that is not a regular file."""
-    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-    return next((name for matches, name in kinds if matches(mode)), "a device")
+    def _io(self, fault: OSError, doing: str) -> FaroError:
+        """Return the ``io`` error for an error of the stored file."""
+        if isinstance(fault, FaroError):
+            # It says why, and not which file of the output this is.
+            return self.place.error(ErrorCode.IO, None, fault.expected, fault.found, errno=fault.errno)
+        return self.place.io(fault, doing)
 
 
 class Window:
@@ -174,7 +174,7 @@ class Window:
         self.end = end
         self._size = size
         self._base = 0
-        self.data: bytes = b""
+        self.data: bytes | memoryview = b""
         self.array: Bytes = np.frombuffer(b"", np.uint8)
 
     def locate(self, offset: int, length: int) -> int:
@@ -185,11 +185,15 @@ class Window:
         at = offset - self._base
         if at < 0 or at + length > len(self.data):
             want = min(max(length, self._size), self.end - offset)
-            self.data = self.file.read_exactly(offset, want)
-            self.array = np.frombuffer(self.data, np.uint8)
-            self._base = offset
+            self.put(offset, self.file.view_exactly(offset, want))
             return 0
         return at
+
+    def put(self, offset: int, data: bytes | memoryview) -> None:
+        """Use bytes of the file that were read from an absolute offset."""
+        self.data = data
+        self.array = np.frombuffer(data, np.uint8)
+        self._base = offset
 
 
 def check_kind(header: FileHeader, kind: FileKind, place: Place) -> FileHeader:

@@ -1,0 +1,109 @@
+"""What a reader asks of the place where a file is (docs/storage.md)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+from faro_format._error import FaroError, invalid
+
+Buffer = bytes | bytearray | memoryview
+"""Bytes that were read. Whoever returned them does not change them afterwards."""
+Range = tuple[int, int]
+"""The offset and the length of bytes to read."""
+
+
+class StoredFile(Protocol):
+    """A file that readers can read, wherever it is; docs/storage.md says what it promises.
+
+    A class that inherits from this one needs ``size``, ``read``, ``name`` and ``close``; ``read_ranges`` and
+    ``version`` come with it. A class that does not inherit has to define all of them::
+
+        class Cached(storage.StoredFile):
+            def __init__(self, cache, key):
+                self._cache, self._key = cache, key
+
+            @property
+            def size(self):
+                return self._cache.size_of(self._key)
+
+            @property
+            def name(self):
+                return self._key
+
+            def read(self, offset, length):
+                return self._cache.get(self._key, offset, length)
+
+            def close(self):
+                pass
+
+    A failure is an OSError; the reader reports it as ``io``, with the role and the name of the file. Several threads
+    may read at the same time.
+    """
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The size in bytes, 0 or more. That of a finished file does not change."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that errors show. It need not be a path."""
+
+    @abstractmethod
+    def read(self, offset: int, length: int) -> Buffer:
+        """Return bytes of the file; a reader that gets fewer than it asked for reads on.
+
+        Args:
+            offset: where they begin, in bytes from the start of the file, 0 or more.
+            length: how many are wanted, 0 or more.
+
+        Returns:
+            At least one byte and at most ``length``; none if the offset is at or after the end, or ``length`` is 0.
+
+        Raises:
+            OSError: they cannot be read.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file. Closing it twice is not an error."""
+
+    def read_ranges(self, ranges: Sequence[Range]) -> Sequence[Buffer]:
+        """Return the bytes of several ranges, in their order; each whole, or up to the end of the file.
+
+        This one reads one range after another. Another may read them at the same time, or join neighbours.
+
+        Args:
+            ranges: pairs of offset and length, in any order; they may overlap.
+
+        Raises:
+            OSError: one of them cannot be read.
+        """
+        return [read_whole(self, offset, length) for offset, length in ranges]
+
+    @property
+    def version(self) -> str | None:
+        """A name of the content: files with the same name and the same version have the same bytes. None: unknown."""
+        return None
+
+
+def read_whole(file: StoredFile, offset: int, length: int) -> Buffer:
+    """Return ``length`` bytes from an offset, or those up to the end of the file, with as many reads as it takes."""
+    raw = file.read(offset, length)
+    if len(raw) == length or not raw:
+        return raw
+    parts = [raw]
+    done = len(raw)
+    while raw and done < length:
+        raw = file.read(offset + done, length - done)
+        parts.append(raw)
+        done += len(raw)
+    return b"".join(parts)
+
+
+def closed() -> FaroError:
+    """Return the error for a file that is read after it was closed."""
+    return invalid("an open file", "a closed one")
