@@ -84,8 +84,7 @@ class InputFile:
         try:
             found = [None] * len(ranges) if used is None else list(used.read_ranges(ranges))
         except OSError:
-            # It does not say which. Most of them may be there.
-            return [self._view_or_none(*wanted) for wanted in ranges]
+            return [None] * len(ranges)  # It does not say which.
         finally:
             del used  # As above.
         if len(found) != len(ranges):
@@ -94,12 +93,6 @@ class InputFile:
             view if raw is not None and len(view := self._view(raw, length)) == length else None
             for raw, (_, length) in zip(found, ranges, strict=True)
         ]
-
-    def _view_or_none(self, offset: int, length: int) -> bytes | memoryview | None:
-        try:
-            return self.view_exactly(offset, length)
-        except FaroError:
-            return None
 
     def _read(self, offset: int, length: int) -> bytes | memoryview:
         """Return ``length`` bytes, or fewer at the end of the file."""

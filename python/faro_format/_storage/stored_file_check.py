@@ -40,6 +40,7 @@ def check_stored_file(file: StoredFile, expected: Any) -> None:  # noqa: ANN401 
     kit = _Kit(file, whole)
     kit.size()
     kit.reads()
+    kit.kept()
     kit.ranges()
     kit.threads()
     kit.kept()
