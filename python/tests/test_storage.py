@@ -165,6 +165,16 @@ def test_what_a_stored_output_refuses() -> None:
         def read(self, offset: int, length: int) -> bytes:
             return b""
 
+    class Other(Lacking):
+        def read_ranges(self, ranges: Any) -> Any:
+            return [b"" for _ in ranges]
+
+        def close(self) -> None:
+            pass
+
+    # Whatever has all parts will do.
+    StoredOutput.single(Other())
+
     file: Any
     for file in (None, b"abc", io.BytesIO(), "path", Lacking()):
         with pytest.raises(FaroError, match=r"invalid-argument: expected file: a StoredFile.* without "):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
+from faro_format import _arguments as arguments
 from faro_format._error import FaroError, invalid
 
 Buffer = bytes | bytearray | memoryview
 """Bytes that were read. Whoever returned them does not change them afterwards."""
 Range = tuple[int, int]
 """The offset and the length of bytes to read."""
+
+_METHODS = ("size", "name", "read", "read_ranges", "version", "close")
 
 
 class StoredFile(Protocol):
@@ -107,3 +111,11 @@ def read_whole(file: StoredFile, offset: int, length: int) -> Buffer:
 def closed() -> FaroError:
     """Return the error for a file that is read after it was closed."""
     return invalid("an open file", "a closed one")
+
+
+def check_methods(argument: str, file: object) -> None:
+    """Refuse an object that lacks a part of a stored file; looked up without calling anything."""
+    for name in _METHODS:
+        if inspect.getattr_static(file, name, _METHODS) is _METHODS:
+            found = arguments.shown(file)
+            raise invalid(f"{argument}: a StoredFile, for example MemoryFile(data)", f"{found} without {name}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from faro_format._bytes.buffers import as_bytes
-from faro_format._storage.stored_file import Range, StoredFile
+from faro_format._storage.stored_file import Range, StoredFile, check_methods
 
 _LENGTHS = (0, 1, 2, 3, 7, 8, 64, 100, 4_096, 65_536)
 _DRAWN = 200
@@ -33,8 +33,9 @@ def check_stored_file(file: StoredFile, expected: Any) -> None:  # noqa: ANN401 
 
     Raises:
         AssertionError: a promise is broken; it says which, and where.
-        FaroError: ``invalid-argument`` if ``expected`` is not a buffer.
+        FaroError: ``invalid-argument`` if ``file`` lacks a method, or ``expected`` is not a buffer.
     """
+    check_methods("file", file)
     whole = bytes(as_bytes(expected, "expected"))
     # The same reads each time, so that a failure can be repeated.
     kit = _Kit(file, whole)

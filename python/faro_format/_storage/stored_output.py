@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
-from dataclasses import dataclass
 
 from faro_format import _arguments as arguments
 from faro_format._error import invalid
 from faro_format._storage.names import OutputPaths, Path, paths_to_read
-from faro_format._storage.stored_file import StoredFile
-
-_NEEDED = ("size", "name", "read", "read_ranges", "version", "close")
+from faro_format._storage.stored_file import StoredFile, check_methods
 
 
-@dataclass(frozen=True)
 class StoredOutput:
     """The file or files of one output, for :class:`faro_format.Reader` and :func:`faro_format.check`.
 
@@ -22,8 +17,14 @@ class StoredOutput:
     fails.
     """
 
+    __slots__ = ("_data", "_index")
     _index: StoredFile
-    _data: StoredFile | None = None
+    """The index file, or the single file."""
+    _data: StoredFile | None
+
+    def __init__(self) -> None:
+        """Not for callers."""
+        raise TypeError("not constructed by callers: StoredOutput.paired() and single() make it")
 
     @staticmethod
     def paired(data: StoredFile, index: StoredFile) -> StoredOutput:
@@ -36,9 +37,9 @@ class StoredOutput:
         Raises:
             FaroError: ``invalid-argument`` for anything else than a :class:`StoredFile`.
         """
-        _check("data", data)
-        _check("index", index)
-        return StoredOutput(index, data)
+        check_methods("data", data)
+        check_methods("index", index)
+        return _made(index, data)
 
     @staticmethod
     def single(file: StoredFile) -> StoredOutput:
@@ -47,8 +48,8 @@ class StoredOutput:
         Raises:
             FaroError: ``invalid-argument`` for anything else than a :class:`StoredFile`.
         """
-        _check("file", file)
-        return StoredOutput(file)
+        check_methods("file", file)
+        return _made(file, None)
 
     def _close(self) -> None:
         """Close the files."""
@@ -58,12 +59,10 @@ class StoredOutput:
                     file.close()
 
 
-def _check(argument: str, file: object) -> None:
-    """Refuse an object that lacks a part of a stored file; looked up without calling anything."""
-    for name in _NEEDED:
-        if inspect.getattr_static(file, name, None) is None:
-            found = arguments.shown(file)
-            raise invalid(f"{argument}: a StoredFile, for example MemoryFile(data)", f"{found} without {name}")
+def _made(index: StoredFile, data: StoredFile | None) -> StoredOutput:
+    made = StoredOutput.__new__(StoredOutput)
+    made._index, made._data = index, data
+    return made
 
 
 def output_to_read(

@@ -6,7 +6,9 @@ None to an integer of 5,000 digits, must end in ``invalid-argument`` or TypeErro
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import operator
 import os
 import re
@@ -35,6 +37,7 @@ from faro_format import (
     RegionWriter,
     Writer,
     WriterOptions,
+    storage,
 )
 from faro_format.arrow import ArrowWriter
 
@@ -231,6 +234,7 @@ def opening_rows() -> Iterator[Row]:
         "cache": integer(0, COUNT),
         "lookup": among("full", "direct"),
         "level": among("structure", "checksums", "decode"),
+        "stored": nothing,
         "shared": among("none", "all"),
         "schema": lambda value: value is None,
         "file_id": lambda value: value is None,
@@ -416,7 +420,41 @@ def key_rows() -> Iterator[Row]:
     yield Row(windows, "window_bytes", integer(1, COUNT), lambda _, v: list(windows(sizes, v)))
 
 
-TABLE = [*options_rows(), *opening_rows(), *writer_rows(), *reader_rows(), *arrow_rows(), *key_rows()]
+def storage_rows() -> Iterator[Row]:
+    one = storage.MemoryFile(b"x")
+    calls: tuple[tuple[Any, str, Takes, Callable[[Any], Any]], ...] = (
+        (storage.MemoryFile, "data", buffer, storage.MemoryFile),
+        (storage.MemoryFile, "name", text, lambda v: storage.MemoryFile(b"", v)),
+        (storage.SeekableFile, "file", nothing, storage.SeekableFile),
+        (storage.StoredOutput.single, "file", nothing, storage.StoredOutput.single),
+        (storage.StoredOutput.paired, "data", nothing, lambda v: storage.StoredOutput.paired(v, one)),
+        (storage.StoredOutput.paired, "index", nothing, lambda v: storage.StoredOutput.paired(one, v)),
+        (storage.check_stored_file, "file", nothing, lambda v: storage.check_stored_file(v, b"")),
+    )
+    for call, argument, takes, act in calls:
+        yield Row(call, argument, takes, lambda _, v, act=act: act(v))
+    named: Any = lambda _, v: storage.SeekableFile(io.BytesIO(), v)  # noqa: E731
+    yield Row(storage.SeekableFile, "name", text, named)
+    yield Row(storage.LocalFile, "path", path, lambda w, v: _local(_inside(w, v)))
+    # Bytes that are not those of the file are what it is for.
+    compared: Any = lambda _, v: _compared(v)  # noqa: E731
+    yield Row(storage.check_stored_file, "expected", buffer, compared)
+
+
+def _local(path: Any) -> None:
+    try:
+        storage.LocalFile(path)
+    except OSError as fault:
+        # A path that is well formed, of no regular file.
+        raise FaroError(ErrorCode.IO, str(fault)) from fault
+
+
+def _compared(expected: Any) -> None:
+    with contextlib.suppress(AssertionError):
+        storage.check_stored_file(storage.MemoryFile(b"x"), expected)
+
+
+TABLE = [*options_rows(), *opening_rows(), *writer_rows(), *reader_rows(), *arrow_rows(), *key_rows(), *storage_rows()]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.call.__qualname__}-{row.argument}")
@@ -470,24 +508,25 @@ def test_the_table_has_every_argument_of_every_public_call() -> None:
 MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
-    *("RecoverReport", "RepairReport", "Statistics", "VERSION_MAJOR", "VERSION_MINOR"),
+    *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "VERSION_MAJOR", "VERSION_MINOR"),
 }
 """What callers get, and do not make."""
 
 
 def _public() -> Iterator[Callable[..., Any]]:
     modules = [getattr(faro, name) for name in faro.__all__ if name not in MADE_BY_THE_LIBRARY]
-    for module in (faro.arrow, faro.key):
+    for module in (faro.arrow, faro.key, storage):
         modules += [getattr(module, name) for name in module.__all__ if name not in MADE_BY_THE_LIBRARY]
     for thing in modules:
         yield thing
         if inspect.isclass(thing):
             for name, method in inspect.getmembers(thing, inspect.isfunction):
-                if not name.startswith("_"):
+                # What the reader calls is not checked again: LocalFile.read and so on.
+                if not name.startswith("_") and not hasattr(storage.StoredFile, name):
                     yield method
 
 
-@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter])
+@pytest.mark.parametrize("kind", [PartitionReader, RegionWriter, storage.StoredOutput])
 def test_what_callers_do_not_construct(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"not constructed|abstract"):
         kind()
