@@ -119,7 +119,7 @@ def test_a_local_file_says_its_size_now(tmp_path: Path) -> None:
 
 
 class Moody(io.BytesIO):
-    """Raises what it is told."""
+    """Raises a fault that the test chooses."""
 
     fault: Exception | None = None
 

@@ -53,7 +53,7 @@ class Reader(PartitionReader):
             index: the path of the index file.
             single: the path of a single file.
             stored: its files where they are stored (:mod:`faro_format.storage`); the reader takes them over, and
-                closes them, also if opening fails.
+                closes them, even when opening fails.
             limits: the limits of the reader.
             verify: whether the checksums of partition blocks are verified (INT-7).
             cache: bytes of region messages to keep.

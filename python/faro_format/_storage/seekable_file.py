@@ -29,7 +29,7 @@ class SeekableFile(StoredFile):
             name: what errors call it; by default what the object says, its ``name``, ``path`` or type.
 
         Raises:
-            FaroError: ``invalid-argument`` if it is no such object.
+            FaroError: ``invalid-argument`` if it is not such an object.
             OSError: it does not tell its size.
         """
         if not _is_binary(file):

@@ -11,7 +11,7 @@ from faro_format import _arguments as arguments
 from faro_format._error import FaroError, invalid
 
 Buffer = bytes | bytearray | memoryview
-"""Bytes that were read. Whoever returned them does not change them afterwards."""
+"""Bytes that were read. The file does not change them afterwards."""
 Range = tuple[int, int]
 """The offset and the length of bytes to read."""
 

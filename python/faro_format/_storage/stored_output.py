@@ -13,8 +13,8 @@ from faro_format._storage.stored_file import StoredFile, check_methods
 class StoredOutput:
     """The file or files of one output, for :class:`faro_format.Reader` and :func:`faro_format.check`.
 
-    Made by :meth:`paired` or :meth:`single`. Whoever opens it takes its files over, and closes them, also if opening
-    fails.
+    Made by :meth:`paired` or :meth:`single`. The reader or the check that opens it takes its files over. It closes
+    them in the end, and when opening fails.
     """
 
     __slots__ = ("_data", "_index")
