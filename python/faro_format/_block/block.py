@@ -151,7 +151,7 @@ def check_block(
     begin = at + BLOCK_HEADER_SIZE
     if verify or metadata:
         array = window.array
-        actual = extend(extend(window.file.seed, bytes(window.data[at : at + 20])), array[begin : begin + stored_size])
+        actual = extend(extend(window.file.seed, window.summed[at : at + 20]), array[begin : begin + stored_size])
         if actual != checksum:
             raise place.checksum(offset, checksum, actual)
     stored = memoryview(window.data)[begin : begin + stored_size]

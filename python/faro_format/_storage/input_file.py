@@ -98,7 +98,10 @@ class InputFile:
         """Return ``length`` bytes, or fewer at the end of the file."""
         used = self._used()
         try:
-            raw = self._view(used.read(offset, length), length)
+            first = used.read(offset, length)
+            if type(first) is bytes and len(first) == length:
+                return first  # As of a local file, for small reads in short time.
+            raw = self._view(first, length)
             if len(raw) == length or not raw:
                 return raw
             parts = [raw]
@@ -169,6 +172,8 @@ class Window:
         self._base = 0
         self.data: bytes | memoryview = b""
         self.array: Bytes = np.frombuffer(b"", np.uint8)
+        self.summed: bytes | Bytes = b""
+        """The same bytes, as the checksum function takes them: it refuses a memoryview."""
 
     def locate(self, offset: int, length: int) -> int:
         """Make ``length`` bytes at an absolute offset available and return where in :attr:`data` they begin.
@@ -186,6 +191,7 @@ class Window:
         """Use bytes of the file that were read from an absolute offset."""
         self.data = data
         self.array = np.frombuffer(data, np.uint8)
+        self.summed = data if isinstance(data, bytes) else self.array
         self._base = offset
 
 

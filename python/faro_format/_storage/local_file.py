@@ -100,19 +100,22 @@ class LocalFile(StoredFile):
 
     def read(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes from an offset, or fewer at the end of the file; see :class:`StoredFile`."""
-        parts: list[bytes] = []
-        done = 0
         used = self._used()
         try:
-            while done < length:
+            if not length:
+                return b""
+            raw = os.pread(used.number, min(length, _READ), offset)
+            if len(raw) == length or not raw:
+                return raw
+            parts = [raw]
+            done = len(raw)
+            while raw and done < length:
                 raw = os.pread(used.number, min(length - done, _READ), offset + done)
-                if not raw:
-                    break
                 parts.append(raw)
                 done += len(raw)
+            return b"".join(parts)
         finally:
             del used  # As above.
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
         """Close the file for later reads."""
