@@ -37,7 +37,7 @@ def open_target(raw: bytes, folder: Folder, transcript: Transcript) -> None:
                 transcript.line("region", number, judged(error))
 
 
-def _fails(paths: dict[str, str], given: FilesInput) -> bool:
+def _fails(paths: dict[str, Any], given: FilesInput) -> bool:
     try:
         faro.check(**paths, level="structure", limits=given.limits)
     except FaroError:
@@ -87,7 +87,7 @@ def _read(reader: Reader, given: FilesInput, transcript: Transcript) -> dict[int
     return contents
 
 
-def _check(paths: dict[str, str], given: FilesInput, regions: int, transcript: Transcript) -> bool:
+def _check(paths: dict[str, Any], given: FilesInput, regions: int, transcript: Transcript) -> bool:
     failure: FaroError | None = None
     for level in _LEVELS:
         try:
