@@ -179,6 +179,7 @@ testee-java:
 .PHONY: conformance
 conformance: testees ## Run the conformance cases, and a sample of the sweeps, with all implementations
 	@$(STEP) "Conformance: cases, all pairs of writers and readers" conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
+	@$(STEP) "Conformance: outputs in memory" conformance/run --no-pairs --testee rust-memory --testee java-memory --testee python-memory
 	@$(STEP) "Conformance: a sample of the sweeps" conformance/run sweep
 	@$(STEP) "Conformance: a sample of damaged files" conformance/run detection --quick
 
