@@ -3,10 +3,11 @@
 //!
 //! A [`Writer`] takes records in any order of partitions and stores those of each partition together. A [`Reader`]
 //! delivers the blocks or records of one partition, of a range of partitions or of all, and checks every byte before it
-//! delivers it. A [`Follower`] reads while the writer is still at work. [`check`] verifies a whole output. [`repair`]
-//! finishes an output at its last commit, and [`rebuild`] makes a lost index again. [`recover`] finds and finishes the
-//! output of a dead writer, and [`clean`] removes what else it left. [`Reader::byte_map`] tells what each byte of an
-//! output is. Finished outputs may be in any storage: [`storage`].
+//! delivers it. [`Writer::finish_and_open`] returns a reader of what was just written. A [`Follower`] reads while the
+//! writer is still at work. [`check`] verifies a whole output. [`repair`] finishes an output at its last commit, and
+//! [`rebuild`] makes a lost index again. [`recover`] finds and finishes the output of a dead writer, and [`clean`]
+//! removes what else it left. [`Reader::byte_map`] tells what each byte of an output is. Finished outputs may be in any
+//! storage: [`storage`].
 //!
 //! Any number of threads may read from one [`Reader`] at once. One thread at a time uses an iterator, a [`Writer`] or a
 //! [`Follower`]; all of them, and the blocks they deliver, may be sent to another thread. Dropping an iterator, or an

@@ -5,6 +5,7 @@ use super::plain::{Rewrite, detached, size_of, unpacked_schema};
 use super::rows::{OwnRows, SharedRows};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
+use crate::reader::{Reader, ReaderOptions};
 use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -210,11 +211,28 @@ impl ArrowWriter {
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
     pub fn finish(&mut self) -> Result<Summary> {
+        self.finish_by(Writer::finish)
+    }
+
+    /// Finishes the output and opens it without a read, as [`Writer::finish_and_open`] does.
+    ///
+    /// # Errors
+    /// Those of [`ArrowWriter::finish`]; `limit-exceeded` as [`Writer::finish_and_open`] reports it, when the output is
+    /// published already.
+    pub fn finish_and_open(&mut self, options: ReaderOptions) -> Result<(Summary, Reader)> {
+        self.finish_by(|writer| writer.finish_and_open(options))
+    }
+
+    fn finish_by<T>(&mut self, finish: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
         self.check_open()?;
         self.close_region()?;
-        let summary = self.writer.finish().map_err(|error| self.fail(error))?;
-        self.state = State::Closed;
-        Ok(summary)
+        let finished = finish(&mut self.writer);
+        // A limit of the reader is reported after the writer has finished.
+        self.state = match &finished {
+            Err(error) if !self.writer.is_finished() => State::Failed(error.clone()),
+            _ => State::Closed,
+        };
+        finished
     }
 
     /// Gives up the output and removes its files. A second call does nothing.

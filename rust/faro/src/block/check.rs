@@ -178,12 +178,21 @@ pub(crate) fn check_limit(header: &BlockHeader, offset: u64, context: &Context<'
     } else {
         ("max_block_size", context.limits.max_block_size)
     };
-    if u64::from(header.stored_size) > limit {
+    check_size(header.stored_size, offset, name, limit)
+}
+
+/// The same for the metadata block at `offset`, by its stored size; not for dictionaries.
+pub(crate) fn check_message_size(size: u32, offset: u64, limits: &Limits) -> Result<()> {
+    check_size(size, offset, "max_message_size", limits.max_message_size)
+}
+
+fn check_size(size: u32, offset: u64, name: &str, limit: u64) -> Result<()> {
+    if u64::from(size) > limit {
         return Err(Error::at(
             ErrorCode::LimitExceeded,
             offset,
             format!("a stored size of at most {limit} bytes ({name})"),
-            format!("{} bytes", header.stored_size),
+            format!("{size} bytes"),
         ));
     }
     Ok(())

@@ -11,7 +11,7 @@ mod tests;
 pub use crate::bytes::Seal;
 pub(crate) use check::{
     Context, Dictionaries, Kinds, Partition, Sequence, check_checksum, check_count, check_fields, check_fits,
-    check_header_space, check_kind, check_limit, check_padding, check_whole, is_usual,
+    check_header_space, check_kind, check_limit, check_message_size, check_padding, check_whole, is_usual,
 };
 pub use header::{ANY_PARTITION, BlockHeader, DATA, DICTIONARY, EVENT, FOOTER, REGION, SCHEMA, is_event_kind};
 pub(crate) use header::{CODEC_LAST, CODEC_NONE, field, is_partition_kind};

@@ -119,7 +119,12 @@ fn reading(options: &CheckOptions) -> ReaderOptions {
     ReaderOptions::default().limits(options.limits.clone())
 }
 
-fn check_reader(reader: &Reader, level: CheckLevel, progress: &mut dyn FnMut(u64, u64)) -> Result<CheckReport> {
+/// Checks what a reader has opened.
+pub(crate) fn check_reader(
+    reader: &Reader,
+    level: CheckLevel,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<CheckReport> {
     let statistics = reader.footer().statistics.as_ref();
     let mut stored = statistics.map(|s| Counter::new("stored", s.stored.as_deref(), s.stored_to_all));
     metadata::check(reader, &mut stored)?;

@@ -21,6 +21,7 @@ mod sequences;
 mod tests;
 mod window;
 mod windows;
+mod written;
 
 pub use block::{Block, BorrowedBlock};
 pub(crate) use block_check::{BlockCheck, CheckOutcome, Depth};
@@ -30,7 +31,9 @@ pub use byte_map::{BlockSums, ByteRange, ByteRangeKind};
 pub(crate) use byte_map::{Ending, byte_map};
 pub(crate) use byte_source::ByteSource;
 pub(crate) use extents::Extents;
-pub(crate) use open::{OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header};
+pub(crate) use open::{
+    FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
+};
 pub(crate) use open_extent::OpenExtent;
 pub(crate) use open_output::{OpenOutput, Opened};
 pub use options::{Lookup, ReaderOptions};
@@ -38,3 +41,4 @@ pub use output_reader::Reader;
 pub(crate) use partition_reader::PartitionReader;
 pub use records::Records;
 pub(crate) use window::Window;
+pub(crate) use written::WrittenOutput;

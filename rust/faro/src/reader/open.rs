@@ -31,6 +31,8 @@ pub(crate) struct FoundFooter {
     pub footer: Footer,
     pub offset: u64,
     pub sequence: u32,
+    /// The stored size of its block, in bytes.
+    pub size: u32,
 }
 
 /// The offset of a schema message: after the file header and a block header (SCH-1).
@@ -189,6 +191,7 @@ impl OpenFiles {
             footer,
             offset,
             sequence: block.sequence,
+            size: footer_size,
         })
     }
 
@@ -217,6 +220,13 @@ impl OpenFiles {
 pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, limits: &Limits) -> Result<Footer> {
     let message_offset = offset + BlockHeader::SIZE as u64;
     let footer = Footer::parse(message, header.version_minor, message_offset)?;
+    check_counts(&footer, message_offset, limits)?;
+    index::check_footer(&footer, header, offset)?;
+    Ok(footer)
+}
+
+/// Check 7 of OPN-2: the counts of the footer are within their limits. Its message begins at `message_offset`.
+pub(super) fn check_counts(footer: &Footer, message_offset: u64, limits: &Limits) -> Result<()> {
     if footer.regions.len() as u64 > limits.max_regions {
         return Err(Error::at(
             ErrorCode::LimitExceeded,
@@ -233,8 +243,7 @@ pub(crate) fn parse_footer(message: &[u8], header: &FileHeader, offset: u64, lim
             footer.dictionaries.len().to_string(),
         ));
     }
-    index::check_footer(&footer, header, offset)?;
-    Ok(footer)
+    Ok(())
 }
 
 /// Reads the schema message, and checks the beginning of the Arrow message in it (SCH-1).

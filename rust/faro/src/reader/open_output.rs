@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::message::{Footer, Region, RegionEntry, Schema};
 use crate::storage::InputFile;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The part of an open output that does not change.
 #[derive(Debug)]
@@ -79,23 +79,18 @@ impl OpenOutput {
         };
         // There are fewer than 2^32 regions: their messages number them with 32 bits, which was checked.
         let number = number as u32;
-        // The cache is sound even after a panic elsewhere, since only its own methods change it.
-        let cached = self
-            .opened
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(number);
+        let cached = self.cache().get(number);
         if let Some(region) = cached {
             return Ok(region);
         }
         let region = Arc::new(self.read_region(number, entry)?);
-        self.opened
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .put(number, &region);
+        self.cache().put(number, &region);
         Ok(region)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, RegionCache> {
+        // The cache is sound even after a panic elsewhere, since only its own methods change it.
+        self.opened.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_region(&self, number: u32, entry: &RegionEntry) -> Result<RegionIndex> {
@@ -133,12 +128,35 @@ impl OpenOutput {
     pub(crate) fn index_region(&self, number: u32, entry: &RegionEntry, message: &[u8]) -> Result<RegionIndex> {
         let offset = entry.message_offset + BlockHeader::SIZE as u64;
         let region = Region::parse(message, self.header().version_minor, offset)?;
+        self.index_parsed(number, entry, region)
+    }
+
+    /// Checks the rules of a region message that was parsed.
+    fn index_parsed(&self, number: u32, entry: &RegionEntry, region: Region) -> Result<RegionIndex> {
+        let offset = entry.message_offset + BlockHeader::SIZE as u64;
         let bounds = DataBounds {
             offset: entry.data_offset,
             later: false,
             end: Some(entry.data_offset + entry.data_length),
         };
         RegionIndex::new(region, self.header(), number, &bounds, offset)
+    }
+
+    /// Puts regions into the cache in the place of reading them, except those whose messages reading would refuse.
+    pub(super) fn remember(&self, regions: impl IntoIterator<Item = Region>) {
+        for region in regions {
+            let number = region.sequence;
+            let Some(entry) = self.footer.regions.get(number as usize) else {
+                continue;
+            };
+            if u64::from(entry.message_size) > self.limits().max_message_size {
+                continue;
+            }
+            // A region that breaks a rule is left to be read, so that its fault is reported as always.
+            if let Ok(region) = self.index_parsed(number, entry, region) {
+                self.cache().put(number, &Arc::new(region));
+            }
+        }
     }
 
     /// How many dictionaries come before an offset of the data (or single) file; none when the file cannot have any

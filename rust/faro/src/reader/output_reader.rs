@@ -8,10 +8,11 @@ use super::open_output::OpenOutput;
 use super::options::ReaderOptions;
 use super::partition_reader::PartitionReader;
 use super::records::Records;
+use super::written::WrittenOutput;
 use crate::bytes::FileHeader;
 use crate::error::Result;
 use crate::index::RegionIndex;
-use crate::message::{DictionaryEntry, Footer};
+use crate::message::{DictionaryEntry, Footer, Schema};
 use crate::storage::{Files, StoredOutput};
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,20 +57,39 @@ impl Reader {
         Self::finish_opening(open_stored(output)?, options)
     }
 
+    /// Opens an output from its writer's memory, and reads nothing. It checks only limits: the writer made the rest.
+    ///
+    /// # Errors
+    /// `limit-exceeded`, as [`Reader::open`] reports it.
+    pub(crate) fn of_written(written: WrittenOutput, options: ReaderOptions) -> Result<Self> {
+        written.check_limits(&options.limits)?;
+        let WrittenOutput {
+            files,
+            footer,
+            schema,
+            regions,
+            ..
+        } = written;
+        let reader = Reader::new(files, footer, schema.map(|(schema, _)| schema), options);
+        reader.output().remember(regions);
+        Ok(reader)
+    }
+
     /// Checks 6 to 9 of OPN-1.
     fn finish_opening(open: OpenFiles, options: ReaderOptions) -> Result<Self> {
-        let FoundFooter {
-            footer,
-            offset,
-            sequence,
-        } = open.read_footer(&options.limits)?;
+        let found = open.read_footer(&options.limits)?;
         // The tail begins where the footer block ends; the schema must end before it.
         let schema = open.read_schema(&options.limits, open.index.size()?.saturating_sub(24))?;
-        Ok(Reader {
-            partitions: PartitionReader::new(OpenOutput::new(open, schema, options, footer), Some(offset)),
-            footer_offset: offset,
-            footer_sequence: sequence,
-        })
+        Ok(Reader::new(open, found, schema, options))
+    }
+
+    fn new(files: OpenFiles, found: FoundFooter, schema: Option<Schema>, options: ReaderOptions) -> Self {
+        let output = OpenOutput::new(files, schema, options, found.footer);
+        Reader {
+            partitions: PartitionReader::new(output, Some(found.offset)),
+            footer_offset: found.offset,
+            footer_sequence: found.sequence,
+        }
     }
 
     /// The header of the index (or single) file.

@@ -33,6 +33,12 @@ impl LocalFile {
         };
         Ok(LocalFile { file, path })
     }
+
+    /// A regular file that is open already.
+    pub(crate) fn of_open(file: File, path: PathBuf) -> LocalFile {
+        let file = ReadFile::new(file);
+        LocalFile { file, path }
+    }
 }
 
 impl StoredFile for LocalFile {

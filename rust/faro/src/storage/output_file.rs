@@ -1,11 +1,14 @@
 //! A file that is appended to in large pieces.
 
+use super::input_file::InputFile;
+use super::local_file::LocalFile;
 use super::publishing::{Birth, Living, NewFile, new_file, unlock_file};
 use super::reserve::reserve_space;
 use crate::error::{Error, FileRole, Result};
 use std::fs::File;
-use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The size of a write in bytes. Writes are aligned to it as far as commits allow.
 const PIECE: u64 = 1 << 20;
@@ -19,7 +22,8 @@ pub(crate) struct OutputFile {
     /// Present while the file is written (PUB-6). It is declared, and so dropped, before the file.
     living: Option<Living>,
     born: Birth,
-    file: File,
+    /// Open for reading and writing; none once it was closed or handed over.
+    file: Option<File>,
     path: PathBuf,
     role: FileRole,
     buffer: Vec<u8>,
@@ -43,7 +47,7 @@ impl OutputFile {
         Ok(OutputFile {
             living,
             born: Birth::here(),
-            file,
+            file: Some(file),
             path,
             role,
             buffer: Vec::new(),
@@ -58,8 +62,9 @@ impl OutputFile {
 
     /// Ends the writing of the file, finished or given up: it is no longer a living writer's file.
     fn release(&mut self) {
-        if self.living.take().is_some() {
-            unlock_file(&self.file);
+        let was_living = self.living.take().is_some();
+        if let Some(file) = self.file.as_ref().filter(|_| was_living) {
+            unlock_file(file);
         }
     }
 
@@ -75,7 +80,10 @@ impl OutputFile {
         if self.reserves && end > self.reserved_end && length >= PIECE {
             let from = self.reserved_end.max(self.written);
             let until = end + AHEAD;
-            let refused = reserve_space(&self.file, from, until - from).err();
+            let refused = self
+                .file()
+                .and_then(|file| reserve_space(file, from, until - from))
+                .err();
             self.reserves = refused.is_none();
             // Another failure may leave a part reserved, to be given back.
             if refused.is_none_or(|error| error.kind() != ErrorKind::Unsupported) {
@@ -87,12 +95,17 @@ impl OutputFile {
     /// Gives back the space that was not needed. If that fails, the file only takes more of the device than it should.
     pub(crate) fn release_reserved(&mut self) {
         if self.reserved_end > self.written {
-            let _ = self.file.set_len(self.written);
+            let _ = self.file().and_then(|file| file.set_len(self.written));
         }
         self.reserved_end = 0;
     }
 
-    fn io(&self, what: &str, error: std::io::Error) -> Error {
+    /// The file, which is open until it is finished.
+    fn file(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(closed)
+    }
+
+    fn io(&self, what: &str, error: io::Error) -> Error {
         Error::io(what, &self.path, Some(self.role), error)
     }
 
@@ -129,8 +142,8 @@ impl OutputFile {
 
     fn write(&mut self, length: usize) -> Result<()> {
         self.reserve(length as u64);
-        self.file
-            .write_all(&self.buffer[..length])
+        self.file()
+            .and_then(|mut file| file.write_all(&self.buffer[..length]))
             .map_err(|error| self.io("write the file", error))?;
         self.buffer.drain(..length);
         self.written += length as u64;
@@ -144,7 +157,9 @@ impl OutputFile {
 
     /// Syncs the written bytes to the device.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.file.sync_data().map_err(|error| self.io("sync the file", error))
+        self.file()
+            .and_then(File::sync_data)
+            .map_err(|error| self.io("sync the file", error))
     }
 
     /// Drops everything from `offset` on.
@@ -153,11 +168,11 @@ impl OutputFile {
             Some(kept) => self.buffer.truncate(kept as usize),
             None => {
                 self.buffer.clear();
-                self.file
-                    .set_len(offset)
+                self.file()
+                    .and_then(|file| file.set_len(offset))
                     .map_err(|error| self.io("cut the file", error))?;
-                self.file
-                    .seek(SeekFrom::Start(offset))
+                self.file()
+                    .and_then(|mut file| file.seek(SeekFrom::Start(offset)))
                     .map_err(|error| self.io("seek in the file", error))?;
                 self.written = offset;
                 self.reserved_end = 0;
@@ -181,6 +196,23 @@ impl OutputFile {
         self.keep = true;
         self.buffer = Vec::new();
         self.release();
+    }
+
+    /// Closes the file, which is finished.
+    pub(crate) fn close(&mut self) {
+        self.file = None;
+    }
+
+    /// Hands the file over to a reader, once it is finished. The reader keeps the descriptor, so it reads this file
+    /// whatever happens to its name.
+    pub(crate) fn hand_over(&mut self) -> Result<InputFile> {
+        match self.file.take() {
+            Some(file) => {
+                let file = LocalFile::of_open(file, self.path.clone());
+                Ok(InputFile::new(Arc::new(file), self.role))
+            }
+            None => Err(self.io("hand the file over", closed())),
+        }
     }
 
     /// The current name of the file.
@@ -211,7 +243,7 @@ impl OutputFile {
     #[cfg(unix)]
     fn has_its_name(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
-        match (self.file.metadata(), self.path.symlink_metadata()) {
+        match (self.file().and_then(File::metadata), self.path.symlink_metadata()) {
             (Ok(own), Ok(named)) => (own.dev(), own.ino()) == (named.dev(), named.ino()),
             _ => false,
         }
@@ -226,8 +258,8 @@ impl OutputFile {
     /// Cuts a followed file at `offset`, and removes the file if that fails (WRT-6). Nothing more is written.
     pub(crate) fn take_back(&mut self, offset: u64) {
         self.buffer = Vec::new();
-        let cut = self.file.metadata().and_then(|now| match now.len() > offset {
-            true => self.file.set_len(offset),
+        let cut = self.file().and_then(|file| match file.metadata()?.len() > offset {
+            true => file.set_len(offset),
             false => Ok(()),
         });
         if cut.is_err() {
@@ -243,6 +275,10 @@ impl OutputFile {
         }
         Ok(())
     }
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the file is closed")
 }
 
 impl Drop for OutputFile {

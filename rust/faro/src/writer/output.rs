@@ -4,7 +4,7 @@ use super::options::{Durability, WriterOptions};
 use crate::bytes::FileKind;
 use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
-use crate::storage::{Files, OutputFile, with_extension};
+use crate::storage::{Files, InputFile, OutputFile, with_extension};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -106,9 +106,9 @@ impl Output {
         self.data.is_none()
     }
 
-    /// The sizes of the data file (0 in a single output) and of the index or single file.
-    pub(crate) fn sizes(&self) -> (u64, u64) {
-        (self.data.as_ref().map_or(0, OutputFile::offset), self.index.offset())
+    /// The sizes of the data file of a pair, and of the index or single file, in bytes.
+    pub(crate) fn sizes(&self) -> (Option<u64>, u64) {
+        (self.data.as_ref().map(OutputFile::offset), self.index.offset())
     }
 
     /// Holds back the bytes of a region until it is committed, if followers could see them vanish.
@@ -216,6 +216,20 @@ impl Output {
         }
         self.named = true;
         Ok(())
+    }
+
+    /// Closes the files, which are finished.
+    pub(crate) fn close(&mut self) {
+        self.index.close();
+        if let Some(data) = &mut self.data {
+            data.close();
+        }
+    }
+
+    /// Hands the finished files over to a reader: the index or single file, and the data file of a pair.
+    pub(crate) fn hand_over(&mut self) -> Result<(InputFile, Option<InputFile>)> {
+        let data = self.data.as_mut().map(OutputFile::hand_over).transpose()?;
+        Ok((self.index.hand_over()?, data))
     }
 
     /// PUB-4: removing a file with a final name waits for writers that are publishing.

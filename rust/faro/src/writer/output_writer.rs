@@ -3,7 +3,7 @@
 use super::extents::{oversized, write_region};
 use super::options::WriterOptions;
 use super::region_builder::RegionBuilder;
-use super::summary::{Summary, To};
+use super::summary::To;
 
 use super::options::check_kind;
 use super::owner::{MemberBits, Owner};
@@ -11,7 +11,6 @@ use crate::block::framing;
 use crate::block::{DATA, EVENT};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
-use crate::message::Property;
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
 use crate::storage::publishing::Birth;
 use std::collections::BTreeMap;
@@ -28,8 +27,8 @@ use std::path::Path;
 pub struct Writer {
     pub(super) options: WriterOptions,
     pub(super) builder: RegionBuilder,
-    buffer: SortBuffer<MemberBits>,
-    state: State,
+    pub(super) buffer: SortBuffer<MemberBits>,
+    pub(super) state: State,
     /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
     pub(super) region_open: bool,
     /// The process that created the writer (WRT-11).
@@ -39,14 +38,14 @@ pub struct Writer {
     plain: Range<usize>,
     /// The same for data records for several partitions; empty unless the writer is open.
     plain_shared: Range<usize>,
-    properties: BTreeMap<String, String>,
+    pub(super) properties: BTreeMap<String, String>,
     /// The set of the last multicast, and its bits, since sets often repeat.
     last_set: Option<(Vec<u32>, MemberBits)>,
     /// Whether the last record for several partitions was for all of them.
     last_is_for_all: bool,
 }
 
-enum State {
+pub(super) enum State {
     Open,
     Failed(Error),
     Finished,
@@ -267,7 +266,7 @@ impl Writer {
     }
 
     /// When a full buffer closes a region, it keeps its memory for the next.
-    fn release_buffer(&mut self) {
+    pub(super) fn release_buffer(&mut self) {
         self.buffer = new_buffer(&self.options);
         self.know_plain();
     }
@@ -321,36 +320,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region, writes footer and tail, and publishes the files under their final names.
-    ///
-    /// # Errors
-    /// `invalid-argument` after `finish` or `abort`; `io`, which is final and leaves nothing that looks finished.
-    pub fn finish(&mut self) -> Result<Summary> {
-        self.check_idle()?;
-        self.close_region()?;
-        self.buffer.forget_order();
-        let properties = std::mem::take(&mut self.properties);
-        let properties = properties
-            .into_iter()
-            .map(|(key, value)| Property { key, value })
-            .collect();
-        let created_by = self.options.created_by.take();
-        self.guarded(|builder| builder.finish(properties, created_by))?;
-        self.set_state(State::Finished);
-        self.release_buffer();
-        let (data_bytes, index_bytes) = match self.builder.output().sizes() {
-            (0, all) => (self.builder.data_length(), all - self.builder.data_length()),
-            sizes => sizes,
-        };
-        let files = self.builder.output().files().clone();
-        Ok(Summary {
-            regions: self.builder.region_count(),
-            data_bytes,
-            index_bytes,
-            files,
-        })
-    }
-
     /// Gives up the output: removes the files, also those that may be followed. After `finish`, or a second time, it
     /// does nothing.
     ///
@@ -402,7 +371,7 @@ impl Writer {
         }
     }
 
-    fn set_state(&mut self, state: State) {
+    pub(super) fn set_state(&mut self, state: State) {
         self.state = state;
         self.know_plain();
     }

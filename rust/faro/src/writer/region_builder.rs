@@ -1,20 +1,22 @@
 //! Writes regions and the footer to the files, for the sort buffer and the region writer.
 
+mod finish;
+
 use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
 use super::options::WriterOptions;
 use super::output::Output;
 use super::owner::Owner;
+use super::recent_regions::RecentRegions;
 use super::region::{OpenRegion, Shape, Stream};
 use super::statistics::{Sums, Tally};
 use super::stored_block::StoredBlock;
 use super::training::{self, Preview};
 use crate::block::{self, ANY_PARTITION, BlockHeader, Seal};
-use crate::bytes::Framing;
-use crate::bytes::Tail;
+use crate::bytes::{FileHeader, FileKind, Framing};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorCode, Result};
-use crate::message::{Footer, Property, RegionEntry, Schema};
+use crate::message::{RegionEntry, Schema};
 use crate::sort_buffer::{PackedRecords, Pushed};
 use crate::storage::OutputFile;
 use std::path::Path;
@@ -30,7 +32,12 @@ pub(crate) struct RegionBuilder {
     own_sequences: Vec<u32>,
     shared_sequence: u32,
     metadata_sequence: u32,
+    /// The header of the index or single file.
+    header: FileHeader,
+    /// With framing arrow, the stored size of the schema's block.
+    schema_size: u32,
     directory: Vec<RegionEntry>,
+    recent: RecentRegions,
     sums: Option<Sums>,
     region: OpenRegion,
     /// Whether the current region may be given up.
@@ -60,6 +67,12 @@ impl RegionBuilder {
         };
         let mut output = Output::create(base, options, file_id)?;
         let data_offset = output.blocks().offset();
+        let kind = if output.is_single() {
+            FileKind::Single
+        } else {
+            FileKind::Index
+        };
+        let header = options.header(kind, file_id);
         let mut builder = RegionBuilder {
             output,
             block_builder,
@@ -73,7 +86,10 @@ impl RegionBuilder {
             own_sequences: vec![0; options.partition_count as usize],
             shared_sequence: 0,
             metadata_sequence: 0,
+            header,
+            schema_size: 0,
             directory: Vec::new(),
+            recent: RecentRegions::default(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
             region: OpenRegion::new(data_offset),
             revocable: false,
@@ -83,6 +99,8 @@ impl RegionBuilder {
         };
         if let Some(schema) = schema {
             builder.metadata_block(block::SCHEMA, &schema)?;
+            // Messages are smaller than 2^31 bytes, by the check of their builder.
+            builder.schema_size = schema.len() as u32;
             builder.output.message_is_complete()?;
         }
         builder.output.show()?;
@@ -91,15 +109,6 @@ impl RegionBuilder {
 
     pub(crate) fn output(&mut self) -> &mut Output {
         &mut self.output
-    }
-
-    pub(crate) fn region_count(&self) -> usize {
-        self.directory.len()
-    }
-
-    /// The size of the blocks of all committed regions, in bytes.
-    pub(crate) fn data_length(&self) -> u64 {
-        self.directory.iter().map(|entry| entry.data_length).sum()
     }
 
     /// The dictionaries, with those that are not written yet.
@@ -300,7 +309,8 @@ impl RegionBuilder {
         if region.length() > 0 {
             let too_many = || Error::bare(ErrorCode::LimitExceeded, "fewer than 2^32 regions", "one more");
             let sequence = u32::try_from(self.directory.len()).map_err(|_| too_many())?;
-            let message = region.message(sequence, &self.shape, wrapped).build()?;
+            let content = region.message(sequence, &self.shape, wrapped);
+            let message = content.build()?;
             self.output.blocks_are_complete()?;
             let message_offset = self.metadata_block(block::REGION, &message)?;
             self.output.message_is_complete()?;
@@ -312,6 +322,7 @@ impl RegionBuilder {
                 data_length: region.length(),
             });
             self.dictionaries.commit();
+            self.recent.push(content, message.len());
         } else {
             self.give_up_dictionaries()?;
         }
@@ -352,38 +363,6 @@ impl RegionBuilder {
         );
         self.metadata_sequence += 1;
         Ok(offset)
-    }
-
-    /// Writes footer and tail, and publishes the files.
-    pub(crate) fn finish(&mut self, properties: Vec<Property>, created_by: Option<String>) -> Result<()> {
-        // The message of the statistics takes as much memory again.
-        self.region.forget();
-        let data_size = if self.output.is_single() {
-            self.output.metadata().offset()
-        } else {
-            self.output.blocks().offset()
-        };
-        let statistics = self.sums.take().map(Sums::into_statistics);
-        let regions = std::mem::take(&mut self.directory);
-        let footer = Footer {
-            regions,
-            data_size,
-            statistics,
-            properties,
-            created_by,
-            dictionaries: self.dictionaries.entries(),
-        };
-        let message = footer.build()?;
-        self.directory = footer.regions;
-        let footer_offset = self.metadata_block(block::FOOTER, &message)?;
-        let tail = Tail {
-            footer_offset,
-            footer_size: message.len() as u32,
-        };
-        let file = self.output.metadata();
-        let tail_offset = file.offset();
-        file.buffer().extend_from_slice(&tail.encode());
-        self.output.publish(tail_offset)
     }
 }
 

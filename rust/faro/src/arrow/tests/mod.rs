@@ -81,6 +81,36 @@ fn each_partition_reads_its_rows_in_order() {
     }
 }
 
+/// The reader has the schema and the rows. A limit that only the schema breaks is reported too.
+#[test]
+fn a_finished_output_is_handed_over() {
+    for layout in [crate::Layout::Paired, crate::Layout::Single] {
+        let (_folder, name) = folder();
+        let write = |reading: ReaderOptions| {
+            let options = WriterOptions::new(3).layout(layout).overwrite(true).statistics(false);
+            let mut writer = ArrowWriter::create(&name, numbers([]).schema(), options).unwrap();
+            writer.write(&numbers(0..90), &[0, 1, 2].repeat(30)).unwrap();
+            let finished = writer.finish_and_open(reading);
+            let again = writer.write(&numbers([1]), &[0]).unwrap_err();
+            assert_eq!(again.code, ErrorCode::InvalidArgument);
+            finished
+        };
+        let (summary, reader) = write(ReaderOptions::default()).unwrap();
+        let by_name = open(&name);
+        assert_eq!((summary.regions, summary.blocks), (1, 3));
+        assert_eq!(reader.schema_message(), by_name.schema_message());
+        assert_eq!(reader.arrow_schema().unwrap(), numbers([]).schema());
+        for partition in 0..3 {
+            assert_eq!(numbers_of(&reader, partition), numbers_of(&by_name, partition));
+        }
+        let small = ReaderOptions::default().limits(crate::Limits::default().max_message_size(150));
+        let refused = write(small.clone()).unwrap_err();
+        assert_eq!((refused.code, refused.offset), (ErrorCode::LimitExceeded, Some(64)));
+        let by_name = Reader::open(&summary.files, small).unwrap_err();
+        assert!(refused.to_string().starts_with(&by_name.to_string()), "{refused}");
+    }
+}
+
 #[test]
 fn blocks_come_near_the_block_size() {
     let (_folder, name) = folder();

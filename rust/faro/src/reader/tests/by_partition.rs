@@ -38,6 +38,11 @@ pub(super) fn acts(partitions: u32) -> impl Strategy<Value = Vec<Act>> {
 }
 
 pub(super) fn write(name: &Path, options: WriterOptions, acts: &[Act]) -> Files {
+    unfinished(name, options, acts).finish().unwrap().files
+}
+
+/// The writer after the acts.
+pub(super) fn unfinished(name: &Path, options: WriterOptions, acts: &[Act]) -> Writer {
     let mut writer = Writer::create(name, options).unwrap();
     for (number, act) in acts.iter().enumerate() {
         let bytes = |size: usize| vec![number as u8; size];
@@ -49,7 +54,7 @@ pub(super) fn write(name: &Path, options: WriterOptions, acts: &[Act]) -> Files 
             Act::Flush => writer.flush().unwrap(),
         }
     }
-    writer.finish().unwrap().files
+    writer
 }
 
 fn seen(partition: u32, block: &Block) -> Seen {

@@ -1,3 +1,4 @@
 mod by_partition;
 mod lookup;
 mod lookup_cases;
+mod written;

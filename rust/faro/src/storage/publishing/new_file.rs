@@ -28,7 +28,10 @@ pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused>
         if replacing {
             remove(path)?;
         }
-        let file = match OpenOptions::new().write(true).create_new(true).open(path) {
+        // For reading too: a finished writer may hand the file over to a reader.
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = match options.open(path) {
             Ok(file) => file,
             // A writer of a single file needs no lock and may have taken the name again.
             Err(error) if replacing && error.kind() == ErrorKind::AlreadyExists && patience.wait() => continue,
