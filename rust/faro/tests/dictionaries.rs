@@ -34,11 +34,15 @@ fn options(layout: Layout) -> WriterOptions {
 }
 
 fn write(place: &Place, options: WriterOptions) -> Files {
+    filled(place, options).finish().unwrap().files
+}
+
+fn filled(place: &Place, options: WriterOptions) -> Writer {
     let mut writer = Writer::create(place.name(), options).unwrap();
     for at in 0..60_000 {
         writer.write(at % PARTITIONS, record(at).as_bytes()).unwrap();
     }
-    writer.finish().unwrap().files
+    writer
 }
 
 fn open(files: &Files) -> Reader {
@@ -316,4 +320,18 @@ fn a_rebuild_leaves_out_a_dictionary_that_no_region_follows() {
     assert_eq!(data.metadata().unwrap().len(), size);
     assert_eq!(open(&files).dictionaries().len(), 1);
     assert_holds_all(&open(&files));
+}
+
+#[test]
+fn a_reader_that_is_handed_over_reads_dictionaries() {
+    for layout in [Layout::Paired, Layout::Single] {
+        let place = Place::new();
+        let (summary, reader) = filled(&place, options(layout))
+            .finish_and_open(ReaderOptions::default())
+            .unwrap();
+        assert_eq!(reader.dictionaries(), open(&summary.files).dictionaries());
+        let mut blocks = reader.partition(3).unwrap();
+        assert!(blocks.all(|block| block.unwrap().header.dictionary == 1));
+        assert_holds_all(&reader);
+    }
 }

@@ -2,6 +2,8 @@
 
 mod common;
 
+#[cfg(unix)]
+use common::in_fork;
 use common::{Place, check, code, contents, open, options};
 use faro::{ErrorCode, Files, Layout, Reader, ReaderOptions, Writer, WriterOptions};
 use std::sync::Barrier;
@@ -84,22 +86,6 @@ fn after_a_region_writer_calls_are_taken_again() {
     writer.write(1, b"x").unwrap();
     let files = writer.finish().unwrap().files;
     assert_eq!(open(&files).unwrap().region_count(), 1);
-}
-
-/// Runs code in a forked process; returns whether it returned true.
-#[cfg(unix)]
-fn in_fork(act: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child runs only `act`, and ends without returning to the test harness.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)).unwrap_or(false);
-        // SAFETY: it ends the process.
-        unsafe { libc::_exit(if good { 0 } else { 1 }) };
-    }
-    let mut status = 0;
-    // SAFETY: the child belongs to this process, and the status is a local variable.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    status == 0
 }
 
 #[cfg(unix)]

@@ -111,3 +111,19 @@ pub(crate) fn code<T>(result: Result<T>) -> ErrorCode {
         Err(error) => error.code,
     }
 }
+
+/// Runs code in a forked process; returns whether it returned true.
+#[cfg(unix)]
+pub(crate) fn in_fork(act: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child runs only `act`, and ends without returning to the test harness.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)).unwrap_or(false);
+        // SAFETY: it ends the process.
+        unsafe { libc::_exit(if good { 0 } else { 1 }) };
+    }
+    let mut status = 0;
+    // SAFETY: the child belongs to this process, and the status is a local variable.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    status == 0
+}

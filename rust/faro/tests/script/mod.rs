@@ -123,6 +123,11 @@ pub(crate) fn framed(framing: Framing, bytes: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn write(name: &std::path::Path, options: &WriterOptions, calls: &[Call]) -> faro::Result<Files> {
+    Ok(unfinished(name, options, calls)?.finish()?.files)
+}
+
+/// The writer after the calls.
+pub(crate) fn unfinished(name: &std::path::Path, options: &WriterOptions, calls: &[Call]) -> faro::Result<Writer> {
     let mut writer = Writer::create(name, options.clone())?;
     for call in calls {
         match call {
@@ -150,5 +155,5 @@ pub(crate) fn write(name: &std::path::Path, options: &WriterOptions, calls: &[Ca
             }
         }
     }
-    Ok(writer.finish()?.files)
+    Ok(writer)
 }
