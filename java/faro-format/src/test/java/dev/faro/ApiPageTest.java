@@ -51,6 +51,8 @@ class ApiPageTest {
             Map.entry("SchedulerOptions", Set.of("MIN_SIZE")),
             Map.entry("StoredBlock", Set.of("codec", "dictionary", "kind", "payload", "plainSize")),
             Map.entry("StoredOutput", Set.of("data", "index", "isSingle")),
+            Map.entry("Summary", Set.of("blocks", "dataBytes", "fileId", "files", "indexBytes", "layout", "regions",
+                    "statistics")),
             Map.entry("Sweep.Request", Set.of("bytes", "end", "owner", "start")),
             // For other packages of the library. The types that they return are not exported.
             Map.entry("PartitionReader", Set.of("output")),

@@ -103,6 +103,11 @@ final class OutputFiles {
         return targets.get(targets.size() - 1).file;
     }
 
+    /** The final names: data and index, or the single file; immutable. */
+    List<Path> paths() {
+        return targets.stream().map(Target::finalPath).toList();
+    }
+
     boolean isSingle() {
         return targets.size() == 1;
     }

@@ -27,6 +27,8 @@ final class RegionBuilder {
     private final RegionDraft draft;
     private final PartitionCounters ownBlocks = new PartitionCounters();
     private long sharedBlocks;
+    /** The number of blocks in committed regions. */
+    private long blocks;
     private ByteBuffer plain = NO_BYTES;
     private boolean compress;
     private long start;
@@ -138,14 +140,20 @@ final class RegionBuilder {
     /** Makes the sequences of the region final; the caller writes its message. */
     void commit() {
         for (int i = 0; i < draft.extents(); i++) {
-            long blocks = draft.blocks(i);
+            long added = draft.blocks(i);
+            blocks += added;
             if (i >= draft.ownExtents()) {
-                sharedBlocks += blocks;
-            } else if (blocks > 0) {
+                sharedBlocks += added;
+            } else if (added > 0) {
                 int number = draft.partition(i);
-                ownBlocks.set(number, ownBlocks.get(number) + blocks);
+                ownBlocks.set(number, ownBlocks.get(number) + added);
             }
         }
+    }
+
+    /** The number of blocks in committed regions. */
+    long blocks() {
+        return blocks;
     }
 
     /** Releases memory. */

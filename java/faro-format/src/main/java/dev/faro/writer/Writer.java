@@ -342,19 +342,31 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** Closes the current region, writes footer and tail, and gives the files their names. */
-    public void finish() throws FaroException {
+    /**
+     * Closes the current region, writes footer and tail, and gives the files their names.
+     *
+     * @return what was made, from the writer's memory
+     * @throws FaroException {@code io}; then no file looks finished (WRT-6)
+     */
+    public Summary finish() throws FaroException {
+        return end().summary();
+    }
+
+    private Handover end() throws FaroException {
         calls.checkNoRegion();
+        Handover[] handover = new Handover[1];
         calls.guard(() -> {
             closeRegion();
             // Building the footer needs memory for the numbers of all partitions.
             buffer.release();
-            committer.footer(files.isSingle(), files.data().position(),
+            Committer.WrittenFooter footer = committer.footer(files.isSingle(), files.data().position(),
                     regions.statistics() == null ? null : regions.statistics().counts(), properties, createdBy);
+            handover[0] = new Handover(header, files, committer.directory(), footer, output.blocks());
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);
         });
         calls.finished();
         release();
+        return handover[0];
     }
 
     /** Releases what an ended writer does not need, because its owner may keep it. */

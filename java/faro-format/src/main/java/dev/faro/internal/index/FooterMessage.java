@@ -71,8 +71,7 @@ public record FooterMessage(Directory directory, FooterStatistics statistics, Fo
             int at = DictionariesRule.ENTRY * i;
             directory.addDictionary(dictionaryEntries.getLong(at), dictionaryEntries.getInt(at + 8));
         }
-        TableView counted = table.table(Fields.FOOTER_STATISTICS);
-        FooterStatistics statistics = counted == null ? null : new FooterStatistics(header.firstPartition(), counted);
+        FooterStatistics statistics = FooterStatistics.of(header, message);
         return new FooterMessage(directory, statistics, new Footer(table.u64(Fields.FOOTER_DATA_SIZE), statistics,
                 properties(table), table.text(Fields.FOOTER_CREATED_BY)));
     }

@@ -1,5 +1,6 @@
 package dev.faro.internal.index;
 
+import dev.faro.FileHeader;
 import dev.faro.index.Statistics;
 import dev.faro.internal.message.Fields;
 import dev.faro.internal.message.TableView;
@@ -16,7 +17,7 @@ public final class FooterStatistics implements Statistics {
     private final long plainToAll;
     private final long recordsToAll;
 
-    FooterStatistics(int firstPartition, TableView table) {
+    private FooterStatistics(int firstPartition, TableView table) {
         this.firstPartition = firstPartition;
         this.stored = vector(table, Fields.STATISTICS_STORED);
         this.plain = vector(table, Fields.STATISTICS_PLAIN);
@@ -24,6 +25,17 @@ public final class FooterStatistics implements Statistics {
         this.storedToAll = table.u64(Fields.STATISTICS_STORED_TO_ALL);
         this.plainToAll = table.u64(Fields.STATISTICS_PLAIN_TO_ALL);
         this.recordsToAll = table.u64(Fields.STATISTICS_RECORDS_TO_ALL);
+    }
+
+    /**
+     * The statistics of a footer message that was checked, or that this library has built.
+     *
+     * @param message little-endian, read from 0 to its limit; the statistics keep it
+     * @return null if the footer has none
+     */
+    public static FooterStatistics of(FileHeader header, ByteBuffer message) {
+        TableView table = TableView.root(message).table(Fields.FOOTER_STATISTICS);
+        return table == null ? null : new FooterStatistics(header.firstPartition(), table);
     }
 
     private static LongBuffer vector(TableView table, int field) {
@@ -48,6 +60,21 @@ public final class FooterStatistics implements Statistics {
     @Override
     public long records(int partition) {
         return at(records, partition) + recordsToAll;
+    }
+
+    @Override
+    public long storedToAll() {
+        return storedToAll;
+    }
+
+    @Override
+    public long plainToAll() {
+        return plainToAll;
+    }
+
+    @Override
+    public long recordsToAll() {
+        return recordsToAll;
     }
 
     /** Whether the stored bytes of each partition equal those that were counted. */

@@ -70,6 +70,15 @@ public final class Committer {
     }
 
     /**
+     * A footer that was written.
+     *
+     * @param message little-endian, read from 0 to its limit
+     * @param offset the offset of the footer block
+     * @param sequence the sequence of the footer block
+     */
+    public record WrittenFooter(ByteBuffer message, long offset, long sequence) {}
+
+    /**
      * Writes the footer and the tail.
      *
      * @param dataSize the size of the data file; ignored for a single file, where it is the offset of the footer
@@ -77,7 +86,7 @@ public final class Committer {
      * @param properties sorted by the bytes of their keys; all text in UTF-8
      * @param createdBy the program, or null
      */
-    public void footer(
+    public WrittenFooter footer(
             boolean single, long dataSize, MessageBuilder.Counts counts, SortedMap<byte[], byte[]> properties,
             byte[] createdBy) throws FaroException {
         long offset = file.position();
@@ -85,6 +94,7 @@ public final class Committer {
                 MessageBuilder.footer(directory, single ? offset : dataSize, counts, properties, createdBy);
         block(message, MessageKind.FOOTER);
         tail(file, new Tail(offset, message.limit()));
+        return new WrittenFooter(message, offset, sequence - 1);
     }
 
     /** Writes a tail. */
