@@ -138,7 +138,8 @@ class NullArgumentsTest {
                     new Row("partitions", () -> writer.multicastEvent(null, BlockKind.EVENT, BYTES)),
                     new Row("dictionary", () -> writer.dictionary(null)),
                     new Row("key", () -> writer.property(null, "value")),
-                    new Row("value", () -> writer.property("key", null))));
+                    new Row("value", () -> writer.property("key", null)),
+                    new Row("options", () -> writer.finishAndOpen(null))));
             try (RegionWriter region = writer.region()) {
                 expect(List.of(
                         new Row("payload", () -> region.block(0, BlockKind.DATA, null, 1)),

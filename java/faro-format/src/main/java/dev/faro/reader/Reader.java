@@ -81,6 +81,12 @@ public final class Reader extends PartitionReader {
         return new Reader(FinishedReader.open(FileSet.openStored(output), options));
     }
 
+    /** Reads from an open output, for other packages of this library, not for callers. */
+    @SuppressWarnings("exports")
+    public static Reader of(FinishedReader output) {
+        return new Reader(output);
+    }
+
     /** The open output, for other packages of this library, not for callers. */
     @Override
     @SuppressWarnings("exports")

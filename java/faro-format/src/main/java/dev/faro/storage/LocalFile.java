@@ -2,6 +2,7 @@ package dev.faro.storage;
 
 import dev.faro.FileHeader;
 import dev.faro.internal.storage.Claim;
+import dev.faro.internal.storage.WrittenFile;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -54,6 +55,17 @@ public final class LocalFile implements StoredFile {
         FileChannel reopened = Claim.reopen(Claim.ofFile(path, key));
         FileChannel channel = reopened == null ? FileChannel.open(path, StandardOpenOption.READ) : reopened;
         return new LocalFile(path, key, channel);
+    }
+
+    /**
+     * Takes a file that this process has just written over from its writer; for other packages of this library, not for
+     * callers.
+     */
+    @SuppressWarnings("exports")
+    public static LocalFile of(WrittenFile written) {
+        LocalFile file = new LocalFile(written.path(), written.key(), written.channel());
+        file.identify(written.header(), 0, written.header().limit());
+        return file;
     }
 
     /** The key of the file. It is read before opening, because opening a pipe would wait for its writer (OPN-4). */

@@ -1,21 +1,42 @@
 package dev.faro.writer;
 
+import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.internal.index.FooterStatistics;
 import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.FileSet;
+import dev.faro.internal.reader.FinishedReader;
+import dev.faro.internal.reader.Opening;
 import dev.faro.internal.writer.Committer;
+import dev.faro.reader.Reader;
+import dev.faro.reader.ReaderOptions;
+import java.nio.ByteBuffer;
+import java.util.List;
 
 /** What a writer hands over when it has finished, from what it has in memory. */
 final class Handover {
+    private final FileHeader header;
+    private final OutputFiles files;
+    private final Committer.WrittenFooter footer;
+    private final byte[] schema;
+    private final List<ByteBuffer> messages;
     private final Summary summary;
 
     /**
-     * Collects what is to be handed over. The footer is in the files' buffers; they are not closed yet.
+     * Collects what is to be handed over. The footer is in the files' buffers; they are not published yet.
      *
      * @param header the header of the index file or single file
+     * @param schema the encapsulated Arrow schema message, or null
+     * @param messages the messages of the first regions
      * @param blocks the number of blocks in the regions
      */
-    Handover(FileHeader header, OutputFiles files, Directory directory, Committer.WrittenFooter footer, long blocks) {
+    Handover(FileHeader header, OutputFiles files, Directory directory, Committer.WrittenFooter footer, byte[] schema,
+            List<ByteBuffer> messages, long blocks) {
+        this.header = header;
+        this.files = files;
+        this.footer = footer;
+        this.schema = schema;
+        this.messages = messages;
         long dataBytes = files.data().position();
         long indexBytes = files.index().position();
         if (files.isSingle()) {
@@ -31,5 +52,31 @@ final class Handover {
 
     Summary summary() {
         return summary;
+    }
+
+    /**
+     * Opens the output, which was published without closing its files.
+     *
+     * @throws FaroException {@code limit-exceeded}, as opening by name reports it; then the files are closed
+     */
+    Finished open(ReaderOptions options) throws FaroException {
+        FileSet opened = files.handOver(header);
+        try {
+            Opening opening = Opening.ofWritten(
+                    opened, options.limits(), footer.message(), footer.offset(), footer.sequence(), schema);
+            FinishedReader output = new FinishedReader(opened, opening, options);
+            for (int i = 0; i < messages.size(); i++) {
+                output.regions().offer(output.directory(), i, messages.get(i));
+            }
+            return new Finished(summary, Reader.of(output));
+        } catch (FaroException e) {
+            FaroException published = new FaroException(e.code(), e.role(), e.file(), e.offset(), e.expected(),
+                    e.found() + "; the output is finished and published", e);
+            FileSet.closeAfter(published, opened);
+            throw published;
+        } catch (RuntimeException | Error e) {
+            FileSet.closeAfter(e, opened);
+            throw e;
+        }
     }
 }

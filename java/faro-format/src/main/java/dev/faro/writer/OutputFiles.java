@@ -2,11 +2,17 @@ package dev.faro.writer;
 
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
+import dev.faro.FileKind;
 import dev.faro.FileRole;
+import dev.faro.internal.bytes.HeaderBytes;
+import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.storage.FinalNames;
+import dev.faro.internal.storage.InputFile;
 import dev.faro.internal.storage.OutputFile;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.internal.storage.PublishingLock;
+import dev.faro.internal.writer.Committer;
+import dev.faro.storage.LocalFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,6 +63,26 @@ final class OutputFiles {
             throw e;
         }
         return files;
+    }
+
+    /**
+     * Writes the headers and the schema block, and lets followers see them.
+     *
+     * @param header the header of the index file or single file
+     * @param schema the encapsulated Arrow schema message, or null
+     */
+    void begin(FileHeader header, Committer committer, byte[] schema) throws FaroException {
+        if (!isSingle()) {
+            Committer.header(data(), header.withKind(FileKind.DATA));
+        }
+        Committer.header(index(), header);
+        if (schema != null) {
+            committer.schema(schema);
+        }
+        if (follow) {
+            data().flush();
+            index().flush();
+        }
     }
 
     private void create(List<Path> paths, FileHeader header) throws FaroException {
@@ -113,14 +139,15 @@ final class OutputFiles {
     }
 
     /**
-     * Writes the rest, gives the files their names, data first, and closes them. If this fails, nothing remains that
-     * looks finished, as far as the system permits (WRT-6).
+     * Writes the rest, gives the files their names, data first, and closes them or only releases them. If this fails,
+     * nothing remains that looks finished, as far as the system permits (WRT-6).
      *
      * @param end the size of the index file or single file without its tail
+     * @param keepOpen whether the files stay open, for {@link #handOver}
      */
-    void publish(long end, boolean sync) throws FaroException {
+    void publish(long end, boolean sync, boolean keepOpen) throws FaroException {
         try {
-            publish(sync);
+            publish(sync, keepOpen);
         } catch (FaroException | RuntimeException | Error e) {
             uninterrupted(() -> takeBack(end, e));
             throw e;
@@ -160,7 +187,7 @@ final class OutputFiles {
         }
     }
 
-    private void publish(boolean sync) throws FaroException {
+    private void publish(boolean sync, boolean keepOpen) throws FaroException {
         for (Target target : targets) {
             target.file.complete(sync);
         }
@@ -172,10 +199,29 @@ final class OutputFiles {
             // gone.
             OutputFile.syncFolder(data().role(), targets.get(0).finalPath);
         }
-        // Closed only now, because others take closed files for a dead writer's (PUB-6).
+        // Only now, because others take such files for a dead writer's (PUB-6).
         for (Target target : targets) {
-            target.file.close();
+            if (keepOpen) {
+                target.file.release();
+            } else {
+                target.file.close();
+            }
         }
+    }
+
+    /**
+     * Hands over the published files, which are still open, to a reader.
+     *
+     * @param header the header of the index file or single file
+     */
+    FileSet handOver(FileHeader header) {
+        InputFile data = handOver(targets.get(0), header.withKind(isSingle() ? FileKind.SINGLE : FileKind.DATA));
+        return new FileSet(header, isSingle() ? data : handOver(targets.get(1), header), data);
+    }
+
+    private static InputFile handOver(Target target, FileHeader header) {
+        return new InputFile(
+                target.file.role(), LocalFile.of(target.file.handOver(target.finalPath, HeaderBytes.encode(header))));
     }
 
     /** Removes final names that still belong to these files, the index first; needs the lock (PUB-4). */

@@ -3,7 +3,6 @@ package dev.faro.writer;
 import dev.faro.BlockKind;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.FileKind;
 import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.bytes.Tail;
@@ -11,10 +10,10 @@ import dev.faro.internal.index.Members;
 import dev.faro.internal.index.StatisticsDraft;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.sortbuffer.SortBuffer;
-import dev.faro.internal.storage.OutputFile;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.internal.bytes.Utf8;
 import dev.faro.internal.writer.Committer;
+import dev.faro.reader.ReaderOptions;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -124,26 +123,11 @@ public final class Writer implements AutoCloseable {
         WriterOptions options = new WriterOptions(given);
         Writer writer = new Writer(paths, options.header(layout), options);
         try {
-            writer.calls.guard(writer::begin);
+            writer.calls.guard(() -> writer.files.begin(writer.header, writer.committer, options.schema));
             return writer;
         } catch (FaroException | RuntimeException | Error e) {
             writer.abort();
             throw e;
-        }
-    }
-
-    private void begin() throws FaroException {
-        OutputFile index = files.index();
-        if (!files.isSingle()) {
-            Committer.header(files.data(), header.withKind(FileKind.DATA));
-        }
-        Committer.header(index, header);
-        if (options.schema != null) {
-            committer.schema(options.schema);
-        }
-        if (options.follow) {
-            files.data().flush();
-            index.flush();
         }
     }
 
@@ -349,10 +333,34 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code io}; then no file looks finished (WRT-6)
      */
     public Summary finish() throws FaroException {
-        return end().summary();
+        return end(false).summary();
     }
 
-    private Handover end() throws FaroException {
+    /**
+     * Does what {@link #finish} does, and opens the output. Nothing is read: the reader has the header, the footer and
+     * the schema from the writer's memory, and reads through the writer's open files. So it reads this output even if
+     * the names are removed or belong to another output by now. Only a file that an interrupt closed has to be opened by
+     * its name, as any {@link dev.faro.storage.LocalFile}.
+     *
+     * <p>The writer keeps the messages of the first regions, up to 256 KiB. They are in the reader's cache as far as
+     * {@link ReaderOptions#cacheBytes} permits. All else is read when it is needed.
+     *
+     * <pre>{@code
+     * Finished finished = writer.finishAndOpen(ReaderOptions.DEFAULT);
+     * try (Reader reader = finished.reader(); BlockCursor blocks = reader.partition(7)) {
+     *     consume(blocks);
+     * }
+     * }</pre>
+     *
+     * @throws FaroException what {@link #finish} throws; or {@code limit-exceeded} if opening would exceed a limit of
+     *     the options. Then the output is finished and published, as the error says, and other options can open it
+     */
+    public Finished finishAndOpen(ReaderOptions options) throws FaroException {
+        Objects.requireNonNull(options, "options");
+        return end(true).open(options);
+    }
+
+    private Handover end(boolean keepOpen) throws FaroException {
         calls.checkNoRegion();
         Handover[] handover = new Handover[1];
         calls.guard(() -> {
@@ -361,8 +369,9 @@ public final class Writer implements AutoCloseable {
             buffer.release();
             Committer.WrittenFooter footer = committer.footer(files.isSingle(), files.data().position(),
                     regions.statistics() == null ? null : regions.statistics().counts(), properties, createdBy);
-            handover[0] = new Handover(header, files, committer.directory(), footer, output.blocks());
-            files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT);
+            handover[0] = new Handover(header, files, committer.directory(), footer, options.schema,
+                    regions.takeMessages(), output.blocks());
+            files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT, keepOpen);
         });
         calls.finished();
         release();
@@ -374,6 +383,7 @@ public final class Writer implements AutoCloseable {
         encoder.close();
         buffer.discard();
         output.release();
+        regions.takeMessages();
     }
 
     /**

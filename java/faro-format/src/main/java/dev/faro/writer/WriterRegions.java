@@ -6,9 +6,14 @@ import dev.faro.internal.index.RegionDraft;
 import dev.faro.internal.index.StatisticsDraft;
 import dev.faro.internal.writer.Committer;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Begins, commits and removes the regions of an output, with the dictionaries before them. */
 final class WriterRegions {
+    /** The maximum size of the messages that are kept, in bytes. A small output has less. */
+    private static final int KEPT_BYTES = 256 << 10;
+
     private final FileHeader header;
     private final OutputFiles files;
     private final RegionBuilder output;
@@ -16,6 +21,9 @@ final class WriterRegions {
     private final WriterDictionaries dictionaries;
     /** Null if the output has no statistics. */
     private final StatisticsDraft statistics;
+    /** The messages of the first regions, for a reader of the output. */
+    private final List<ByteBuffer> messages = new ArrayList<>();
+    private long messageBytes;
     private final int rotation;
     private final boolean durable;
 
@@ -67,6 +75,7 @@ final class WriterRegions {
                 files.data().complete(durable);
             }
             committer.region(message, output.start(), draft.bytes());
+            keep(message);
             files.index().complete(durable);
         } else {
             dictionaries.giveUp();
@@ -75,6 +84,20 @@ final class WriterRegions {
         if (statistics != null) {
             statistics.add(draft);
         }
+    }
+
+    private void keep(ByteBuffer message) {
+        messageBytes += message.limit();
+        if (messageBytes <= KEPT_BYTES) {
+            messages.add(message);
+        }
+    }
+
+    /** The messages of the first regions; removes them here. */
+    List<ByteBuffer> takeMessages() {
+        List<ByteBuffer> taken = List.copyOf(messages);
+        messages.clear();
+        return taken;
     }
 
     /** Removes the region. */

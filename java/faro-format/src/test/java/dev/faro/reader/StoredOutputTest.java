@@ -3,17 +3,12 @@ package dev.faro.reader;
 import static org.junit.jupiter.api.Assertions.assertIterableEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.faro.FaroException;
-import dev.faro.check.Check;
-import dev.faro.check.CheckLevel;
-import dev.faro.scheduler.Consumer;
-import dev.faro.scheduler.Scheduler;
-import dev.faro.scheduler.SchedulerOptions;
 import dev.faro.storage.StoredOutput;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.Scrambled;
 import dev.faro.testing.Script;
 import dev.faro.testing.ShortReads;
+import dev.faro.testing.Transcripts;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import java.io.IOException;
@@ -32,10 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 class StoredOutputTest {
     @TempDir
     Path folder;
-
-    private interface Opening {
-        Reader open() throws FaroException;
-    }
 
     /** Writes an output of any framing, and returns its files. */
     private static List<Path> write(Path name, long seed, Random random) throws Exception {
@@ -68,63 +59,6 @@ class StoredOutputTest {
         Files.write(file, bytes);
     }
 
-    /** Everything that can be read from an output in any way, with the faults. */
-    private static List<String> transcript(Opening opening) {
-        List<String> all = new ArrayList<>();
-        try (Reader reader = opening.open();
-                Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT)) {
-            all.add(reader.header() + " " + reader.regionCount() + " " + reader.footer().properties());
-            int first = reader.header().firstPartition();
-            int end = first + reader.header().partitionCount();
-            List<Consumer> consumers = new ArrayList<>();
-            for (int partition = first; partition < end; partition++) {
-                consumers.add(scheduler.partition(reader, partition));
-            }
-            for (int partition = first; partition < end; partition++) {
-                all.add(partition + ": " + storedBytes(reader, partition));
-                all.addAll(Scrambled.transcript(reader.partition(partition)));
-                all.addAll(transcript(consumers.get(partition - first)));
-            }
-            all.addAll(Scrambled.transcript(reader.range(first, end)));
-            all.addAll(Scrambled.transcript(reader.all()));
-            all.addAll(Scrambled.transcript(reader.byPartition(first, end)));
-            for (CheckLevel level : CheckLevel.values()) {
-                all.add(check(reader, level));
-            }
-        } catch (FaroException e) {
-            all.add(e.getMessage());
-        }
-        return all;
-    }
-
-    private static String storedBytes(Reader reader, int partition) {
-        try {
-            return Long.toString(reader.storedBytes(partition));
-        } catch (FaroException e) {
-            return e.getMessage();
-        }
-    }
-
-    private static String check(Reader reader, CheckLevel level) {
-        try {
-            return Check.check(reader, level).toString();
-        } catch (FaroException e) {
-            return e.getMessage();
-        }
-    }
-
-    private static List<String> transcript(Consumer consumer) {
-        List<String> transcript = new ArrayList<>();
-        try (consumer) {
-            while (consumer.next()) {
-                transcript.add(Scrambled.describe(consumer.block()));
-            }
-        } catch (FaroException e) {
-            transcript.add(e.getMessage());
-        }
-        return transcript;
-    }
-
     @Test
     void theSameBlocksAndFaultsAsFromLocalFiles() throws Exception {
         int faults = 0;
@@ -145,9 +79,9 @@ class StoredOutputTest {
             }
             StoredOutput output = files.size() == 1 ? StoredOutput.single(stored.get(0))
                     : StoredOutput.paired(stored.get(0), stored.get(1));
-            List<String> expected = transcript(() -> files.size() == 1 ? Reader.openSingle(files.get(0), options)
+            List<String> expected = Transcripts.of(() -> files.size() == 1 ? Reader.openSingle(files.get(0), options)
                     : Reader.openPair(files.get(0), files.get(1), options));
-            assertIterableEquals(expected, transcript(() -> Reader.openStored(output, options)), "seed " + seed);
+            assertIterableEquals(expected, Transcripts.of(() -> Reader.openStored(output, options)), "seed " + seed);
             for (ShortReads each : stored) {
                 assertTrue(each.isClosed(), "seed " + seed);
                 shortened += each.shortened();

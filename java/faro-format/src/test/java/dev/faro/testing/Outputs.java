@@ -133,6 +133,25 @@ public final class Outputs {
         }
     }
 
+    /** The number of this process's open files in a folder, removed or not; 0 if the system does not tell. */
+    public static long descriptors(Path folder) throws IOException {
+        Path own = Path.of("/proc/self/fd");
+        if (!Files.exists(own)) {
+            return 0;
+        }
+        Path real = folder.toRealPath();
+        try (Stream<Path> open = Files.list(own)) {
+            return open.filter(link -> {
+                try {
+                    return Files.readSymbolicLink(link).startsWith(real);
+                } catch (IOException e) {
+                    // The descriptor of this listing itself.
+                    return false;
+                }
+            }).count();
+        }
+    }
+
     public static List<String> names(Path folder) throws IOException {
         try (Stream<Path> paths = Files.list(folder)) {
             return paths.map(path -> path.getFileName().toString()).sorted().toList();

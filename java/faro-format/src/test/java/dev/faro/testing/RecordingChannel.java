@@ -143,6 +143,18 @@ public final class RecordingChannel extends FileChannel {
         if (!system.hasLocks()) {
             throw new UnsupportedOperationException();
         }
-        return channel.tryLock(position, size, shared);
+        FileLock lock = channel.tryLock(position, size, shared);
+        return lock == null ? null : new FileLock(this, position, size, shared) {
+            @Override
+            public boolean isValid() {
+                return lock.isValid();
+            }
+
+            @Override
+            public void release() throws IOException {
+                system.tell("release");
+                lock.release();
+            }
+        };
     }
 }

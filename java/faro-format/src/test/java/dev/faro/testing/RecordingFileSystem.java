@@ -64,13 +64,13 @@ public final class RecordingFileSystem extends FileSystem {
     private final Pieces pieces = new Pieces();
     private volatile Hook hook = call -> {};
 
-    /** An action at calls of open files that are read. */
+    /** An action at calls of open files, other than writes. */
     public interface Hook {
-        /** Called before a call, {@code read} or {@code size}, is made. */
+        /** Called before a call, {@code read}, {@code size} or {@code release} of a lock, is made. */
         void before(String call) throws IOException;
     }
 
-    /** Sets the action at each read and each request for a size. */
+    /** Sets the action at each such call. */
     public void hook(Hook action) {
         hook = action;
     }

@@ -10,7 +10,6 @@ import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingFileSystem;
-import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -18,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
@@ -294,23 +292,6 @@ class FaultsOfWritingTest {
         return new WeakReference<>(writer);
     }
 
-    private long descriptors() throws IOException {
-        Path own = Path.of("/proc/self/fd");
-        if (!Files.exists(own)) {
-            return 0;
-        }
-        try (Stream<Path> open = Files.list(own)) {
-            return open.filter(link -> {
-                try {
-                    return Files.readSymbolicLink(link).startsWith(folder.toRealPath());
-                } catch (IOException e) {
-                    // The descriptor of this listing itself.
-                    return false;
-                }
-            }).count();
-        }
-    }
-
     /**
      * None of the files is removed, because the names may belong to another writer by then. The JVM closes the
      * descriptors.
@@ -318,11 +299,11 @@ class FaultsOfWritingTest {
     @Test
     void aWriterThatIsNeverClosedLeavesTemporaryNames() throws Exception {
         WeakReference<Writer> abandoned = abandon();
-        for (int i = 0; i < 200 && (abandoned.get() != null || descriptors() > 0); i++) {
+        for (int i = 0; i < 200 && (abandoned.get() != null || Outputs.descriptors(folder) > 0); i++) {
             System.gc();
             Thread.sleep(10);
         }
-        assertEquals(0, descriptors());
+        assertEquals(0, Outputs.descriptors(folder));
         assertEquals(List.of("abandoned.data.01020304.tmp", "abandoned.index.01020304.tmp"), Outputs.names(folder));
     }
 }

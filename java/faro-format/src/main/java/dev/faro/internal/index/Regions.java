@@ -10,6 +10,7 @@ import dev.faro.internal.block.Context;
 import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.storage.InputFile;
+import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -60,6 +61,27 @@ public final class Regions {
         return region;
     }
 
+    /**
+     * Puts a region into the cache, if there is room, whose message the caller has in memory.
+     *
+     * @param message little-endian, read from 0 to its limit; the region keeps it
+     * @throws FaroException the first check of REG-10 that fails
+     */
+    public void offer(Directory directory, int number, ByteBuffer message) throws FaroException {
+        synchronized (cache) {
+            // A message that is too large is refused when it is read.
+            if (cached + message.capacity() > cacheBytes || message.limit() > limits.maxMessageSize()) {
+                return;
+            }
+        }
+        keep(number, RegionIndex.parse(message, header, expected(directory, number), file,
+                directory.messageOffset(number) + BlockHeader.SIZE));
+    }
+
+    private static RegionIndex.Expected expected(Directory directory, int number) {
+        return new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
+    }
+
     private RegionIndex load(Directory directory, int number) throws FaroException {
         long offset = directory.messageOffset(number);
         long size = directory.messageSize(number) & 0xFFFFFFFFL;
@@ -71,9 +93,8 @@ public final class Regions {
             throw reader.fault(ErrorCode.INCONSISTENT_INDEX, 0, "a message of " + size + " bytes",
                     reader.storedSize());
         }
-        RegionIndex.Expected expected =
-                new RegionIndex.Expected(number, directory.dataOffset(number), directory.dataLength(number));
-        return RegionIndex.parse(reader.message(), header, expected, file, offset + BlockHeader.SIZE);
+        return RegionIndex.parse(
+                reader.message(), header, expected(directory, number), file, offset + BlockHeader.SIZE);
     }
 
     private void keep(int number, RegionIndex region) {

@@ -13,7 +13,8 @@ public final class FinishedReader extends OutputReader {
     private final Opening opening;
     private final DirectLookup directLookup;
 
-    private FinishedReader(FileSet files, Opening opening, ReaderOptions options) {
+    /** Makes a reader of an output that was opened. */
+    public FinishedReader(FileSet files, Opening opening, ReaderOptions options) {
         super(files, options);
         this.opening = opening;
         this.directLookup = options.lookup() == Lookup.FULL ? null

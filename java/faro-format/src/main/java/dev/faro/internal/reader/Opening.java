@@ -14,11 +14,13 @@ import dev.faro.internal.block.Sequence;
 import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.index.FooterMessage;
 import dev.faro.internal.message.Fields;
+import dev.faro.internal.message.MessageBuilder;
 import dev.faro.internal.message.MessageKind;
 import dev.faro.internal.message.TableView;
 import dev.faro.internal.message.Verifier;
 import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * The results of opening a finished output: checks 6 to 9 of OPN-1.
@@ -58,6 +60,34 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
         }
         ByteBuffer schema = files.header().framing() == Framing.ARROW ? readSchema(files, limits, tailOffset) : null;
         return new Opening(footer, offset, reader.sequence(), schema);
+    }
+
+    /**
+     * Makes the results for an output that this process has just written, from what its writer has in memory. Nothing is
+     * read.
+     *
+     * @param footer the footer message; the results keep it
+     * @param schema the encapsulated Arrow schema message, or null if the framing is not arrow; not copied
+     * @throws FaroException {@code limit-exceeded}, as {@link #of} reports it
+     */
+    public static Opening ofWritten(FileSet files, Limits limits, ByteBuffer footer, long footerOffset,
+            long footerSequence, byte[] schema) throws FaroException {
+        InputFile index = files.index();
+        checkMessageSize(index, footerOffset, footer.limit(), limits);
+        FooterMessage parsed = FooterMessage.parse(footer, files.header(), limits, index, footerOffset);
+        if (schema != null) {
+            checkMessageSize(index, FileHeader.SIZE, MessageBuilder.schema(schema).limit(), limits);
+        }
+        return new Opening(parsed, footerOffset, footerSequence,
+                schema == null ? null : ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN));
+    }
+
+    /** Makes check 3 of BLK-7 for a metadata block. */
+    private static void checkMessageSize(InputFile file, long offset, long size, Limits limits) throws FaroException {
+        if (size > limits.maxMessageSize()) {
+            throw file.fault(
+                    ErrorCode.LIMIT_EXCEEDED, offset, "a stored size of at most " + limits.maxMessageSize(), size);
+        }
     }
 
     /** Makes a reader for blocks of the index file or single file that are not dictionaries. */

@@ -12,7 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 /**
- * A file that is open for writing.
+ * A file that is open for writing. A new one can be read too, so that a reader can take it over.
  *
  * @param key the identity of the file, or null if the system has none
  * @param claim shows other users in this process that the file is being written (PUB-6); null if another object has it
@@ -50,7 +50,8 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
 
     /** Returns null if the file was removed meanwhile by a program that took it for a dead writer's. */
     private static OpenFile make(Path path, Patience patience) throws IOException {
-        FileChannel channel = FileChannel.open(path, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
+        FileChannel channel = FileChannel.open(
+                path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
         Claim claim = null;
         Object key = null;
         RecordLock lock = null;
@@ -94,6 +95,12 @@ record OpenFile(Path path, FileChannel channel, Object key, Claim claim, RecordL
     /** Whether a name belongs to this file. */
     boolean has(Path name) throws IOException {
         return FileKey.has(name, key);
+    }
+
+    /** Gives up the record lock and then the claim of a new file, whose writer has finished; the channel stays open. */
+    void release() throws IOException {
+        lock.release();
+        claim.close();
     }
 
     @Override

@@ -335,6 +335,31 @@ public final class OutputFile implements Closeable {
         }
     }
 
+    /**
+     * Lets others take a complete file for a finished one, and leaves it open.
+     *
+     * @throws FaroException {@code io}
+     */
+    public void release() throws FaroException {
+        try {
+            file.release();
+        } catch (IOException e) {
+            throw FaroException.io(role, path, "to release the lock", e);
+        }
+    }
+
+    /**
+     * Hands over a released file, with its open channel. The file is not used here after that.
+     *
+     * @param name the final name
+     * @param header the first bytes of the file
+     */
+    public WrittenFile handOver(Path name, ByteBuffer header) {
+        buffer = NO_BYTES;
+        used = 0;
+        return new WrittenFile(name, file.key(), channel, header);
+    }
+
     /** Closes the file for good. Bytes that were not flushed are lost. */
     @Override
     public void close() throws FaroException {

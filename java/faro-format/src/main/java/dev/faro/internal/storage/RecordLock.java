@@ -63,13 +63,18 @@ final class RecordLock {
         }
     }
 
+    /** Releases the lock, and leaves the channel open. */
+    void release() throws IOException {
+        if (lock != null) {
+            lock.release();
+        }
+    }
+
     /** Closes the channel, which releases the lock. */
     void close(FileChannel channel) throws IOException {
         boolean refused = false;
         try {
-            if (lock != null) {
-                lock.release();
-            }
+            release();
         } catch (IOException e) {
             // Closing the channel would fail in the same way, and leave it open.
             refused = true;

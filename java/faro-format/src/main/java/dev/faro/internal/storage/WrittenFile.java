@@ -1,0 +1,16 @@
+package dev.faro.internal.storage;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/**
+ * A finished file that its writer has not closed, but hands over to a reader. It has neither a record lock nor a claim
+ * any more. Whoever gets it closes the channel.
+ *
+ * @param path the final name
+ * @param key the identity of the file, or null if the system has none
+ * @param channel open for reading and writing
+ * @param header the first bytes of the file, from 0 to the limit
+ */
+public record WrittenFile(Path path, Object key, FileChannel channel, ByteBuffer header) {}
