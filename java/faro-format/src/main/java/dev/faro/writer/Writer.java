@@ -339,7 +339,7 @@ public final class Writer implements AutoCloseable {
     /**
      * Does what {@link #finish} does, and opens the output. Nothing is read: the reader has the header, the footer and
      * the schema from the writer's memory, and reads through the writer's open files. So it reads this output even if
-     * the names are removed or belong to another output by now. Only a file that an interrupt closed has to be opened by
+     * the names are removed or belong to another output by now. Only a file that an interrupt closed is opened again by
      * its name, as any {@link dev.faro.storage.LocalFile}.
      *
      * <p>The writer keeps the messages of the first regions, up to 256 KiB. They are in the reader's cache as far as

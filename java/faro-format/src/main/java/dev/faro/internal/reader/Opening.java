@@ -63,8 +63,8 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
     }
 
     /**
-     * Makes the results for an output that this process has just written, from what its writer has in memory. Nothing is
-     * read.
+     * Makes the results for an output that this process has just written, from what its writer has in memory. It reads
+     * nothing.
      *
      * @param footer the footer message; the results keep it
      * @param schema the encapsulated Arrow schema message, or null if the framing is not arrow; not copied

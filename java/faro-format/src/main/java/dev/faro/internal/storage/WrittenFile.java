@@ -5,8 +5,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * A finished file that its writer has not closed, but hands over to a reader. It has neither a record lock nor a claim
- * any more. Whoever gets it closes the channel.
+ * A finished file that its writer has not closed, but hands over to a reader, which closes it. It has neither a record
+ * lock nor a claim any more.
  *
  * @param path the final name
  * @param key the identity of the file, or null if the system has none
