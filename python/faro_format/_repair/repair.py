@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Literal
 
@@ -50,6 +50,18 @@ class RepairReport:
     fault: FaroError | None = None
     """The fault of the block at which a rebuild stopped: it and everything after it were cut off (REP-5). None if all
     blocks of the data file were used, or the index was not rebuilt."""
+
+    def _said(self) -> tuple[object, ...]:
+        values = (getattr(self, one.name) for one in fields(self))
+        return tuple(str(value) if isinstance(value, FaroError) else value for value in values)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same. Exceptions have no equality, so faults are compared by their text."""
+        return self._said() == other._said() if isinstance(other, RepairReport) else NotImplemented
+
+    def __hash__(self) -> int:
+        """The hash of what it says."""
+        return hash(self._said())
 
 
 def repair(
