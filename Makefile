@@ -94,6 +94,9 @@ test-rust: ## Test the Rust library and programs
 	@mkdir -p out
 	@cd rust && $(STEP) --progress "Rust: compile the tests" $(CARGO) test --locked --workspace --all-features --no-run
 	@cd rust && $(STEP) "Rust: tests" cargo --quiet test --locked --workspace --all-features 2>&1 | tee ../out/test-rust.txt
+	@cd rust && $(STEP) --progress "Rust: the library without each codec" sh -ec 'for codec in "" lz4 zstd; do \
+		$(CARGO) clippy --quiet --locked --package faro-format --lib --no-default-features --features "$$codec" -- --deny warnings; \
+		$(CARGO) test --quiet --locked --package faro-format --test without_codecs --no-default-features --features "$$codec"; done'
 
 .PHONY: interleavings
 interleavings: ## Draw more interleavings of the scheduler's threads than the tests do: RUNS of each (5000; a long run)

@@ -2,11 +2,10 @@
 
 use super::dictionary;
 use super::header::{
-    ANY_PARTITION, BlockHeader, CODEC_LAST, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, field,
-    is_partition_kind,
+    ANY_PARTITION, BlockHeader, CODEC_NONE, DATA, DICTIONARY, FOOTER, REGION, SCHEMA, field, is_partition_kind,
 };
 use crate::bytes::Seal;
-use crate::codec::Codec;
+use crate::codec::{self, Codec};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use std::ops::Range;
@@ -245,7 +244,7 @@ pub(crate) fn is_usual(header: &BlockHeader, context: &Context<'_>) -> bool {
     header.kind == DATA
         && header.dictionary == 0
         && context.kinds.partition
-        && header.codec <= CODEC_LAST
+        && codec::is_known(header.codec)
         && (if header.codec == CODEC_NONE {
             plain == stored
         } else {
@@ -276,11 +275,11 @@ pub(crate) fn check_fields(header: &BlockHeader, offset: u64, context: &Context<
         );
     }
     check_kind(header, offset, context.kinds, context.dictionaries)?;
-    if header.codec > CODEC_LAST {
+    if !codec::is_known(header.codec) {
         return fault(
             ErrorCode::UnsupportedCodec,
             17,
-            "codec 0, 1 or 2".into(),
+            codec::KNOWN.into(),
             header.codec.to_string(),
         );
     }

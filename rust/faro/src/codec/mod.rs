@@ -1,17 +1,27 @@
 //! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and reused,
 //! because making one takes longer than a small block.
 
-mod zstd_decoder;
-mod zstd_frame;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(not(feature = "lz4"))]
+#[path = "no_lz4.rs"]
+mod lz4;
+#[cfg(feature = "zstd")]
+mod zstd;
+#[cfg(not(feature = "zstd"))]
+#[path = "no_zstd.rs"]
+mod zstd;
 
-pub(crate) use zstd_decoder::Digest;
+pub(crate) use zstd::{Digest, train_dictionary};
 
 use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
-use zstd_decoder::ZstdDecoder;
-use zstd_safe::{CCtx, CParameter, FrameFormat};
+use zstd::{ZstdDecoder, ZstdEncoder};
 
 /// How a writer compresses data blocks (COD-1). Later versions may register more codecs (VER-5).
+///
+/// A library that was built without the feature `lz4` or `zstd` knows the codec, and can neither write nor read its
+/// blocks: see [`Codec::is_available`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -36,6 +46,16 @@ impl Codec {
         }
     }
 
+    /// Whether this library was built with the codec. Without it a writer refuses the codec with `invalid-argument`, and
+    /// a reader its blocks with `unsupported-codec` (COD-7).
+    pub const fn is_available(self) -> bool {
+        match self {
+            Codec::None => true,
+            Codec::Lz4 => cfg!(feature = "lz4"),
+            Codec::Zstd => cfg!(feature = "zstd"),
+        }
+    }
+
     /// The codec as the conformance protocol spells it, for example `zstd`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,11 +66,32 @@ impl Codec {
     }
 }
 
+/// Whether this library decodes the codec with this number in a block header: check 7a of BLK-7.
+#[inline]
+pub(crate) const fn is_known(number: u8) -> bool {
+    match Codec::from_number(number) {
+        Some(codec) => codec.is_available(),
+        None => false,
+    }
+}
+
+/// The numbers of the codecs that this library decodes, for errors.
+pub(crate) const KNOWN: &str = match (cfg!(feature = "lz4"), cfg!(feature = "zstd")) {
+    (true, true) => "codec 0, 1 or 2",
+    (true, false) => "codec 0 or 1, in a library without zstd",
+    (false, true) => "codec 0 or 2, in a library without lz4",
+    (false, false) => "codec 0, in a library without lz4 and zstd",
+};
+
 /// A dictionary for small blocks, and how to use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Trained {
     pub bytes: Vec<u8>,
     /// The least length in bytes of a match, where the default of the compression level is not the best.
+    #[cfg_attr(
+        not(feature = "zstd"),
+        expect(dead_code, reason = "only Zstandard searches for matches")
+    )]
     pub least_match: Option<u32>,
 }
 
@@ -70,9 +111,9 @@ pub(crate) const SMALL_BLOCK: usize = 16 << 10;
 pub(crate) struct Compressor {
     codec: Codec,
     level: i32,
-    zstd: Option<CCtx<'static>>,
+    zstd: Option<ZstdEncoder>,
     /// The number of the dictionary for small blocks, and a context that has digested it.
-    dictionary: Option<(u16, CCtx<'static>)>,
+    dictionary: Option<(u16, ZstdEncoder)>,
     /// Holds the compressed block. It never shrinks.
     scratch: Vec<u8>,
 }
@@ -81,7 +122,7 @@ impl Compressor {
     /// A compressor for a codec. Only Zstandard uses `level`.
     pub(crate) fn new(codec: Codec, level: i32) -> Result<Self> {
         let zstd = match codec {
-            Codec::Zstd => Some(zstd_compressor(level, None)?),
+            Codec::Zstd => Some(ZstdEncoder::new(level, None)?),
             Codec::None | Codec::Lz4 => None,
         };
         Ok(Compressor {
@@ -97,7 +138,7 @@ impl Compressor {
     /// file. It has no effect unless the codec is Zstandard.
     pub(crate) fn use_dictionary(&mut self, number: u16, trained: &Trained) -> Result<()> {
         if self.codec == Codec::Zstd {
-            self.dictionary = Some((number, zstd_compressor(self.level, Some(trained))?));
+            self.dictionary = Some((number, ZstdEncoder::new(self.level, Some(trained))?));
         }
         Ok(())
     }
@@ -115,12 +156,12 @@ impl Compressor {
         let target = &mut self.scratch[..room];
         let mut dictionary = 0;
         let size = match (&mut self.zstd, &mut self.dictionary) {
-            (_, Some((number, context))) if plain.len() < SMALL_BLOCK => {
+            (_, Some((number, encoder))) if plain.len() < SMALL_BLOCK => {
                 dictionary = *number;
-                context.compress2(target, plain).ok()?
+                encoder.compress(target, plain)?
             }
-            (Some(context), _) => context.compress2(target, plain).ok()?,
-            (None, _) => lzzzz::lz4::compress(plain, target, lzzzz::lz4::ACC_LEVEL_DEFAULT).ok()?,
+            (Some(encoder), _) => encoder.compress(target, plain)?,
+            (None, _) => lz4::compress(plain, target)?,
         };
         Some(Compressed {
             codec: self.codec as u8,
@@ -128,39 +169,6 @@ impl Compressor {
             stored: &self.scratch[..size],
         })
     }
-}
-
-fn zstd_compressor(level: i32, trained: Option<&Trained>) -> Result<CCtx<'static>> {
-    let failed = |what: &str| Error::bare(ErrorCode::Io, "a Zstandard compressor", what.to_string());
-    let mut context = CCtx::try_create().ok_or_else(|| failed("no memory for one"))?;
-    for parameter in [
-        CParameter::Format(FrameFormat::Magicless),
-        CParameter::CompressionLevel(level),
-        // The block header has the plain size already; the frame is shorter without it (COD-5).
-        CParameter::ContentSizeFlag(false),
-        CParameter::ChecksumFlag(false),
-        CParameter::DictIdFlag(false),
-    ] {
-        context
-            .set_parameter(parameter)
-            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
-    }
-    if let Some(trained) = trained {
-        let mut parameters: Vec<_> = trained.least_match.map(CParameter::MinMatch).into_iter().collect();
-        if level == 1 {
-            // Level 1 uses this value for its smallest inputs. With a dictionary it would choose less, and find fewer
-            // matches.
-            parameters.push(CParameter::HashLog(15));
-        }
-        // The context digests the dictionary at the first block and keeps the digest. It is small, and each thread has
-        // one.
-        parameters
-            .into_iter()
-            .try_fold(0, |_, parameter| context.set_parameter(parameter))
-            .and_then(|_| context.load_dictionary(&trained.bytes))
-            .map_err(|code| failed(zstd_safe::get_error_name(code)))?;
-    }
-    Ok(context)
 }
 
 /// A stored payload, and what its block header says about it.
@@ -201,12 +209,12 @@ impl Decompressor {
                 empty => empty.insert(ZstdDecoder::new(max_window_size)?),
             };
             decoder.choose(payload.dictionary, dictionary)?;
-            zstd_frame::check(stored, payload.plain_size, max_window_size, payload.offset)?;
+            zstd::check_frame(stored, payload.plain_size, max_window_size, payload.offset)?;
             plain.resize(size, 0);
             decoder.decode(stored, plain)?
         } else {
             plain.resize(size, 0);
-            unfold_lz4(stored, plain)
+            lz4::decompress(stored, plain)
         };
         match decoded {
             Ok(decoded) if decoded == size => Ok(()),
@@ -223,15 +231,7 @@ impl Decompressor {
     }
 }
 
-fn unfold_lz4(stored: &[u8], plain: &mut [u8]) -> std::result::Result<usize, String> {
-    // The C library counts in ints, so it cannot have made a block of this size.
-    if plain.len() > i32::MAX as usize {
-        return Err("larger than an LZ4 block can be".into());
-    }
-    lzzzz::lz4::decompress(stored, plain).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "lz4", feature = "zstd"))]
 mod tests {
     use super::*;
 

@@ -190,6 +190,12 @@ impl WriterOptions {
             "a buffer_size of 1 to 2^33",
             self.buffer_size,
         )?;
+        if !self.codec.is_available() {
+            return Err(Error::argument(
+                "a codec that the library was built with (COD-7)",
+                self.codec.as_str(),
+            ));
+        }
         if !(1..=19).contains(&self.level) {
             return Err(Error::argument("a level of 1 to 19", self.level.to_string()));
         }

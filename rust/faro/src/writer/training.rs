@@ -2,7 +2,7 @@
 
 use crate::block::dictionary;
 use crate::bytes::Framing;
-use crate::codec::{Codec, Compressor, SMALL_BLOCK, Trained};
+use crate::codec::{Codec, Compressor, SMALL_BLOCK, Trained, train_dictionary};
 use crate::error::Result;
 
 /// The least plain bytes of a region for training.
@@ -138,8 +138,7 @@ fn from_samples(blocks: &[Vec<u8>]) -> Option<Vec<u8>> {
     let samples = blocks.concat();
     let pieces = blocks.iter().flat_map(|block| block.chunks(SAMPLE)).map(<[u8]>::len);
     let sizes: Vec<usize> = pieces.collect();
-    let mut bytes = Vec::with_capacity(SIZE);
-    zstd_safe::train_from_buffer(&mut bytes, &samples, &sizes).ok()?;
+    let bytes = train_dictionary(SIZE, &samples, &sizes)?;
     dictionary::fault_of(&bytes).is_none().then_some(bytes)
 }
 
