@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from faro_format._error import invalid, shortened, told
 
 _PATH = 1 << 15
 """The most characters of a path: no system accepts more."""
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::.*)?://")
 _SHOWN = 48
 """How many characters of a text or of bytes are shown."""
 
@@ -75,8 +77,15 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def is_url(value: object) -> bool:
+    """Whether a text is a URL: it begins with a protocol. No path object is, and no text that begins with ``./``."""
+    return isinstance(value, str) and _URL.match(value) is not None
+
+
 def path(name: str, value: object) -> str:
-    """Return a path as text, from a str or os.PathLike. It is not empty, and the system can use it."""
+    """Return a path as text, from a str or os.PathLike. It is not empty, no URL, and the system can use it."""
+    if is_url(value):
+        raise invalid(f"{name}: a local path; only Reader, open_reader and check take a URL", shown(value))
     wanted = f"{name}: a path, as str or os.PathLike"
     try:
         found = os.fspath(value)  # type: ignore[call-overload]

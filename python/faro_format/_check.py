@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,12 +26,16 @@ from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
+from faro_format._reader.ahead import Ahead
 from faro_format._reader.delivery import Sequences, read_extent
 from faro_format._reader.opening import dictionary_entries, directory_entry, metadata_block
 from faro_format._reader.reader import Reader
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput
+
+_MESSAGE = 64 << 10
+"""Bytes that are read of a message at once, from a file of which each byte counts."""
 
 CheckLevel = Literal["structure", "checksums", "decode"]
 
@@ -90,6 +95,7 @@ def check(
     index: Path | None = None,
     single: Path | None = None,
     stored: StoredOutput | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     level: CheckLevel = "decode",
     limits: Limits = DEFAULT_LIMITS,
 ) -> CheckReport:
@@ -101,6 +107,7 @@ def check(
         index: the path of the index file.
         single: the path of a single file, instead.
         stored: its files where they are stored, instead (:mod:`faro_format.storage`); they are closed at the end.
+        storage_options: with URLs, what fsspec passes to the filesystem.
         level: ``structure`` reads no partition block, ``checksums`` reads them, ``decode`` decodes them too.
         limits: the limits of the reader.
 
@@ -108,7 +115,8 @@ def check(
         FaroError: the first fault in the order of CHK-1.
     """
     choice("level", level, ("structure", "checksums", "decode"))
-    with Reader(name, data=data, index=index, single=single, stored=stored, limits=limits) as reader:
+    files: dict[str, Any] = {"data": data, "index": index, "single": single, "stored": stored}
+    with Reader(name, **files, storage_options=storage_options, limits=limits) as reader:
         _metadata(reader, limits)
         place, at = reader._files.index.place, reader._opened.footer_offset + BLOCK_HEADER_SIZE
         statistics, first = reader.statistics, reader.header.first_partition
@@ -138,7 +146,8 @@ def _metadata(reader: Reader, limits: Limits) -> None:
     file, header, footer = reader._files.index, reader.header, reader._footer
     place, end = file.place, reader._opened.footer_offset
     paired = reader._files.paired
-    window = Window(file, end)
+    # The messages of a single file are apart.
+    window = Window(file, end, None if paired or not file.far else _MESSAGE)
     offset, sequence, number = HEADER_SIZE, 0, 0
     dictionaries, taken = dictionary_entries(footer), 0
     more = (KIND_DICTIONARY,) if header.dictionaries and not paired else ()
@@ -191,14 +200,16 @@ def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -
     """Check every partition block (CHK-1, steps 5 and 6); return how many there are."""
     header, file = reader.header, reader._files.data
     sequences = Sequences(all_shared=True)
+    ahead = Ahead(file, reader._upcoming_runs(header.first_partition, header.end_partition))
     blocks = 0
     for number in range(reader.region_count):
         region = reader._region(number)
         extents = list(region.own_range(header.first_partition, header.end_partition))
-        window: Window | None = None
+        run_end = -1
         for extent in [*extents, *map(region.shared, range(region.shared_count))]:
-            if window is None or window.end != extent.run_end:
-                window = Window(file, extent.run_end)
+            if run_end != extent.run_end:
+                run_end = extent.run_end
+                window = ahead.window(extent.begin) or Window(file, run_end)
             found = [0, 0]
             for block in read_extent(
                 window, extent, sequences, limits, selective=header.selective, verify=True, plain=plain

@@ -1,4 +1,4 @@
-"""Files that readers can read, wherever they are: local, in memory, or in a store of the caller's.
+"""Files that readers can read, wherever they are: local, in memory, in an object store, or in a store of the caller's.
 
     from faro_format import Reader, storage
 
@@ -6,15 +6,17 @@
     with Reader(stored=storage.StoredOutput.paired(data, index)) as reader:
         records = list(reader.records(3))
 
-A store of the caller's is a class with the methods of :class:`StoredFile`; :func:`check_stored_file` tests it. Where
+An output in an object store is opened by its URL: ``open_reader("s3://bucket/out")``. :class:`RemoteFile` is one file of
+it. A store of the caller's is a class with the methods of :class:`StoredFile`; :func:`check_stored_file` tests it. Where
 the other modules raise FaroError with the code ``io``, a stored file raises an OSError, and the reader adds its role.
 """
 
 from faro_format._storage.local_file import LocalFile
 from faro_format._storage.memory_file import MemoryFile
+from faro_format._storage.remote_file import RemoteFile
 from faro_format._storage.seekable_file import SeekableFile
 from faro_format._storage.stored_file import StoredFile
 from faro_format._storage.stored_file_check import check_stored_file
 from faro_format._storage.stored_output import StoredOutput
 
-__all__ = ["LocalFile", "MemoryFile", "SeekableFile", "StoredFile", "StoredOutput", "check_stored_file"]
+__all__ = ["LocalFile", "MemoryFile", "RemoteFile", "SeekableFile", "StoredFile", "StoredOutput", "check_stored_file"]

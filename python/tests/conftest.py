@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+from remote import monkeypatch_session, object_store
+
+__all__ = ["monkeypatch_session", "object_store"]
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,7 @@ def test_the_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert str(metadata.get_payload()).strip() == (PROJECT / "README.md").read_text().strip()
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])
-    assert metadata.get_all("Provides-Extra") == ["arrow"]
+    assert metadata.get_all("Provides-Extra") == ["arrow", "fsspec"]
 
 
 def test_the_wheel_has_the_licence_and_the_types(wheel: zipfile.ZipFile) -> None:

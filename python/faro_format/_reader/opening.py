@@ -39,9 +39,12 @@ from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, Records, parse_footer, parse_region, parse_schema
 from faro_format._storage.input_file import InputFile, Window, check_kind
 from faro_format._storage.names import OutputPaths
+from faro_format._storage.remote_output import Attempt
 from faro_format._storage.stored_file import StoredFile
 from faro_format._storage.stored_output import StoredOutput
 
+_SCHEMA = 64 << 10
+"""Bytes that are read of a schema at once."""
 _MOST = 2**62
 """Above every place in a file, and far enough below 2^63 that sums do not wrap."""
 
@@ -81,8 +84,8 @@ def open_files(output: OutputPaths | StoredOutput) -> tuple[Files, FileHeader]:
     Raises:
         FaroError: the first check that fails.
     """
-    first: str | StoredFile | None
-    second: str | StoredFile | None
+    first: str | StoredFile | Attempt | None
+    second: str | StoredFile | Attempt | None
     if isinstance(output, StoredOutput):
         first, second = output._index, output._data
     else:
@@ -165,7 +168,7 @@ def open_finished(files: Files, header: FileHeader, limits: Limits) -> Opened:
         check_data_end(data, footer.data_size)
     schema = None
     if header.framing == FRAMING_ARROW:
-        schema = read_schema(Window(index, tail_at), tail_at, header, limits)
+        schema = read_schema(Window(index, tail_at, _SCHEMA), tail_at, header, limits)
     return Opened(footer, footer_offset, block.sequence, schema)
 
 
@@ -319,11 +322,16 @@ def directory_entry(footer: FooterMessage, number: int) -> Entry:
     return Entry(number, message_offset, message_size, data_offset, data_length)
 
 
-def load_region(files: Files, header: FileHeader, limits: Limits, entry: Entry) -> Region:
-    """Look up a region message and check it (REG-10)."""
-    file, at = files.index, entry.message_offset
-    end = at + BLOCK_HEADER_SIZE + pad8(entry.message_size)
-    block = metadata_block(Window(file, end), at, end, frozenset((KIND_REGION,)), limits, None)
+def message_bounds(entry: Entry) -> tuple[int, int]:
+    """Return where the block of a region message begins and ends."""
+    return entry.message_offset, entry.message_offset + BLOCK_HEADER_SIZE + pad8(entry.message_size)
+
+
+def load_region(files: Files, header: FileHeader, limits: Limits, entry: Entry, window: Window | None = None) -> Region:
+    """Look up a region message, in a window that has it or in the file, and check it (REG-10)."""
+    file = files.index
+    at, end = message_bounds(entry)
+    block = metadata_block(window or Window(file, end), at, end, frozenset((KIND_REGION,)), limits, None)
     if len(block.stored) != entry.message_size:
         raise file.place.error(
             ErrorCode.INCONSISTENT_INDEX, at, f"stored_size {entry.message_size} of the directory", len(block.stored)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from faro_format import _arguments as arguments
 from faro_format._block.block import BLOCK_HEADER_SIZE, Block
@@ -12,8 +12,10 @@ from faro_format._index.lookup import look_up
 from faro_format._index.regions import Extent, Region, RegionCache
 from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
+from faro_format._reader.ahead import Ahead
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
-from faro_format._reader.opening import directory_entry, load_region, open_files, open_finished
+from faro_format._reader.opening import directory_entry, load_region, message_bounds, open_files, open_finished
+from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput, output_to_read
 
@@ -39,12 +41,17 @@ class Reader(PartitionReader):
         index: Path | None = None,
         single: Path | None = None,
         stored: StoredOutput | None = None,
+        storage_options: Mapping[str, Any] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         verify: bool = True,
         cache: int = CACHE,
         lookup: Lookup = "full",
     ) -> None:
         """Open an output by its NAME, or by its files: ``data`` and ``index``, or ``single``, or ``stored``.
+
+        A text with a protocol is a URL of fsspec, for example of an object store (docs/storage.md)::
+
+            Reader("s3://bucket/out", storage_options={"anon": True})
 
         Args:
             name: its NAME, with or without an ending (PUB-1): ``out`` is ``out.faro``, or ``out.data`` and
@@ -54,6 +61,7 @@ class Reader(PartitionReader):
             single: the path of a single file.
             stored: its files where they are stored (:mod:`faro_format.storage`); the reader takes them over, and
                 closes them, even when opening fails.
+            storage_options: with a URL, what fsspec passes to the filesystem.
             limits: the limits of the reader.
             verify: whether the checksums of partition blocks are verified (INT-7).
             cache: bytes of region messages to keep.
@@ -64,10 +72,11 @@ class Reader(PartitionReader):
         Raises:
             FaroError: the first check of OPN-1 that fails; ``io``, as a FileNotFoundError, if there is no such file;
                 ``invalid-argument``.
+            ImportError: with a URL, fsspec or its package for the protocol is not installed.
         """
         arguments.choice("lookup", lookup, ("full", "direct"))
         limits, verify, cache = check_limits(limits), arguments.flag("verify", verify), check_cache(cache)
-        files, header = open_files(output_to_read(name, data, index, single, stored))
+        files, header = open_files(output_to_read(name, data, index, single, stored, storage_options))
         try:
             opened = open_finished(files, header, limits)
         except BaseException:
@@ -76,6 +85,8 @@ class Reader(PartitionReader):
         super().__init__(files, header, limits, verify)
         self._opened = opened
         self._cache = RegionCache(cache)
+        self._messages: dict[int, Window | None] = {}
+        """Region messages that were read ahead."""
         self._direct = lookup == "direct"
 
     @property
@@ -106,9 +117,12 @@ class Reader(PartitionReader):
     def _found_blocks(self, partition: int, from_region: int) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)
         # All of them before the first block (LKP-3).
-        for extents in self._look_up(partition)[from_region:]:
+        found = self._look_up(partition)[from_region:]
+        bounds = ((extent.begin, extent.end) for extents in found for extent in extents)
+        ahead = Ahead(self._files.data, bounds)
+        for extents in found:
             for extent in extents:
-                yield from self._extent(extent, sequences)
+                yield from self._extent(extent, sequences, ahead.window(extent.begin))
 
     def _look_up(self, partition: int) -> list[list[Extent]]:
         """Return the extents that a partition reads, region by region, found by position (LKP)."""
@@ -136,9 +150,29 @@ class Reader(PartitionReader):
         return sum(extent.end - extent.begin for extents in self._look_up(partition) for extent in extents)
 
     def _load(self, number: int) -> Region:
-        return load_region(self._files, self.header, self._limits, directory_entry(self._footer, number))
+        window = self._messages.pop(number, None)
+        if window is None and self._files.index.far:
+            window = self._read_messages(number)
+        return load_region(self._files, self.header, self._limits, directory_entry(self._footer, number), window)
+
+    def _read_messages(self, number: int) -> Window | None:
+        """Return a window that has a region's message, and keep those of the regions after it."""
+        bounds = (message_bounds(directory_entry(self._footer, later)) for later in range(number, self.region_count))
+        ahead = Ahead(self._files.index, bounds)
+        found = ahead.windows()
+        # Replaced, so that no more than these are in memory; threads may read the same ones twice.
+        self._messages = dict(enumerate(found, number))
+        return self._messages.pop(number, None)
 
 
-def open_reader(name: Path, *, limits: Limits = DEFAULT_LIMITS, verify: bool = True, lookup: Lookup = "full") -> Reader:
-    """Open an output by its NAME (PUB-1); the same as ``Reader(name)``."""
-    return Reader(arguments.path("name", name), limits=limits, verify=verify, lookup=lookup)
+def open_reader(
+    name: Path,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    verify: bool = True,
+    lookup: Lookup = "full",
+) -> Reader:
+    """Open an output by its NAME (PUB-1), a path or a URL; the same as ``Reader(name)``."""
+    checked = name if arguments.is_url(name) else arguments.path("name", name)
+    return Reader(checked, storage_options=storage_options, limits=limits, verify=verify, lookup=lookup)

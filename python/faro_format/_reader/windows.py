@@ -11,9 +11,10 @@ from faro_format._block.block import Block
 from faro_format._bytes.spans import Ints
 from faro_format._error import FaroError
 from faro_format._index.regions import Region
+from faro_format._reader.ahead import read_extents
 from faro_format._reader.opening import Files
-from faro_format._storage.input_file import InputFile, Window
-from faro_format.plan import plan, windows
+from faro_format._storage.input_file import Window
+from faro_format.plan import windows
 
 CHUNK = 1 << 16
 """Partitions whose bytes are added up at a time."""
@@ -35,27 +36,6 @@ class Windowed(Protocol):
         """Yield the blocks of a partition, extents in memory by their begin."""
 
 
-def _read(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:
-    """Read the wanted extents. Return, by the begin of each, a window over the read that contains it.
-
-    Reads that the system refuses are left out: the reading of their partition repeats them, and gets the error (PRT-7).
-    """
-    order = np.argsort(begins, kind="stable")
-    begins, ends = begins[order], ends[order]
-    found: dict[int, Window] = {}
-    # Without gaps, whose bytes would be kept in memory too.
-    reads = plan(begins, ends, gap_bytes=0)
-    ranges = [(read.begin, read.end - read.begin) for read in reads]
-    for read, data in zip(reads, file.view_ranges(ranges), strict=True):
-        if data is None:
-            continue
-        window = Window(file, read.end, len(data))
-        window.put(read.begin, data)
-        for number in read.extents:
-            found[int(begins[number])] = window
-    return found
-
-
 def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, Iterator[Block]]]:
     """Yield each partition from ``low`` to ``high`` - 1 with its blocks, which must be read before the next.
 
@@ -63,10 +43,10 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
     """
     for begin in range(low, high, CHUNK):
         end = min(begin + CHUNK, high)
-        for first, last in windows(_sizes(reader, begin, end)):
+        for first, last in windows(_sizes(reader, begin, end), reader._files.data.read_bytes):
             held: dict[int, Window] = {}
             if last - first > 1:
-                held = _read(reader._files.data, *_wanted(reader, begin + first, begin + last))
+                held = read_extents(reader._files.data, *_wanted(reader, begin + first, begin + last))
             for partition in range(begin + first, begin + last):
                 yield partition, reader._held_blocks(partition, held)
 

@@ -9,23 +9,22 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from faro_format import _arguments as arguments
 from faro_format._bytes.header import HEADER_SIZE, FileHeader, FileKind, parse_header
 from faro_format._dictionaries import Dictionaries
 from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._storage.local_file import LocalFile
-from faro_format._storage.stored_file import Range, StoredFile, closed
+from faro_format._storage.remote_output import Attempt
+from faro_format._storage.stored_file import READ_BYTES, Range, StoredFile, closed
 
 Bytes = npt.NDArray[np.uint8]
-
-WINDOW = 4 << 20
-"""How many bytes a walk over neighbouring blocks reads at once."""
 
 
 class InputFile:
     """A stored file in a role. Closing it twice is allowed."""
 
-    def __init__(self, file: str | os.PathLike[str] | StoredFile, role: str) -> None:
-        """Open a local file by its path, or take a stored file over.
+    def __init__(self, file: str | os.PathLike[str] | StoredFile | Attempt, role: str) -> None:
+        """Open a local file by its path, or take over a stored file, or what an attempt to open one led to.
 
         Raises:
             FaroError: ``io`` if it cannot be opened.
@@ -37,12 +36,24 @@ class InputFile:
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was called."""
         self._stored: StoredFile | None = None
         try:
-            self._stored = LocalFile(file) if isinstance(file, (str, os.PathLike)) else file
+            if isinstance(file, (str, os.PathLike)):
+                self._stored = LocalFile(file)
+            else:
+                self._stored = file.take() if isinstance(file, Attempt) else file
         except OSError as fault:
             raise self._io(fault, "to open the file") from fault
         self.size = 0
         """In bytes, when it was last asked for."""
         self.refresh()
+        self.read_bytes = READ_BYTES
+        """How many bytes a walk over neighbouring blocks reads at once."""
+        if not isinstance(self._stored, LocalFile):
+            self.read_bytes = arguments.integer("read_bytes", self._stored.read_bytes, 1, 2**31)
+
+    @property
+    def far(self) -> bool:
+        """Whether extents are read before a walk comes to them."""
+        return self.read_bytes > READ_BYTES
 
     def refresh(self) -> int:
         """Return the file's size now, in bytes, and keep it as :attr:`size`."""
@@ -164,11 +175,17 @@ class Window:
     Memory: the window, or the one block that is larger.
     """
 
-    def __init__(self, file: InputFile, end: int, size: int = WINDOW) -> None:
-        """Make an empty window over the bytes of ``file`` below the absolute offset ``end``."""
+    def __init__(self, file: InputFile, end: int, size: int | None = None) -> None:
+        """Make an empty window over the bytes of ``file`` below the absolute offset ``end``.
+
+        Args:
+            file: the file.
+            end: an absolute offset.
+            size: how many bytes are read at once; what the file prefers unless given.
+        """
         self.file = file
         self.end = end
-        self._size = size
+        self._size = size or file.read_bytes
         self._base = 0
         self.data: bytes | memoryview = b""
         self.array: Bytes = np.frombuffer(b"", np.uint8)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,13 +38,21 @@ def split_name(name: Path) -> tuple[str, Layout | None]:
     Raises:
         FaroError: ``invalid-argument`` if ``name`` is not a path, or not a NAME, such as ``..``.
     """
-    text = arguments.path("name", name).rstrip(_SEPARATORS)
+    return _split(arguments.path("name", name).rstrip(_SEPARATORS), os.path.basename)
+
+
+def split_remote(path: str) -> tuple[str, Layout | None]:
+    """Return the path of a NAME in a store without its ending, and its layout; see :func:`split_name`."""
+    return _split(path.rstrip("/"), posixpath.basename)
+
+
+def _split(text: str, last: Callable[[str], str]) -> tuple[str, Layout | None]:
     base, layout = text, None
     for ending in _LAYOUTS:
         if text.endswith(ending):
             base, layout = text.removesuffix(ending), _LAYOUTS[ending]
-    if os.path.basename(base) in ("", ".", ".."):
-        raise invalid("the NAME of an output", arguments.shown(os.fspath(name)))
+    if last(base) in ("", ".", ".."):
+        raise invalid("the NAME of an output", arguments.shown(text))
     return base, layout
 
 
@@ -104,16 +114,22 @@ def paths_to_read(
         FaroError: ``invalid-argument`` unless it is NAME, or ``data`` and ``index``, or ``single``; as
             :func:`paths_to_open`; ``io`` if NAME is that of a pair without files.
     """
-    given = [argument for argument in (name, data, index, single) if argument is not None]
-    if name is not None and len(given) == 1:
+    check_given(name, data, index, single)
+    if name is not None:
         base, layout = split_name(name)
         paths = paths_to_open(base, layout)
         _check_exists(paths, ended=layout is not None)
         return paths
-    if single is not None and len(given) == 1:
+    if single is not None:
         return OutputPaths(single=arguments.path("single", single))
-    if data is not None and index is not None and len(given) == 2:
-        return OutputPaths(arguments.path("data", data), arguments.path("index", index))
+    return OutputPaths(arguments.path("data", data), arguments.path("index", index))
+
+
+def check_given(name: Path | None, data: Path | None, index: Path | None, single: Path | None) -> None:
+    """Raise ``invalid-argument`` unless a caller names an output in one of three ways; see :func:`paths_to_read`."""
+    given = tuple(argument is not None for argument in (name, data, index, single))
+    if given in ((True, False, False, False), (False, True, True, False), (False, False, False, True)):
+        return
     names = zip(("name", "data", "index", "single"), (name, data, index, single), strict=True)
     found = " and ".join(argument for argument, value in names if value is not None)
     raise invalid("name, or data and index, or single", found or "none of them")

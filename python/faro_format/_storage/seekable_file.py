@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from faro_format import _arguments as arguments
-from faro_format._error import FaroError, invalid
-from faro_format._storage.stored_file import StoredFile, closed
-
-Result = TypeVar("Result")
+from faro_format._error import invalid
+from faro_format._storage.stored_file import StoredFile, as_os_error, closed
 
 
 class SeekableFile(StoredFile):
@@ -38,7 +35,7 @@ class SeekableFile(StoredFile):
         self._file: Any = file
         self._into = not callable(getattr(file, "read", None))
         self._lock = threading.Lock()
-        self._size: int = _refused_as_os_error(lambda: _end_of(file))
+        self._size: int = as_os_error(lambda: _end_of(file))
 
     @property
     def size(self) -> int:
@@ -54,7 +51,7 @@ class SeekableFile(StoredFile):
         """Return bytes of the file; see :class:`StoredFile`."""
         if not length:
             return b""
-        return _refused_as_os_error(lambda: self._read(offset, length))
+        return as_os_error(lambda: self._read(offset, length))
 
     def _read(self, offset: int, length: int) -> bytes:
         with self._lock:
@@ -78,7 +75,7 @@ class SeekableFile(StoredFile):
         with self._lock:
             file, self._file = self._file, None
             if file is not None:
-                _refused_as_os_error(file.close)
+                as_os_error(file.close)
 
 
 def _is_binary(file: object) -> bool:
@@ -100,13 +97,3 @@ def _name_of(file: object) -> str:
     """Return what a file object calls itself; a number is a descriptor, and tells people nothing."""
     names = (getattr(file, "name", None), getattr(file, "path", None))
     return next((name for name in names if isinstance(name, str) and name), type(file).__name__)
-
-
-def _refused_as_os_error(call: Callable[[], Result]) -> Result:
-    """Make a call, and turn an exception of any other type into an OSError."""
-    try:
-        return call()
-    except (OSError, FaroError):
-        raise
-    except Exception as fault:
-        raise OSError(f"{type(fault).__name__}: {fault}") from fault

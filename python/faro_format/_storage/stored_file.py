@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import os
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 from faro_format import _arguments as arguments
 from faro_format._error import FaroError, invalid
@@ -15,14 +17,21 @@ Buffer = bytes | bytearray | memoryview
 Range = tuple[int, int]
 """The offset and the length of bytes to read."""
 
-_METHODS = ("size", "name", "read", "read_ranges", "version", "close")
+READ_BYTES = 4 << 20
+"""What one read of neighbouring bytes asks for, unless a file says otherwise."""
+
+Result = TypeVar("Result")
+
+_METHODS = ("size", "name", "read", "read_ranges", "version", "read_bytes", "close")
+_ERRNOS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
+"""The numbers of errors that other libraries raise without one."""
 
 
 class StoredFile(Protocol):
     """A file that readers can read, wherever it is; docs/storage.md says what it promises.
 
-    A class that inherits from this one needs ``size``, ``read``, ``name`` and ``close``; ``read_ranges`` and
-    ``version`` come with it. A class that does not inherit has to define all of them::
+    A class that inherits from this one needs ``size``, ``read``, ``name`` and ``close``; ``read_ranges``,
+    ``version`` and ``read_bytes`` come with it. A class that does not inherit has to define all of them::
 
         class Cached(storage.StoredFile):
             def __init__(self, cache, key):
@@ -93,6 +102,15 @@ class StoredFile(Protocol):
         """A name of the content: files with the same name and the same version have the same bytes. None: unknown."""
         return None
 
+    @property
+    def read_bytes(self) -> int:
+        """How many neighbouring bytes a reader asks for at once, 1 or more, unless one block is larger; 4 MiB.
+
+        More than 4 MiB are for files of which each read takes long to begin. A reader then also asks for small extents
+        before it comes to them, several with one call of ``read_ranges``, up to twice as many bytes.
+        """
+        return READ_BYTES
+
 
 def read_whole(file: StoredFile, offset: int, length: int) -> Buffer:
     """Return ``length`` bytes from an offset, or those up to the end of the file, with as many reads as it takes."""
@@ -106,6 +124,24 @@ def read_whole(file: StoredFile, offset: int, length: int) -> Buffer:
         parts.append(raw)
         done += len(raw)
     return b"".join(parts)
+
+
+def as_os_error(call: Callable[[], Result]) -> Result:
+    """Make a call of another library, and turn an exception of any other type into an OSError.
+
+    An error of a missing or forbidden file gets the number that the system would give it.
+    """
+    try:
+        return call()
+    except FaroError:
+        raise
+    except OSError as fault:
+        number = next((number for kind, number in _ERRNOS.items() if isinstance(fault, kind)), None)
+        if fault.errno is not None or number is None:
+            raise
+        raise OSError(number, os.strerror(number)) from fault
+    except Exception as fault:
+        raise OSError(f"{type(fault).__name__}: {fault}") from fault
 
 
 def closed() -> FaroError:

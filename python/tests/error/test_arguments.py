@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from support import FILE_ID, arrow_message
 
 import faro_format as faro
@@ -30,6 +31,7 @@ import faro_format.plan
 from faro_format import (
     ErrorCode,
     FaroError,
+    FaroIOError,
     Follower,
     Limits,
     PartitionReader,
@@ -235,6 +237,7 @@ def opening_rows() -> Iterator[Row]:
         "lookup": among("full", "direct"),
         "level": among("structure", "checksums", "decode"),
         "stored": nothing,
+        "storage_options": nothing,
         "shared": among("none", "all"),
         "schema": lambda value: value is None,
         "file_id": lambda value: value is None,
@@ -433,12 +436,24 @@ def storage_rows() -> Iterator[Row]:
     )
     for call, argument, takes, act in calls:
         yield Row(call, argument, takes, lambda _, v, act=act: act(v))
+    MemoryFileSystem().pipe_file("/arguments", b"x")
+    fetched = integer(64, 2**31)
+    for argument, takes in (("filesystem", nothing), ("path", text), ("name", text), ("fetch_bytes", fetched)):
+        remote: Any = lambda _, v, argument=argument: _remote(**{argument: v})  # noqa: E731
+        yield Row(storage.RemoteFile, argument, takes, remote)
+    yield Row(storage.RemoteFile, "fetch", among("end", "start"), lambda _, v: _remote(fetch=v))
     named: Any = lambda _, v: storage.SeekableFile(io.BytesIO(), v)  # noqa: E731
     yield Row(storage.SeekableFile, "name", text, named)
     yield Row(storage.LocalFile, "path", path, lambda w, v: _local(_inside(w, v)))
     # Bytes that are not those of the file are what it is for.
     compared: Any = lambda _, v: _compared(v)  # noqa: E731
     yield Row(storage.check_stored_file, "expected", buffer, compared)
+
+
+def _remote(**more: Any) -> None:
+    # A path that is well formed, of no file.
+    with contextlib.suppress(FileNotFoundError, FaroIOError):
+        storage.RemoteFile(**{"filesystem": MemoryFileSystem(), "path": "/arguments", **more})
 
 
 def _local(path: Any) -> None:

@@ -160,7 +160,7 @@ def test_names_of_objects(tmp_path: Path) -> None:
 
 def test_what_a_stored_output_refuses() -> None:
     class Lacking:
-        size, name, version = 1, "a", None
+        size, name, version, read_bytes = 1, "a", None, 4 << 20
 
         def read(self, offset: int, length: int) -> bytes:
             return b""
