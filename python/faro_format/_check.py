@@ -26,7 +26,7 @@ from faro_format._error import ErrorCode, Place
 from faro_format._index.regions import Region, check_region
 from faro_format._limits import DEFAULT_LIMITS, Limits
 from faro_format._message.messages import parse_region
-from faro_format._reader.ahead import Ahead
+from faro_format._reader.ahead import Ahead, of_range
 from faro_format._reader.delivery import Sequences, read_extent
 from faro_format._reader.opening import dictionary_entries, directory_entry, metadata_block
 from faro_format._reader.reader import Reader
@@ -200,7 +200,7 @@ def _blocks(reader: Reader, limits: Limits, sums: list[_Sums], *, plain: bool) -
     """Check every partition block (CHK-1, steps 5 and 6); return how many there are."""
     header, file = reader.header, reader._files.data
     sequences = Sequences(all_shared=True)
-    ahead = Ahead(file, reader._upcoming_runs(header.first_partition, header.end_partition))
+    ahead = Ahead(file, of_range(reader, header.first_partition, header.end_partition))
     blocks = 0
     for number in range(reader.region_count):
         region = reader._region(number)

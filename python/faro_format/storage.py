@@ -6,9 +6,10 @@
     with Reader(stored=storage.StoredOutput.paired(data, index)) as reader:
         records = list(reader.records(3))
 
-An output in an object store is opened by its URL: ``open_reader("s3://bucket/out")``. :class:`RemoteFile` is one file of
-it. A store of the caller's is a class with the methods of :class:`StoredFile`; :func:`check_stored_file` tests it. Where
-the other modules raise FaroError with the code ``io``, a stored file raises an OSError, and the reader adds its role.
+An output in an object store is opened by its URL: ``open_reader("s3://bucket/out")``. :class:`RemoteFile` is one file
+of it. A store of the caller's is a class with the methods of :class:`StoredFile`; :func:`check_stored_file` tests it.
+Where the other modules raise FaroError with the code ``io``, a stored file raises an OSError, and the reader adds its
+role.
 """
 
 from faro_format._storage.local_file import LocalFile

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import dis
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 import faro_format as faro
 
 PACKAGE = str(Path(faro.__file__).parent)
+
+
+@functools.cache
+def leaving(code: CodeType) -> frozenset[int]:
+    """The bytecodes between the body of a ``with`` and the call that leaves it: nothing fails there, no signal comes.
+
+    Since Python 3.11 they load None three times for the call. An error before one of them would leave a lock locked.
+    """
+    found = list(dis.get_instructions(code))
+    offsets: set[int] = set()
+    for number in range(len(found)):
+        loads = [step.opname == "LOAD_CONST" and step.argval is None for step in found[max(number - 2, 0) : number + 1]]
+        if loads == [True] * 3:
+            begin = number - 3 if found[number - 3].opname in ("NOP", "SWAP") else number - 2
+            end = next((at for at in range(number, len(found)) if found[at].opname == "CALL"), number)
+            offsets.update(step.offset for step in found[begin : end + 1])
+    return frozenset(offsets)
 
 
 class Interruption:
@@ -36,10 +55,10 @@ class Interruption:
         frame.f_trace_lines = False
         return self._step
 
-    def _step(self, _: FrameType, event: str, __: Any) -> Any:
+    def _step(self, frame: FrameType, event: str, _: Any) -> Any:
         if event == "opcode":
             self.steps += 1
-            if self.steps - 1 == self._at:
+            if 0 <= self._at < self.steps and frame.f_lasti not in leaving(frame.f_code):
                 # Python traces no more after that: there is one interruption.
                 self.raised = True
                 raise self._cause()

@@ -3,15 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
 from faro_format._bytes.spans import Ints
+from faro_format._error import FaroError
+from faro_format._index.regions import Region
 from faro_format._storage.input_file import InputFile, Window
 from faro_format.plan import plan
 
 Bounds = tuple[int, int]
 """Where wanted bytes begin and end."""
+
+
+class Regions(Protocol):
+    """The source of the extents."""
+
+    @property
+    def region_count(self) -> int:
+        """How many regions there are."""
+
+    def _region(self, number: int) -> Region:
+        """Return a region."""
+
+
+def known_regions(reader: Regions, from_region: int = 0) -> Iterator[Region]:
+    """Yield the regions up to the first that is refused: a reading that reaches it reports its fault."""
+    for number in range(from_region, reader.region_count):
+        try:
+            region = reader._region(number)
+        except FaroError:
+            return
+        yield region
+
+
+def of_partition(reader: Regions, partition: int, from_region: int) -> Iterator[Bounds]:
+    """Yield the bounds of the extents that a partition reads, as long as they are known."""
+    for region in known_regions(reader, from_region):
+        own = region.own(partition)
+        for extent in ([] if own is None else [own]) + region.shared_of(partition):
+            yield extent.begin, extent.end
+
+
+def of_range(reader: Regions, low: int, high: int) -> Iterator[Bounds]:
+    """Yield the bounds of the runs and shared extents that a range of partitions reads, as long as they are known."""
+    for region in known_regions(reader):
+        last = -1
+        for extent in region.own_range(low, high):
+            if extent.run_end != last:
+                yield extent.begin, extent.run_end
+            last = extent.run_end
+        for shared in range(region.shared_count):
+            members = region.members_of_range(shared, low, high)
+            if members is None or members.size:
+                extent = region.shared(shared)
+                yield extent.begin, extent.end
 
 
 class Ahead:

@@ -30,7 +30,7 @@ from faro_format._error import FaroError, invalid
 from faro_format._index.regions import Extent, Region
 from faro_format._limits import Limits
 from faro_format._message.messages import FooterMessage, Statistics
-from faro_format._reader.ahead import Ahead, Bounds
+from faro_format._reader.ahead import Ahead, of_partition, of_range
 from faro_format._reader.opening import Files
 from faro_format._reader.windows import by_partition
 from faro_format._storage.input_file import Window
@@ -237,7 +237,7 @@ class PartitionReader(ABC):
 
     def _blocks(self, partition: int, from_region: int, held: dict[int, Window] | None = None) -> Iterator[Block]:
         sequences = Sequences(from_start=from_region == 0)
-        ahead = Ahead(self._files.data, self._upcoming(partition, from_region))
+        ahead = Ahead(self._files.data, of_partition(self, partition, from_region))
         # A window of partitions has read ahead already.
         find = held.get if held else ahead.window
         for number in range(from_region, self.region_count):
@@ -247,36 +247,6 @@ class PartitionReader(ABC):
                 yield from self._extent(own, sequences, find(own.begin))
             for extent in region.shared_of(partition):
                 yield from self._extent(extent, sequences, find(extent.begin))
-
-    def _upcoming(self, partition: int, from_region: int) -> Iterator[Bounds]:
-        """Yield the bounds of the extents that a partition reads, up to a region that is refused."""
-        for region in self._known_regions(from_region):
-            own = region.own(partition)
-            for extent in ([] if own is None else [own]) + region.shared_of(partition):
-                yield extent.begin, extent.end
-
-    def _upcoming_runs(self, low: int, high: int) -> Iterator[Bounds]:
-        """Yield the bounds of the runs and shared extents that a range reads, up to a region that is refused."""
-        for region in self._known_regions(0):
-            last = -1
-            for extent in region.own_range(low, high):
-                if extent.run_end != last:
-                    yield extent.begin, extent.run_end
-                last = extent.run_end
-            for shared in range(region.shared_count):
-                members = region.members_of_range(shared, low, high)
-                if members is None or members.size:
-                    extent = region.shared(shared)
-                    yield extent.begin, extent.end
-
-    def _known_regions(self, from_region: int) -> Iterator[Region]:
-        for number in range(from_region, self.region_count):
-            try:
-                region = self._region(number)
-            except FaroError:
-                # The walk reports it when it comes there.
-                return
-            yield region
 
     def _extent(self, extent: Extent, sequences: Sequences, window: Window | None = None) -> Iterator[Block]:
         return read_extent(
@@ -303,7 +273,7 @@ class PartitionReader(ABC):
         if low == high:
             return
         sequences = Sequences()
-        ahead = Ahead(self._files.data, self._upcoming_runs(low, high))
+        ahead = Ahead(self._files.data, of_range(self, low, high))
         for number in range(self.region_count):
             region = self._region(number)
             run_end = -1

@@ -9,9 +9,7 @@ import numpy as np
 
 from faro_format._block.block import Block
 from faro_format._bytes.spans import Ints
-from faro_format._error import FaroError
-from faro_format._index.regions import Region
-from faro_format._reader.ahead import read_extents
+from faro_format._reader.ahead import Regions, known_regions, read_extents
 from faro_format._reader.opening import Files
 from faro_format._storage.input_file import Window
 from faro_format.plan import windows
@@ -20,17 +18,10 @@ CHUNK = 1 << 16
 """Partitions whose bytes are added up at a time."""
 
 
-class Windowed(Protocol):
+class Windowed(Regions, Protocol):
     """The source of the extents that windows read."""
 
     _files: Files
-
-    @property
-    def region_count(self) -> int:
-        """How many regions there are."""
-
-    def _region(self, number: int) -> Region:
-        """Return a region."""
 
     def _held_blocks(self, partition: int, held: dict[int, Window]) -> Iterator[Block]:
         """Yield the blocks of a partition, extents in memory by their begin."""
@@ -51,20 +42,10 @@ def by_partition(reader: Windowed, low: int, high: int) -> Iterator[tuple[int, I
                 yield partition, reader._held_blocks(partition, held)
 
 
-def _regions(reader: Windowed) -> Iterator[Region]:
-    """Yield the regions up to the first that is refused: a reading that reaches it reports its fault."""
-    for number in range(reader.region_count):
-        try:
-            region = reader._region(number)
-        except FaroError:
-            return
-        yield region
-
-
 def _sizes(reader: Windowed, low: int, high: int) -> Ints:
     """Return how many bytes each partition reads, shape (high - low,)."""
     sizes = np.zeros(high - low, np.int64)
-    for region in _regions(reader):
+    for region in known_regions(reader):
         partitions, begins, ends = region.own_bounds(low, high)
         sizes[partitions - low] += ends - begins
         if region.shared_count:
@@ -76,7 +57,7 @@ def _sizes(reader: Windowed, low: int, high: int) -> Ints:
 def _wanted(reader: Windowed, low: int, high: int) -> tuple[Ints, Ints]:
     """Return the bounds of the extents that a window of partitions reads, each once."""
     begins, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for region in _regions(reader):
+    for region in known_regions(reader):
         _, first, last = region.own_bounds(low, high)
         begins.append(first)
         ends.append(last)
