@@ -29,6 +29,7 @@ from faro_format._repair.recover import RecoverReport, recover
 from faro_format._repair.repair import RepairReport, repair
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_writer import RegionWriter
+from faro_format._writer.summary import Summary
 from faro_format._writer.writer import Writer
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ __all__ = [
     "RegionWriter",
     "RepairReport",
     "Statistics",
+    "Summary",
     "Writer",
     "WriterOptions",
     "check",

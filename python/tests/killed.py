@@ -21,7 +21,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed(action: Callable[[], None], before: int = -1) -> bool:
+def killed(action: Callable[[], Any], before: int = -1) -> bool:
     """Do something in a process of its own, which is killed before one of its system calls, counted from 0.
 
     Returns:

@@ -16,6 +16,7 @@ from faro_format._message.messages import DICTIONARY, ENTRY
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.output_files import OutputFiles
 from faro_format._writer.region_builder import RegionBuilder, Streams
+from faro_format._writer.summary import Summary
 
 
 class Committer:
@@ -64,20 +65,34 @@ class Committer:
         self._append_blocks(builder.parts)
         self._commit(builder, wrapped=wrapped)
 
-    def finish(self, properties: Mapping[str, str]) -> None:
+    def finish(self, properties: Mapping[str, str]) -> Summary:
         """Write footer and tail, and publish the files."""
-        index = self._index
+        index, statistics = self._index, self._streams.statistics()
         message = build_footer(
             regions=np.array(self._directory, ENTRY),
             data_size=self._data.position,
-            statistics=self._streams.statistics(),
+            statistics=statistics,
             properties=properties,
             created_by=self._options.created_by,
             dictionaries=np.array(self._dictionaries, DICTIONARY),
         )
         at = self._append_message(KIND_FOOTER, message)
         index.end(encode_tail(at, len(message)))
+        in_regions = sum(length for *_, length in self._directory)
+        total = self._data.position + (index.position if self._files.paired else 0)
+        data_bytes = self._data.position if self._files.paired else in_regions
+        # Made before the files are published, as nothing may fail after that.
+        summary = Summary(
+            files=self._files.paths,
+            file_id=self._options._header.file_id,
+            regions=len(self._directory),
+            blocks=self._streams.blocks,
+            data_bytes=data_bytes,
+            index_bytes=total - data_bytes,
+            statistics=statistics,
+        )
         self._files.publish(sync=self._options.durability == "commit")
+        return summary
 
     def _append_blocks(self, parts: list[Any]) -> None:
         """Append blocks of a region. Before the first one, append the dictionaries that wait for it (DIC-8)."""

@@ -51,6 +51,11 @@ class OutputFiles:
         return self._files[-1]
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """Their final names, as the caller gave them."""
+        return tuple(file.place.path for file in self._files)
+
+    @property
     def paired(self) -> bool:
         """Whether there are two."""
         return len(self._files) == 2

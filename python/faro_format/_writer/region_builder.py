@@ -54,6 +54,8 @@ class Streams:
     dictionaries: KnownDictionaries = field(init=False)
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
+    blocks: int = 0
+    """Those of committed regions."""
     vectors: dict[str, U64s] = field(default_factory=dict)
     """By the statistic's name, shape (partition_count,); made when first needed."""
     to_all: dict[str, int] = field(default_factory=lambda: {"stored": 0, "plain": 0, "records": 0})
@@ -218,6 +220,7 @@ class RegionBuilder:
             if extent.partition != NO_PARTITION and extent.blocks:
                 streams.next_own[extent.partition] = streams.next_own.get(extent.partition, 0) + extent.blocks
         streams.next_shared = self._next_shared
+        streams.blocks += sum(extent.blocks for extent in self.extents)
         streams.count("stored", self.extents, [extent.length for extent in self.extents])
         streams.count("plain", self.extents, [extent.plain for extent in self.extents])
         streams.count("records", self.extents, [extent.records for extent in self.extents])

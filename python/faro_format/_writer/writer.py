@@ -26,6 +26,7 @@ from faro_format._writer.output_files import OutputFiles
 from faro_format._writer.region_builder import RegionBuilder, Streams, member_bits
 from faro_format._writer.region_writer import RegionWriter
 from faro_format._writer.sort_buffer import CHARGE, SortBuffer
+from faro_format._writer.summary import Summary
 
 Self = TypeVar("Self", bound="Writer")
 
@@ -278,13 +279,15 @@ class Writer:
                 raise invalid("key: one that was not used before", shown(key))
             self._properties[key] = value
 
-    def finish(self) -> None:
-        """Close the region, write footer and tail, publish the files."""
+    def finish(self) -> Summary:
+        """Close the region, write footer and tail, publish the files. Return what was written."""
+        made: list[Summary] = []
         with self._calls:
             self._close_region()
-            self._guarded(lambda: self._log.finish(self._properties))
+            self._guarded(lambda: made.append(self._log.finish(self._properties)))
             # From here on the files belong to the caller.
             self._calls.ended = "finished"
+        return made[0]
 
     def abort(self) -> None:
         """Give up and remove the files. Does nothing after the writer has finished."""

@@ -23,6 +23,7 @@ from faro_format._storage.names import Path
 from faro_format._writer.calls import Calls
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_builder import RegionBuilder, member_bits
+from faro_format._writer.summary import Summary
 from faro_format._writer.writer import Writer
 from faro_format.arrow._input import as_schema, as_table
 from faro_format.arrow._rows import Rows, check_rows, cut, messages, one_batch
@@ -189,10 +190,10 @@ class ArrowWriter:
         """Add a property to the footer; each key once."""
         self._writer.property(key, value)
 
-    def finish(self) -> None:
-        """Write what is kept, footer and tail, and publish the files."""
+    def finish(self) -> Summary:
+        """Write what is kept, footer and tail, and publish the files. Return what was written."""
         self.flush()
-        self._writer.finish()
+        return self._writer.finish()
 
     def abort(self) -> None:
         """Give up and leave nothing."""

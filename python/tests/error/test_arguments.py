@@ -523,7 +523,7 @@ def test_the_table_has_every_argument_of_every_public_call() -> None:
 MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
-    *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "VERSION_MAJOR", "VERSION_MINOR"),
+    *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Summary", "VERSION_MAJOR", "VERSION_MINOR"),
 }
 """What callers get, and do not make."""
 

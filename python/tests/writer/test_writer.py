@@ -46,7 +46,7 @@ def test_options_out_of_range(options: dict[str, Any]) -> None:
 
 def test_calls_that_are_refused_leave_the_writer_as_it_was(tmp_path: Path) -> None:
     options = WriterOptions(4, first_partition=2, file_id=FILE_ID, max_plain_size=100)
-    bad: list[Callable[[Writer], None]] = [
+    bad: list[Callable[[Writer], Any]] = [
         lambda w: w.write(1, b"x"),
         lambda w: w.write(6, b"x"),
         lambda w: w.write("3", b"x"),  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def test_calls_that_are_refused_leave_the_writer_as_it_was(tmp_path: Path) -> No
         writer.write(3, np.arange(3, dtype=np.uint16))
     with Reader(data=tmp_path / "a.data", index=tmp_path / "a.index") as reader:
         assert [bytes(record) for record in reader.records(3)] == [bytes((0, 0, 1, 0, 2, 0))]
-    after: list[Callable[[Writer], None]] = [Writer.finish, Writer.flush, lambda w: w.write(3, b"")]
+    after: list[Callable[[Writer], Any]] = [Writer.finish, Writer.flush, lambda w: w.write(3, b"")]
     for call in after:
         with pytest.raises(FaroError, match="invalid-argument"):
             call(writer)

@@ -1,0 +1,49 @@
+"""What a writer says of its output is what a reader of it finds."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, astuple
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support import Call, output, scripts
+
+from faro_format import Summary, Writer, WriterOptions, check
+from faro_format.arrow import ArrowWriter
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(script=scripts())
+def test_the_reader_finds_the_same(tmp_path: Path, script: tuple[WriterOptions, list[Call]]) -> None:
+    options, calls = script
+    made = output(tmp_path, options)
+    writer = Writer(str(made.base), options)
+    for call in calls:
+        call.make(writer)
+    summary = writer.finish()
+    assert summary.files == tuple(map(str, made.files.values()))
+    sizes = [path.stat().st_size for path in made.files.values()]
+    assert summary.blocks == check(**made.files).blocks
+    with made.reader() as reader:
+        assert summary.file_id == reader.header.file_id
+        assert summary.regions == reader.region_count
+        in_regions = sum(reader._region(number).entry.data_length for number in range(reader.region_count))
+        expected = sizes if made.layout == "paired" else [in_regions, sizes[0] - in_regions]
+        assert [summary.data_bytes, summary.index_bytes] == expected
+        assert (summary.statistics is None) == (reader.statistics is None)
+        if summary.statistics is not None and reader.statistics is not None:
+            for mine, its in zip(astuple(summary.statistics), astuple(reader.statistics), strict=True):
+                np.testing.assert_array_equal(mine, its)
+
+
+def test_tables_have_one_too(tmp_path: Path) -> None:
+    writer = ArrowWriter(tmp_path / "out.faro", pa.schema([("x", pa.int64())]), 2)
+    writer.write(pa.table({"x": [1, 2]}), [0, 1])
+    summary = writer.finish()
+    assert isinstance(summary, Summary)
+    assert (summary.files, summary.regions, summary.blocks) == ((str(tmp_path / "out.faro"),), 1, 2)
+    with pytest.raises(FrozenInstanceError):
+        summary.blocks = 3  # type: ignore[misc]
