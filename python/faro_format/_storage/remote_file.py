@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from faro_format import _arguments as arguments
@@ -18,8 +18,14 @@ GAP = 1 << 20
 """The largest gap between ranges that is read and discarded."""
 JOINED = 16 << 20
 """The largest request."""
+HELD = 64 << 20
+"""Bytes of the requests, gaps included, that are in memory at the same time."""
 READ = 8 << 20
 """Bytes of each of the requests for a range that is larger than the largest request."""
+
+
+Joined = tuple[Span, list[Span]]
+"""What a request asks for, and what is wanted of it."""
 
 
 class RemoteFile(StoredFile):
@@ -95,7 +101,7 @@ class RemoteFile(StoredFile):
         """Return the bytes of several ranges, with few requests at the same time; see :class:`StoredFile`."""
         spans = [(min(offset, self._size), min(offset + length, self._size)) for offset, length in ranges]
         missing = sorted({span for span in spans if self._find(*span, self._held()) is None})
-        fetched = self._fetch(missing) if missing else []
+        fetched = self._fetch(missing) if missing else {}
         return [self._take(begin, end, fetched) for begin, end in spans]
 
     def close(self) -> None:
@@ -108,21 +114,33 @@ class RemoteFile(StoredFile):
             raise closed()
         return kept
 
-    def _fetch(self, missing: list[Span]) -> list[tuple[int, bytes]]:
-        """Request bytes that are not in memory, and return them in order of where they begin."""
+    def _fetch(self, missing: list[Span]) -> dict[Span, Buffer]:
+        """Request spans that are not in memory, in ascending order."""
         first, *_ = kept = self._held()
         if self._size <= WHOLE:
             rest = [(0, first[0]), (first[0] + len(first[1]), self._size)]
             whole = self._request([span for span in rest if span[0] < span[1]])
             joined = b"".join(data for _, data in sorted([first, *whole]))
             self._keep(((0, joined),))
-            return [(0, joined)]
+            return self._parts(missing, [(0, joined)])
         if max(end for _, end in missing) <= FETCH and len(kept) == 1:
             # The header, which is followed by what else opening reads.
             found = self._request([(0, FETCH)])
             self._keep((*kept, *found))
-            return found
-        return self._request(_joined(missing))
+            return self._parts(missing, found)
+        fetched: dict[Span, Buffer] = {}
+        for batch in _batches(_joined(missing)):
+            answers = self._request([span for span, _ in batch])
+            for (span, inside), answer in zip(batch, answers, strict=True):
+                parts = self._parts(inside, [answer])
+                # What is mostly gaps is not kept in memory.
+                sparse = 2 * sum(end - begin for begin, end in inside) < span[1] - span[0]
+                fetched |= {wanted: bytes(part) for wanted, part in parts.items()} if sparse else parts
+        return fetched
+
+    def _parts(self, spans: list[Span], held: list[tuple[int, bytes]]) -> dict[Span, Buffer]:
+        found = {span: self._find(*span, held) for span in spans}
+        return {span: part for span, part in found.items() if part is not None}
 
     def _keep(self, kept: tuple[tuple[int, bytes], ...]) -> None:
         # Closed meanwhile: it stays closed.
@@ -145,8 +163,10 @@ class RemoteFile(StoredFile):
             raise place.error(ErrorCode.IO, None, f"an answer of {end - begin} bytes from {begin}", len(data))
         return data
 
-    def _take(self, begin: int, end: int, fetched: list[tuple[int, bytes]]) -> Buffer:
-        found = self._find(begin, end, (*self._held(), *fetched))
+    def _take(self, begin: int, end: int, fetched: dict[Span, Buffer]) -> Buffer:
+        found = fetched.get((begin, end))
+        if found is None:
+            found = self._find(begin, end, self._held())
         if found is None:
             raise AssertionError("what was missing was fetched")
         return found
@@ -161,15 +181,32 @@ class RemoteFile(StoredFile):
         return None
 
 
-def _joined(spans: list[Span]) -> list[Span]:
+def _joined(spans: list[Span]) -> list[Joined]:
     """Return spans that cover others, which ascend: neighbours together, as long as the request stays small."""
-    found: list[Span] = []
+    found: list[Joined] = []
     for begin, end in spans:
-        if found and begin - found[-1][1] <= GAP and max(end, found[-1][1]) - found[-1][0] <= JOINED:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((begin, end))
+        if found:
+            (first, last), inside = found[-1]
+            if begin - last <= GAP and max(end, last) - first <= JOINED:
+                inside.append((begin, end))
+                found[-1] = (first, max(end, last)), inside
+                continue
+        found.append(((begin, end), [(begin, end)]))
     return found
+
+
+def _batches(requests: list[Joined]) -> Iterator[list[Joined]]:
+    """Yield requests together, up to what may be in memory."""
+    batch: list[Joined] = []
+    size = 0
+    for request in requests:
+        (begin, end), _ = request
+        if batch and size + end - begin > HELD:
+            yield batch
+            batch, size = [], 0
+        batch.append(request)
+        size += end - begin
+    yield batch
 
 
 def _cut(begin: int, end: int) -> list[Span]:

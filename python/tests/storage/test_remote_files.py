@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import functools
 import random
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +21,7 @@ MIB = 1 << 20
 PATH = f"{BUCKET}/file"
 
 
+@functools.lru_cache(2)
 def drawn(size: int) -> bytes:
     return random.Random(size).randbytes(size)
 
@@ -46,6 +49,21 @@ def test_a_large_file_keeps_the_promises() -> None:
     wanted = [(0, 40 * MIB), (5, 30 * MIB), (MIB, 3), (39 * MIB, 2 * MIB), (17, 16 * MIB), (20 * MIB, 7)]
     for (offset, length), raw in zip(wanted, file.read_ranges(wanted), strict=True):
         assert raw == drawn(40 * MIB)[offset : offset + length]
+
+
+def test_gaps_are_not_kept() -> None:
+    system = memory()
+    system.pipe_file(PATH, drawn(200 * MIB))
+    file = RemoteFile(system, PATH)
+    wanted = [(number * MIB, 100) for number in range(1, 199)]
+    tracemalloc.start()
+    found = file.read_ranges(wanted)
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [bytes(raw) for raw in found] == [drawn(200 * MIB)[at : at + 100] for at, _ in wanted]
+    # Without them, the requests would have 198 MiB.
+    assert kept < MIB
+    assert most < 160 * MIB
 
 
 def test_requests(object_store: ObjectStore) -> None:
