@@ -6,7 +6,7 @@ their bytes, at the offsets that the verifier found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +126,16 @@ class Statistics:
     stored_to_all: int = 0
     plain_to_all: int = 0
     records_to_all: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all numbers are equal."""
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+
+    def __hash__(self) -> int:
+        """A hash of the numbers for all partitions; arrays have none."""
+        return hash((self.stored_to_all, self.plain_to_all, self.records_to_all))
 
 
 @dataclass(frozen=True)

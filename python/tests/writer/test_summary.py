@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, astuple
+from dataclasses import FrozenInstanceError, astuple, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support import Call, output, scripts
+from support import FILE_ID, Call, output, scripts
 
 from faro_format import Summary, Writer, WriterOptions, check
 from faro_format.arrow import ArrowWriter
@@ -47,3 +47,18 @@ def test_tables_have_one_too(tmp_path: Path) -> None:
     assert (summary.files, summary.regions, summary.blocks) == ((str(tmp_path / "out.faro"),), 1, 2)
     with pytest.raises(FrozenInstanceError):
         summary.blocks = 3  # type: ignore[misc]
+
+
+def test_summaries_are_equal_by_their_numbers(tmp_path: Path) -> None:
+    summary, again, other = (written(tmp_path, record) for record in (b"abc", b"abc", b"abcd"))
+    assert (summary, hash(summary)) == (again, hash(again))
+    assert summary != other
+    assert summary.statistics != other.statistics
+    assert summary != replace(summary, statistics=None)
+
+
+def written(folder: Path, record: bytes) -> Summary:
+    """The summary of an output with one record, always of the same name and id."""
+    with Writer(str(folder / "same"), WriterOptions(2, file_id=FILE_ID, overwrite=True)) as writer:
+        writer.write(1, record)
+        return writer.finish()
