@@ -6,12 +6,14 @@ mod lz4;
 #[cfg(not(feature = "lz4"))]
 #[path = "no_lz4.rs"]
 mod lz4;
+mod trained;
 #[cfg(feature = "zstd")]
 mod zstd;
 #[cfg(not(feature = "zstd"))]
 #[path = "no_zstd.rs"]
 mod zstd;
 
+pub(crate) use trained::Trained;
 pub(crate) use zstd::{Digest, train_dictionary};
 
 use crate::error::{Error, ErrorCode, Result};
@@ -82,18 +84,6 @@ pub(crate) const KNOWN: &str = match (cfg!(feature = "lz4"), cfg!(feature = "zst
     (false, true) => "codec 0 or 2, in a library without lz4",
     (false, false) => "codec 0, in a library without lz4 and zstd",
 };
-
-/// A dictionary for small blocks, and how to use it.
-#[derive(Clone, Debug)]
-pub(crate) struct Trained {
-    pub bytes: Vec<u8>,
-    /// The least length in bytes of a match, where the default of the compression level is not the best.
-    #[cfg_attr(
-        not(feature = "zstd"),
-        expect(dead_code, reason = "only Zstandard searches for matches")
-    )]
-    pub least_match: Option<u32>,
-}
 
 /// A payload that compression made smaller.
 pub(crate) struct Compressed<'a> {

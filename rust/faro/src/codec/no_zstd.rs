@@ -1,7 +1,7 @@
 //! In the place of Zstandard in a library without the feature `zstd`. Its types have no values: writers and readers
 //! refuse the codec before they get here.
 
-use super::Trained;
+use super::trained::Trained;
 use crate::error::{Error, ErrorCode, Result};
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ pub(crate) use decoder::Digest;
 pub(super) use decoder::ZstdDecoder;
 pub(super) use frame::check as check_frame;
 
-use super::Trained;
+use super::trained::Trained;
 use crate::error::{Error, ErrorCode, Result};
 use zstd_safe::{CCtx, CParameter, FrameFormat};
 
