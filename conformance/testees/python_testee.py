@@ -311,7 +311,7 @@ class Testee:
             for number, call in enumerate(request["calls"]):
                 try:
                     given = CALLS[call["call"]](writer, call)
-                    if given is not None:
+                    if call["call"] == "dictionary":
                         numbers.append(given)
                     finished = finished or call["call"] == "finish"
                 except FaroError as fault:
