@@ -181,7 +181,7 @@ def rebuild(cat: Catalog) -> None:
 
     def case(name: str, title: str, output: Output, data: bytes | None = None, *, index: bytes | None = None, everybody: bool = False,
              regions: list[Region] | None = None, clause: str = "REP-5 REP-6 REP-7", features: list[str] | None = None,
-             request: dict[str, Any] | None = None) -> None:  # fmt: skip
+             request: dict[str, Any] | None = None, ends_at: tuple[str, int] | None = None) -> None:  # fmt: skip
         whole = build(output).files["data"]
         data = whole if data is None else data
         formed = greedy(output, everybody) if regions is None else regions
@@ -189,7 +189,8 @@ def rebuild(cat: Catalog) -> None:
         orphaned = 0 if everybody else sum(len(s.blocks) for r in formed for s in r.shared)
         cat.add(f"rep-rebuild-{name}", clause, title, "repair", folder="repair", files={"data": data, "index": index},
                 request={"mode": "rebuild", **({"shared": "all"} if everybody else {}), **(request or {})},
-                expect=answer("rebuilt", len(formed), len(data) - len(after.files["data"]), 0, orphaned),
+                expect={"ok": {**answer("rebuilt", len(formed), len(data) - len(after.files["data"]), 0, orphaned)["ok"],
+                               "fault": fault(ends_at[0], "data", ends_at[1])["error"] if ends_at else None}},
                 expect_files=after.files, check=cat.checks(after.output), features=features)  # fmt: skip
 
     small = base.small(paired=True)
@@ -239,20 +240,35 @@ def rebuild(cat: Catalog) -> None:
     whole = build(two).files["data"]
     first = replace(two, regions=[Region({0: [b[0]]})])
     at = build(two).blocks[1][2]
-    case("torn", "a torn block at the end is cut", first, whole[:-5], clause="REP-5 REP-7 REP-8")
-    case("after", "bytes that are not a block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8")
-    case("zeros", "zeros after the blocks are cut", two, whole + bytes(64), clause="REP-5 REP-7")
+    case("torn", "a torn block at the end is cut", first, whole[:-5], clause="REP-5 REP-7 REP-8",
+         ends_at=("malformed-block", at))  # fmt: skip
+    case("after", "bytes that are not a block are cut", two, whole + b"no block", clause="REP-5 REP-7 REP-8",
+         ends_at=("malformed-block", len(whole)))  # fmt: skip
+    case(
+        "zeros",
+        "zeros after the blocks are cut",
+        two,
+        whole + bytes(64),
+        clause="REP-5 REP-7",
+        ends_at=("checksum", len(whole)),
+    )
     case(
         "damaged-block",
         "the rebuild ends before the first damaged block",
         first,
         patch(whole, at + 25, b"?"),
         clause="REP-5 REP-7",
+        ends_at=("checksum", at),
     )
     gap = build(replace(two, regions=[Region({0: [b[0]], 1: [replace(b[1], sequence=1)]})])).files["data"]
-    case("sequence", "the rebuild ends before a gap of a sequence", first, gap, clause="REP-5")
+    case("sequence", "the rebuild ends before a gap of a sequence", first, gap, clause="REP-5",
+         ends_at=("inconsistent-index", at + 12))  # fmt: skip
     other = build(replace(two, regions=[Region({0: [b[0]], 1: [replace(b[1], partition=6)]})])).files["data"]
-    case("partition", "the rebuild ends before a partition that is not the file's", first, other, clause="REP-5")
+    case("partition", "the rebuild ends before a partition that is not the file's", first, other, clause="REP-5",
+         ends_at=("inconsistent-index", at + 8))  # fmt: skip
+    for name, harmed, distance in (("partition", other, 8), ("sequence", gap, 12)):
+        case(f"{name}-before-padding", f"the {name} is checked before the padding", first, patch(harmed, len(harmed) - 1, b"!"),
+             clause="REP-5 BLK-7", ends_at=("inconsistent-index", at + distance))  # fmt: skip
     done = {"data": whole, "index": None}
     after = mended(two, mode="rebuild")
     cat.add("rep-rebuild-dry-run", "REP-8", "a dry run makes no index", "repair", folder="repair", files=done,

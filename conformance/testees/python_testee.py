@@ -79,15 +79,14 @@ def finished_files(request: Json) -> Json:
     return named
 
 
+def place_of(fault: FaroError) -> Json:
+    """Return the code and the place of an error as the protocol has them."""
+    return {"code": str(fault.code), "file": fault.role, "offset": fault.offset}
+
+
 def error_of(fault: FaroError) -> Json:
     """Return an error as the protocol has it."""
-    return {
-        "code": str(fault.code),
-        "file": fault.role,
-        "offset": fault.offset,
-        "expected": fault.expected,
-        "found": fault.found,
-    }
+    return {**place_of(fault), "expected": fault.expected, "found": fault.found}
 
 
 def read_partition(reader: PartitionReader, partition: int) -> Json:
@@ -344,6 +343,7 @@ class Testee:
             "data_cut": report.data_cut,
             "index_cut": report.index_cut,
             "orphaned": report.orphaned,
+            "fault": None if report.fault is None else place_of(report.fault),
         }
 
     def recover(self, request: Json) -> Json:

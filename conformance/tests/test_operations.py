@@ -78,7 +78,7 @@ def test_writer_by_reader(suite: SmallSuite) -> None:
     assert failures(report, "pairs/two/writes", "one") == [("read as two reads it", "created_by = null")]
 
 
-REPAIRED = {"action": "last-commit", "regions": 0, "data_cut": 0, "index_cut": 1, "orphaned": 0}
+REPAIRED = {"action": "last-commit", "regions": 0, "data_cut": 0, "index_cut": 1, "orphaned": 0, "fault": None}
 
 
 def test_repair(suite: SmallSuite) -> None:

@@ -63,7 +63,7 @@ OKS: list[tuple[str, dict[str, Any]]] = [
     ("follow_read", {**DESCRIPTION, "partitions": {"3": {**PART, "records": None}}}),
     ("check", {"regions": 1, "blocks": None}),
     ("write", {"errors": [{"call": 0, "code": "invalid-argument"}], "finished": False}),
-    ("repair", {"action": "nothing", "regions": 1, "data_cut": 0, "index_cut": 0, "orphaned": 0}),
+    ("repair", {"action": "nothing", "regions": 1, "data_cut": 0, "index_cut": 0, "orphaned": 0, "fault": None}),
     ("follow_open", {}),
     ("follow_poll", {"regions": 1, "finished": False}),
     ("stop", {}),

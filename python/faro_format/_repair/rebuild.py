@@ -80,22 +80,27 @@ class _Rebuild:
         self._pending.append(where)
         self._begin = end
 
-    def take(self, block: Block, place: Place) -> None:
-        """Check a block's partition and sequence (REP-5), and put it into a region."""
+    def check_position(self, block: Block, place: Place) -> None:
+        """Check a block's partition and sequence: checks 9 and 10a of BLK-7."""
         partition, selective = block.partition, self.header.selective
         shared = partition == NO_PARTITION
         if not shared and not self.header.first_partition <= partition < self.header.end_partition:
             raise place.error(ErrorCode.INCONSISTENT_INDEX, block.offset + 8, "a partition of the file", partition)
         following = self._next_shared if shared else self._next_own.get(partition, 0)
         check_sequence(block, place, exactly=None if selective else following, above=following - 1)
+
+    def take(self, block: Block, place: Place) -> None:
+        """Put a block that passed its checks into a region (REP-6)."""
+        partition = block.partition
+        shared = partition == NO_PARTITION
         if shared:
             self._next_shared = block.sequence + 1
         else:
             self._next_own[partition] = block.sequence + 1
         size = block.end - block.offset
         extents = self._extents
-        behind = bool(extents) and not shared and partition < extents[-1].partition
-        if behind or self._length + size > MAX_REGION:
+        descends = bool(extents) and not shared and partition < extents[-1].partition
+        if descends or self._length + size > MAX_REGION:
             self.close(place)
             extents = self._extents
         if not extents or extents[-1].partition != partition:
@@ -237,6 +242,7 @@ def _scan(file: InputFile, found: _Rebuild, limits: Limits) -> tuple[int, FaroEr
                     file.dictionaries.extend([where])
             else:
                 block = check_block(window, offset, file.size, PARTITION_KINDS, limits, metadata=False)
+                found.check_position(block, file.place)
                 check_dictionary(block, file)
                 check_padding(block, window)
                 found.take(block, file.place)

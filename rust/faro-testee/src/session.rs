@@ -129,6 +129,11 @@ fn repair(request: Repair) -> Answer {
         "data_cut": report.data_cut,
         "index_cut": report.index_cut,
         "orphaned": report.orphaned,
+        "fault": report.fault.map(|fault| json!({
+            "code": fault.code.as_str(),
+            "file": fault.role.map(faro::FileRole::as_str),
+            "offset": fault.offset,
+        })),
     }))
 }
 

@@ -195,6 +195,8 @@ public final class Rebuild {
     /** Reads the next block and adds it to a region; false if it is damaged, and then {@link #fault} says how. */
     private boolean accept(long size) throws FaroException {
         boolean dictionary = blocks.claimsDictionary(next, size);
+        int partition = blocks.claimedPartition(next, size);
+        boolean shared = partition == BlockHeader.NO_PARTITION;
         try {
             if (dictionary) {
                 blocks.checkDictionaryCount(Context.DICTIONARY);
@@ -202,7 +204,11 @@ public final class Rebuild {
                         Sequence.exactly(directory.dictionaryCount()));
                 blocks.checkDictionaryBytes();
             } else {
-                blocks.read(next, size, size, Context.EXTENT, BlockReader.ANY_PARTITION, BlockReader.ANY_SEQUENCE);
+                // No partition is right if the file does not have the one that the block names.
+                int expected = shared || header.has(partition) ? partition : header.firstPartition();
+                long following = shared ? sharedNext : ownNext.get(expected);
+                blocks.read(next, size, size, Context.EXTENT, expected,
+                        header.selective() ? Sequence.above(following - 1) : Sequence.exactly(following));
             }
         } catch (FaroException e) {
             ErrorCode code = e.code();
@@ -219,20 +225,6 @@ public final class Rebuild {
             directory.addDictionary(next, blocks.storedSize());
             regionStart = blocks.end();
             return true;
-        }
-        boolean shared = blocks.partition() == BlockHeader.NO_PARTITION;
-        if (!shared && !header.has(blocks.partition())) {
-            fault = blocks.fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION, "one of "
-                    + header.partitionCount() + " partitions from " + header.firstPartition(),
-                    Integer.toUnsignedString(blocks.partition()));
-            return false;
-        }
-        long nextSequence = shared ? sharedNext : ownNext.get(blocks.partition());
-        Sequence expected = header.selective() ? Sequence.above(nextSequence - 1) : Sequence.exactly(nextSequence);
-        if (!expected.holds(blocks.sequence())) {
-            fault = blocks.fault(
-                    ErrorCode.INCONSISTENT_INDEX, BlockHeader.SEQUENCE, expected.toString(), blocks.sequence());
-            return false;
         }
         put(shared);
         return true;

@@ -30,6 +30,14 @@ final class Answers {
 
     /** The member {@code error} of an answer or of a partition. */
     static ObjectNode error(FaroException error) {
+        ObjectNode answer = fault(error);
+        answer.put("expected", error.expected());
+        answer.put("found", error.found());
+        return answer;
+    }
+
+    /** The member {@code fault} of an answer of {@code repair}: an error without its texts. */
+    static ObjectNode fault(FaroException error) {
         ObjectNode answer = object();
         answer.put("code", error.code().toString());
         answer.put("file", error.role() == null ? null : error.role().toString());
@@ -38,8 +46,6 @@ final class Answers {
         } else {
             answer.put("offset", error.offset());
         }
-        answer.put("expected", error.expected());
-        answer.put("found", error.found());
         return answer;
     }
 

@@ -27,6 +27,7 @@ final class RepairOperation {
         answer.put("data_cut", report.dataCut());
         answer.put("index_cut", report.indexCut());
         answer.put("orphaned", report.orphaned());
+        answer.set("fault", report.fault().map(Answers::fault).orElse(null));
         return answer;
     }
 

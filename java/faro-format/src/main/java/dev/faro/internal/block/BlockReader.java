@@ -187,6 +187,15 @@ public final class BlockReader extends BlockFields {
         return (bytes.get(at + BlockHeader.KIND) & 0xFF) == BlockKind.DICTIONARY;
     }
 
+    /** The partition that the block at {@code from} claims; that of shared blocks if its header is incomplete. */
+    public int claimedPartition(long from, long end) throws FaroException {
+        if (end - from < BlockHeader.SIZE) {
+            return BlockHeader.NO_PARTITION;
+        }
+        claim(from, end, end);
+        return bytes.getInt(at + BlockHeader.PARTITION);
+    }
+
     /**
      * Refuses a block that claims to be a dictionary if the file has as many as it may have (DIC-5). This comes before
      * all other checks of the block.
