@@ -197,8 +197,8 @@ def make_index(
         raise invalid("schema: with framing arrow, and only then", f"framing {header.framing.name.lower()}")
     if schema is not None and encapsulation_fault(schema) is not None:
         raise invalid("schema: an encapsulated Arrow message", encapsulation_fault(schema))
-    nobody = b"" if shared == "none" else None
-    found = _Rebuild(header._with_kind(FileKind.INDEX), nobody, limits)
+    members = b"" if shared == "none" else None
+    found = _Rebuild(header._with_kind(FileKind.INDEX), members, limits)
     kept, fault = _scan(file, found, limits)
     report = RepairReport(
         "rebuilt",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from faro_format._dictionaries import Dictionaries
 from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._storage.local_file import LocalFile
 from faro_format._storage.remote_output import Attempt
-from faro_format._storage.stored_file import READ_BYTES, Range, StoredFile, closed
+from faro_format._storage.stored_file import READ_BYTES, Range, StoredFile, closed, read_rest
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -112,20 +113,14 @@ class InputFile:
             first = used.read(offset, length)
             if type(first) is bytes and len(first) == length:
                 return first  # As of a local file, for small reads in short time.
-            raw = self._view(first, length)
-            if len(raw) == length or not raw:
-                return raw
-            parts = [raw]
-            done = len(raw)
-            while raw and done < length:
-                raw = self._view(used.read(offset + done, length - done), length - done)
-                parts.append(raw)
-                done += len(raw)
-            return b"".join(parts)
+            return read_rest(partial(self._checked, used), self._view(first, length), offset, length)
         except OSError as fault:
             raise self._io(fault, f"to read {length} bytes at {offset}") from fault
         finally:
             del used  # As above.
+
+    def _checked(self, used: StoredFile, offset: int, length: int) -> bytes | memoryview:
+        return self._view(used.read(offset, length), length)
 
     def _view(self, raw: object, most: int) -> bytes | memoryview:
         """Return what an implementation gave as bytes, at most as many as were asked for."""

@@ -21,6 +21,7 @@ READ_BYTES = 4 << 20
 """What one read of neighbouring bytes asks for, unless a file says otherwise."""
 
 Result = TypeVar("Result")
+Bytes = TypeVar("Bytes", bound=Buffer)
 
 _METHODS = ("size", "name", "read", "read_ranges", "version", "read_bytes", "close")
 _ERRNOS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
@@ -95,7 +96,7 @@ class StoredFile(Protocol):
         Raises:
             OSError: one of them cannot be read.
         """
-        return [read_whole(self, offset, length) for offset, length in ranges]
+        return [read_rest(self.read, self.read(offset, length), offset, length) for offset, length in ranges]
 
     @property
     def version(self) -> str | None:
@@ -112,15 +113,21 @@ class StoredFile(Protocol):
         return READ_BYTES
 
 
-def read_whole(file: StoredFile, offset: int, length: int) -> Buffer:
-    """Return ``length`` bytes from an offset, or those up to the end of the file, with as many reads as it takes."""
-    raw = file.read(offset, length)
+def read_rest(read: Callable[[int, int], Bytes], raw: Bytes, offset: int, length: int) -> Bytes | bytes:
+    """Complete a read: return ``length`` bytes from an offset, or those up to the end of the file.
+
+    Args:
+        read: reads from an offset at most as many bytes as it is given.
+        raw: what the first read from ``offset`` returned.
+        offset: where the bytes begin.
+        length: how many there should be.
+    """
     if len(raw) == length or not raw:
         return raw
     parts = [raw]
     done = len(raw)
     while raw and done < length:
-        raw = file.read(offset + done, length - done)
+        raw = read(offset + done, length - done)
         parts.append(raw)
         done += len(raw)
     return b"".join(parts)

@@ -5,7 +5,6 @@ import static dev.faro.scheduler.SchedulerTest.REGIONS;
 import static dev.faro.scheduler.SchedulerTest.openAll;
 import static dev.faro.scheduler.SchedulerTest.openEven;
 import static dev.faro.scheduler.SchedulerTest.pollInAnyOrder;
-import static dev.faro.scheduler.SchedulerTest.transcript;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -69,7 +68,7 @@ class SchedulerFaultsTest {
                 if (i == 7 || i == 40) {
                     continue;
                 }
-                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), Scrambled.transcript(consumers.get(i)));
             }
             assertEquals(0, buffers.out(), "buffers of closed consumers were given back");
         }
@@ -117,7 +116,7 @@ class SchedulerFaultsTest {
                 FaroException e = assertThrows(FaroException.class, consumer::next);
                 assertEquals(ErrorCode.IO, e.code());
             }
-            assertEquals(Scrambled.transcript(reader.partition(3)), transcript(late));
+            assertEquals(Scrambled.transcript(reader.partition(3)), Scrambled.transcript(late));
         }
     }
 
@@ -166,7 +165,7 @@ class SchedulerFaultsTest {
             }
             system.refuseRead(-1);
             for (int i = 0; i < PARTITIONS; i++) {
-                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), Scrambled.transcript(consumers.get(i)));
             }
         }
     }

@@ -75,19 +75,6 @@ class SchedulerTest {
         }
     }
 
-    /** Everything that a consumer reads, and the fault at its end. */
-    static List<String> transcript(Consumer consumer) {
-        List<String> transcript = new ArrayList<>();
-        try (consumer) {
-            while (consumer.next()) {
-                transcript.add(Scrambled.describe(consumer.block()));
-            }
-        } catch (FaroException e) {
-            transcript.add(e.getMessage());
-        }
-        return transcript;
-    }
-
     private static SchedulerOptions drawn(Random random) {
         return switch (random.nextInt(3)) {
             case 0 -> SchedulerOptions.DEFAULT;
@@ -196,7 +183,7 @@ class SchedulerTest {
                     int first = thread;
                     tasks.add(() -> {
                         for (int i = first; i < output.partitions; i += 2) {
-                            assertEquals(expected.get(i), transcript(scheduler.partition(reader, output.first + i)));
+                            assertEquals(expected.get(i), Scrambled.transcript(scheduler.partition(reader, output.first + i)));
                         }
                         return null;
                     });
@@ -253,12 +240,12 @@ class SchedulerTest {
             List<Consumer> consumers = openAll(scheduler, reader);
             // Half of the consumers are slow: they take nothing.
             for (int i = 0; i < PARTITIONS; i += 2) {
-                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), Scrambled.transcript(consumers.get(i)));
             }
             assertTrue(scheduler.figures().mostHeldBytes() <= options.budgetBytes());
             assertNotEquals(0, buffers.out(), "the slow ones hold something");
             for (int i = 1; i < PARTITIONS; i += 2) {
-                assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
+                assertEquals(Scrambled.transcript(reader.partition(i)), Scrambled.transcript(consumers.get(i)));
             }
             assertEquals(0, buffers.out());
         }
@@ -274,7 +261,7 @@ class SchedulerTest {
     /** Lets consumers of all partitions read to their ends, the last one first. */
     private static void assertAllServed(Reader reader, List<Consumer> consumers) throws Exception {
         for (int i = PARTITIONS - 1; i >= 0; i--) {
-            assertEquals(Scrambled.transcript(reader.partition(i)), transcript(consumers.get(i)));
+            assertEquals(Scrambled.transcript(reader.partition(i)), Scrambled.transcript(consumers.get(i)));
         }
     }
 
@@ -289,7 +276,7 @@ class SchedulerTest {
             assertAllServed(reader, others);
             long max = NARROW.budgetBytes() + 4096L * PARTITIONS;
             assertTrue(scheduler.figures().mostHeldBytes() <= max, scheduler.figures().toString());
-            assertEquals(Scrambled.transcript(reader.partition(0)), transcript(idle));
+            assertEquals(Scrambled.transcript(reader.partition(0)), Scrambled.transcript(idle));
             assertEquals(0, buffers.out());
         }
     }

@@ -6,6 +6,7 @@ import dev.faro.reader.BlockCursor;
 import dev.faro.reader.PartitionReader;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
+import dev.faro.scheduler.Consumer;
 import dev.faro.writer.Layout;
 import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
@@ -121,5 +122,18 @@ public final class Scrambled {
             transcripts.add(transcript(reader.partition(partition)));
         }
         return transcripts;
+    }
+
+    /** Everything that a consumer reads, and the fault at its end. */
+    public static List<String> transcript(Consumer consumer) {
+        List<String> transcript = new ArrayList<>();
+        try (consumer) {
+            while (consumer.next()) {
+                transcript.add(describe(consumer.block()));
+            }
+        } catch (FaroException e) {
+            transcript.add(e.getMessage());
+        }
+        return transcript;
     }
 }

@@ -39,7 +39,7 @@ public final class Transcripts {
             for (int partition = first; partition < end; partition++) {
                 all.add(partition + ": " + storedBytes(reader, partition));
                 all.addAll(Scrambled.transcript(reader.partition(partition)));
-                all.addAll(transcript(consumers.get(partition - first)));
+                all.addAll(Scrambled.transcript(consumers.get(partition - first)));
             }
             all.addAll(Scrambled.transcript(reader.range(first, end)));
             all.addAll(Scrambled.transcript(reader.all()));
@@ -86,17 +86,5 @@ public final class Transcripts {
         } catch (FaroException e) {
             return e.getMessage();
         }
-    }
-
-    private static List<String> transcript(Consumer consumer) {
-        List<String> transcript = new ArrayList<>();
-        try (consumer) {
-            while (consumer.next()) {
-                transcript.add(Scrambled.describe(consumer.block()));
-            }
-        } catch (FaroException e) {
-            transcript.add(e.getMessage());
-        }
-        return transcript;
     }
 }

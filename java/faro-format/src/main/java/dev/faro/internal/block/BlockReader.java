@@ -20,8 +20,6 @@ import java.util.UUID;
  * fields are those of the last block. Not safe for use by several threads at once.
  */
 public final class BlockReader extends BlockFields {
-    /** Accepts any partition. */
-    public static final int ANY_PARTITION = -2;
     /** Accepts any sequence. */
     public static final Sequence ANY_SEQUENCE = new Sequence(-1, -1);
 
@@ -85,7 +83,7 @@ public final class BlockReader extends BlockFields {
      * metadata and data, the expected partition and sequence apply to metadata only (FOL-4).
      *
      * @param aheadEnd bytes before this offset may be read with the same system call
-     * @param expectedPartition the number of a partition, {@link BlockHeader#NO_PARTITION} or {@link #ANY_PARTITION}
+     * @param expectedPartition the number of a partition, or {@link BlockHeader#NO_PARTITION}
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public void read(
@@ -298,7 +296,7 @@ public final class BlockReader extends BlockFields {
             checkDictionary();
             return;
         }
-        if (expectedPartition != ANY_PARTITION && partition != expectedPartition) {
+        if (partition != expectedPartition) {
             throw fault(ErrorCode.INCONSISTENT_INDEX, BlockHeader.PARTITION,
                     "partition " + Integer.toUnsignedString(expectedPartition),
                     Integer.toUnsignedString(partition));

@@ -36,11 +36,47 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
      * @throws FaroException the first check that fails, or {@code io}
      */
     public static FileSet openPair(Path dataPath, Path indexPath) throws FaroException {
-        InputFile index = InputFile.open(FileRole.INDEX, indexPath);
+        return pair(InputFile.open(FileRole.INDEX, indexPath), () -> InputFile.open(FileRole.DATA, dataPath));
+    }
+
+    /**
+     * Opens a single file.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openSingle(Path path) throws FaroException {
+        return single(InputFile.open(FileRole.SINGLE, path));
+    }
+
+    /**
+     * Opens an output from its stored files. If this fails, it closes them.
+     *
+     * @throws FaroException the first check that fails, or {@code io}
+     */
+    public static FileSet openStored(StoredOutput output) throws FaroException {
+        if (output.isSingle()) {
+            return single(new InputFile(FileRole.SINGLE, output.data()));
+        }
+        InputFile data = new InputFile(FileRole.DATA, output.data());
+        try {
+            return pair(new InputFile(FileRole.INDEX, output.index()), () -> data);
+        } catch (FaroException | RuntimeException | Error e) {
+            // It is open already, even if the index file was refused before it was needed. Closing it twice is allowed.
+            closeAfter(e, data);
+            throw e;
+        }
+    }
+
+    /** Opens the data file of a pair, once the header of the index file is checked (OPN-1). */
+    private interface Opening {
+        InputFile open() throws FaroException;
+    }
+
+    private static FileSet pair(InputFile index, Opening opening) throws FaroException {
         InputFile data = null;
         try {
             FileHeader header = read(index, FileKind.INDEX);
-            data = InputFile.open(FileRole.DATA, dataPath);
+            data = opening.open();
             HeaderBytes.checkPair(read(data, FileKind.DATA), header, data);
             return new FileSet(header, index, data);
         } catch (FaroException | RuntimeException | Error e) {
@@ -50,39 +86,11 @@ public record FileSet(FileHeader header, InputFile index, InputFile data) implem
         }
     }
 
-    /**
-     * Opens a single file.
-     *
-     * @throws FaroException the first check that fails, or {@code io}
-     */
-    public static FileSet openSingle(Path path) throws FaroException {
-        InputFile file = InputFile.open(FileRole.SINGLE, path);
+    private static FileSet single(InputFile file) throws FaroException {
         try {
             return new FileSet(read(file, FileKind.SINGLE), file, file);
         } catch (FaroException | RuntimeException | Error e) {
             closeAfter(e, file);
-            throw e;
-        }
-    }
-
-    /**
-     * Opens an output from its stored files. If this fails, it closes them.
-     *
-     * @throws FaroException the first check that fails, or {@code io}
-     */
-    public static FileSet openStored(StoredOutput output) throws FaroException {
-        boolean single = output.isSingle();
-        InputFile index = new InputFile(single ? FileRole.SINGLE : FileRole.INDEX, output.index());
-        InputFile data = single ? index : new InputFile(FileRole.DATA, output.data());
-        try {
-            FileHeader header = read(index, single ? FileKind.SINGLE : FileKind.INDEX);
-            if (!single) {
-                HeaderBytes.checkPair(read(data, FileKind.DATA), header, data);
-            }
-            return new FileSet(header, index, data);
-        } catch (FaroException | RuntimeException | Error e) {
-            closeAfter(e, index);
-            closeAfter(e, data);
             throw e;
         }
     }
