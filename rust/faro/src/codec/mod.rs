@@ -1,4 +1,4 @@
-//! Compression (spec, COD-1 to COD-6: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and reused,
+//! Compression (spec, COD-1 to COD-7: LZ4 is COD-2, Zstandard COD-3 and COD-4). Contexts are made once and reused,
 //! because making one takes longer than a small block.
 
 #[cfg(feature = "lz4")]

@@ -148,9 +148,9 @@ fn read_parts(source: &InputFile, reads: &[WindowRead], buffer: &mut [u8], done:
     let (mut rest, mut at) = (&mut *buffer, 0);
     let mut ranges = Vec::with_capacity(reads.len());
     for (read, (place, _)) in reads.iter().zip(&*done) {
-        let (part, behind) = rest[place - at..].split_at_mut(read.length as usize);
+        let (part, after) = rest[place - at..].split_at_mut(read.length as usize);
         ranges.push(RangeRead::new(read.offset, part));
-        (rest, at) = (behind, place + read.length as usize);
+        (rest, at) = (after, place + read.length as usize);
     }
     if source.read_ranges(&mut ranges).is_ok() {
         for (range, (_, got)) in ranges.iter().zip(done) {
