@@ -120,9 +120,14 @@ def _check(execution: Execution) -> None:
 def written_files(case: Case, folder: Path) -> dict[str, Path]:
     """The paths of the output of a `write` case, by role."""
     options = case.fields.get("request", {}).get("options", {})
-    if options.get("layout") == "single":
-        return {"single": folder / f"{NAME}.faro"}
-    return {"data": folder / f"{NAME}.data", "index": folder / f"{NAME}.index"}
+    # With single_below the content decides (WRT-13).
+    is_single = options.get("layout") == "single" or "single" in case.fields.get("expect", {}).get("files", {})
+    return {role: _place(role, folder) for role in (["single"] if is_single else ["data", "index"])}
+
+
+def _place(role: str, folder: Path) -> Path:
+    """The path of a file of the output, by role."""
+    return folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
 
 
 def _write(execution: Execution) -> None:
@@ -132,7 +137,7 @@ def _write(execution: Execution) -> None:
     for role, name in case.fields.get("existing", {}).items():
         source = case.path(name)
         if source is not None:
-            shutil.copyfile(source, files[role])
+            shutil.copyfile(source, _place(role, execution.folder))
     # Not joined by pathlib, which drops separators at the end.
     path = f"{execution.folder}{os.sep}{case.fields.get('name', NAME)}"
     outcome = execution.ask("write", {"path": path, "options": {}, "calls": [], **execution.request})
@@ -143,8 +148,8 @@ def _write(execution: Execution) -> None:
     finished = outcome.kind == "ok" and outcome.value["finished"]
     if finished or "existing" in case.fields:
         for role, expected in wanted.items():
-            execution.add(compare_files(f"{role} file", expected, files[role]))
-    allowed = {files[role].name for role in case.fields.get("existing", {})}
+            execution.add(compare_files(f"{role} file", expected, _place(role, execution.folder)))
+    allowed = {_place(role, execution.folder).name for role in case.fields.get("existing", {})}
     if finished:
         allowed = {file.name for file in files.values()}
     for left in sorted(set(os.listdir(execution.folder)) - allowed):
@@ -158,7 +163,7 @@ def _repair(execution: Execution) -> None:
     case = execution.case
     copies: dict[str, Path] = {}
     for role, source in case.files().items():
-        copies[role] = execution.folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
+        copies[role] = _place(role, execution.folder)
         if source.exists():
             shutil.copyfile(source, copies[role])
     files = {role: str(path) for role, path in copies.items()}
@@ -179,7 +184,7 @@ def _follow(execution: Execution) -> None:
     try:
         for number, step in enumerate(case.fields["steps"]):
             for role, part in step.get("files", {}).items():
-                place = execution.folder / (f"{NAME}.faro" if role == "single" else f"{NAME}.{role}")
+                place = _place(role, execution.folder)
                 paths[role] = str(place)
                 source = case.path(part["from"])
                 assert source is not None

@@ -65,6 +65,9 @@ def trials(counts: dict[str, int], script: Script) -> Iterator[Trial]:
             if kind in ("write", "sync", "rename", "link") and not replaces:
                 fault = Fault("errno", kind, number, error=errno.EIO, keep=True)
                 yield Trial(fault, f"{kind} EIO, no unlink", "io")
+    if counts["rename"] and not script.options.get("overwrite"):
+        # PUB-3: a file system without a rename that does not replace.
+        yield Trial(Fault("errno", "rename", 0, 1, error=errno.EINVAL), "every rename EINVAL", "same")
     if counts["link"]:
         # PUB-3: a file system without hard links.
         yield Trial(Fault("errno", "link", 0, 1, error=errno.EPERM), "every link EPERM", "same")
@@ -139,10 +142,13 @@ class WritingSweep:
         what = f"{self.member.name} {reference.script.name}"
         scene = Scene(reference, folder, old, what)
         self._same(scene, outcome)
-        wanted = ["open", "write", *_publishing(reference.script)]
+        wanted = ["open", "write"]
         wanted += ["sync"] if reference.script.options.get("durability") == "commit" else []
         for kind in wanted:
             self.findings.expect(counts[kind] > 0, f"{what}: the shim saw no {kind}: it is not under the testee")
+        publishing = _publishing(reference.script)
+        seen = not publishing or any(counts[kind] for kind in publishing)
+        self.findings.expect(seen, f"{what}: the shim saw none of {', '.join(publishing)}")
         return counts
 
     def _try(self, reference: Reference, old: Files, trial: Trial) -> None:
@@ -225,10 +231,10 @@ class WritingSweep:
 
 
 def _publishing(script: Script) -> list[str]:
-    """The calls that give files their names."""
+    """The calls that give files their names, one of them. Without overwrite, it fails if the name exists (PUB-3)."""
     if script.followed:
         return []
-    return ["rename" if script.options.get("overwrite") else "link"]
+    return ["rename"] if script.options.get("overwrite") else ["rename", "link"]
 
 
 def _short(errors: list[Json]) -> str:

@@ -65,6 +65,8 @@ class Sorter:
         )  # fmt: skip
         self.output = Output(header, paired=get("layout", "paired") == "paired", schema=schema,
                              statistics=get("statistics", True), created_by=get("created_by"))  # fmt: skip
+        self.single_below = get("single_below", 0)
+        self.is_decided = not self.single_below
         self.first, self.count = header.first_partition, header.partition_count
         self.open = _Open()
         self.state = "open"
@@ -95,10 +97,12 @@ class Sorter:
             self.output.properties[call["key"]] = call["value"]
         elif name == "region":
             self.close()
+            self.decide(paired=True)
             self.given(call["blocks"])
         elif name == "dictionary":
             self.dictionary(prng.payload(call["payload"]))
         elif name == "finish":
+            self.decide(paired=self.open.charge > self.single_below)
             self.close()
             self.state = "finished"
         else:
@@ -155,6 +159,8 @@ class Sorter:
     def close(self) -> None:
         """Closes the open region, SRT-3 and SRT-7."""
         opened, self.open = self.open, _Open()
+        if opened.charge:
+            self.decide(paired=True)
         region = Region(rotation=self.rotation)
         for partition in sorted(opened.own, key=self.slot):
             if blocks := self.cut(opened.own[partition]):
@@ -165,6 +171,11 @@ class Sorter:
                 region.shared.append(Shared(blocks, None if members is None else sorted(members)))
             self.count_opaque(None if members is None else sorted(members), records)
         self.commit(region, wrapped=False)
+
+    def decide(self, paired: bool) -> None:
+        """Decides the layout, if nothing did before: WRT-13."""
+        if not self.is_decided:
+            self.is_decided, self.output.paired = True, paired
 
     def count_opaque(self, targets: list[int] | None, records: list[tuple[int, bytes]]) -> None:
         """Opaque bytes do not show their records, and a record without bytes counts too: WRT-2, SRT-3."""
@@ -196,6 +207,7 @@ class Sorter:
         if wrong or not self.output.header.reader_features & DICTIONARIES:
             raise RefusedError("invalid-argument")
         self.close()
+        self.decide(paired=True)
         if content not in self.dictionaries:
             self.dictionaries.append(content)
         self.returned.append(self.dictionaries.index(content) + 1)

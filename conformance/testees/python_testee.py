@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -14,12 +13,13 @@ import faro_format as faro
 from faro_format import Block, FaroError, Follower, Framing, Limits, PartitionReader, Reader, Writer, WriterOptions
 from faro_format._block.framing import check_framing
 from faro_format._error import invalid
-from faro_format.storage import LocalFile, MemoryFile, StoredFile, StoredOutput
 from python_payloads import payload, records_of_many
+from python_storage import LocalStorage, chosen_storage, files
 
 Json = dict[str, Any]
 
 NO_PARTITION = 0xFFFFFFFF
+STORAGE = chosen_storage()
 
 
 class UnsupportedError(Exception):
@@ -32,51 +32,6 @@ class UnsupportedError(Exception):
 def limits(request: Json) -> Limits:
     """Return the limits of a request."""
     return Limits(**request.get("limits", {}))
-
-
-def files(request: Json) -> Json:
-    """Return the files of a request as keyword arguments."""
-    return {role: request[role] for role in ("data", "index", "single") if role in request}
-
-
-IN_MEMORY = os.environ.get("FARO_TESTEE_STORAGE") == "memory"
-"""Whether outputs that are read or checked are first copied to memory."""
-
-
-class RefusedFile(MemoryFile):
-    """A file that cannot be copied to memory. It reports so when the reader comes to it, as a local one does."""
-
-    def __init__(self, path: str, fault: OSError) -> None:
-        """Keep the error of a file."""
-        super().__init__(b"", path)
-        self._fault = fault
-
-    @property
-    def size(self) -> int:
-        """Raise the error."""
-        raise self._fault
-
-
-def in_memory(path: str) -> StoredFile:
-    """Return a local file in memory."""
-    try:
-        local = LocalFile(path)
-        try:
-            return MemoryFile(local.read(0, local.size), path)
-        finally:
-            local.close()
-    except OSError as fault:
-        return RefusedFile(path, fault)
-
-
-def finished_files(request: Json) -> Json:
-    """Return the files of a finished output as keyword arguments: their paths, or the files in memory."""
-    named = files(request)
-    if IN_MEMORY and named.keys() == {"single"}:
-        return {"stored": StoredOutput.single(in_memory(named["single"]))}
-    if IN_MEMORY and named.keys() == {"data", "index"}:
-        return {"stored": StoredOutput.paired(in_memory(named["data"]), in_memory(named["index"]))}
-    return named
 
 
 def place_of(fault: FaroError) -> Json:
@@ -297,7 +252,10 @@ class Testee:
     def read(self, request: Json) -> Json:
         """Read a finished output."""
         verify, lookup = request.get("verify", True), request.get("lookup", "full")
-        with Reader(**finished_files(request), limits=limits(request), verify=verify, lookup=lookup) as reader:
+        with (
+            STORAGE.finished(request) as named,
+            Reader(**named, limits=limits(request), verify=verify, lookup=lookup) as reader,
+        ):
             return answer_read(reader, request)
 
     def write(self, request: Json) -> Json:
@@ -305,7 +263,10 @@ class Testee:
         errors = []
         numbers = []
         finished = False
-        writer = Writer(request["path"], options(request.get("options", {})))
+        chosen = options(request.get("options", {}))
+        # Only local files can be followed.
+        storage = LocalStorage() if chosen.follow else STORAGE
+        writer, put = storage.writer(request["path"], chosen)
         try:
             for number, call in enumerate(request["calls"]):
                 try:
@@ -317,6 +278,7 @@ class Testee:
                     errors.append({"call": number, "code": str(fault.code)})
         finally:
             writer.abort()
+        put()
         answer = {"errors": errors, "finished": finished}
         if any(call["call"] == "dictionary" for call in request["calls"]):
             answer["dictionaries"] = numbers
@@ -324,7 +286,8 @@ class Testee:
 
     def check(self, request: Json) -> Json:
         """Check a finished output."""
-        report = faro.check(**finished_files(request), level=request.get("level", "decode"), limits=limits(request))
+        with STORAGE.finished(request) as named:
+            report = faro.check(**named, level=request.get("level", "decode"), limits=limits(request))
         return {"regions": report.regions, "blocks": report.blocks}
 
     def repair(self, request: Json) -> Json:

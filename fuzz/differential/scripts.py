@@ -48,6 +48,11 @@ class _Script:
             options["durability"] = rng.choice(["none", "commit"])
         if self.framing == "arrow":
             options["schema"] = {"hex": _MESSAGE}
+        if rng.random() < 0.2:
+            options["single_below"] = rng.choice([1, 30, 100, 1000, 10_000])
+            if rng.random() < 0.95:
+                for name in ("layout", "overwrite", "follow"):
+                    options.pop(name, None)
         if rng.random() < 0.04:
             name = rng.choice(["block_size", "buffer_size", "partition_count", "rotation", "max_plain_size", "level"])
             options[name] = rng.choice([-1, 0, 1 << 40])
