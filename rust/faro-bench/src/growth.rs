@@ -214,6 +214,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_peak_is_what_was_in_use_together() {
+        // Other tests of this process take and free some MiB meanwhile.
+        let (run, filled) =
+            watched(|| Ok(vec![1u8; 256 << 20].iter().map(|byte| u64::from(*byte)).sum::<u64>())).unwrap();
+        assert_eq!(filled, 256 << 20);
+        let peak = run.figures["peak_bytes"].as_u64().unwrap();
+        assert!((192 << 20..512 << 20).contains(&peak), "{peak}");
+    }
+
+    #[test]
     fn what_grows_is_what_is_told_and_records_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("faro");
@@ -225,7 +235,7 @@ mod tests {
         };
         let written = write(&name, point, &records, 10_000).unwrap();
         assert!(written.stored_bytes.unwrap() > 10_000 * 104);
-        assert!(written.figures["peak_bytes"].as_u64().unwrap() > 10_000 * 100 / 8);
+        assert!(written.figures.contains_key("peak_bytes"));
         let run = read(&name, 10_000).unwrap();
         assert_eq!(run.figures["regions"], json!(8));
         assert!(read(&name, 9_999).is_err());

@@ -15,6 +15,7 @@ mod results;
 mod rounds;
 mod scheduler;
 mod small_blocks;
+mod tiny_outputs;
 mod write;
 
 use clap::{Parser, Subcommand};
@@ -46,6 +47,8 @@ enum Command {
     Scheduler(scheduler::Args),
     /// Blocks of some hundred bytes, with and without a dictionary
     SmallBlocks(small_blocks::Args),
+    /// Outputs of 100 bytes, created, read and removed, compared with plain files
+    TinyOutputs(tiny_outputs::Args),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Read(args) => read::run(&args),
         Command::Scheduler(args) => scheduler::run(&args),
         Command::SmallBlocks(args) => small_blocks::run(&args),
+        Command::TinyOutputs(args) => tiny_outputs::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

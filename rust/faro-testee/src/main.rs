@@ -1,6 +1,8 @@
 //! The Rust implementation as a child process of the conformance runner: one request a line on standard input, one
 //! answer a line on standard output.
 
+mod fed;
+mod output;
 mod payload;
 mod protocol;
 mod read;

@@ -272,6 +272,7 @@ pub(crate) struct Options {
     pub follow: Option<bool>,
     pub overwrite: Option<bool>,
     pub max_plain_size: Option<i64>,
+    pub single_below: Option<i64>,
     pub schema: Option<Payload>,
     pub dictionaries: Option<bool>,
 }

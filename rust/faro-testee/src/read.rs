@@ -1,103 +1,16 @@
 //! The op `read` (protocol, "What `read` answers").
 
+use crate::fed::Fed;
+use crate::output::Output;
 use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
 use crate::storage::Storage;
-use faro::message::{DictionaryEntry, Footer};
-use faro::{Block, FileHeader, Follower, Framing, Lookup, Reader, ReaderOptions, RegionIndex};
+use faro::message::DictionaryEntry;
+use faro::{Block, Framing, Lookup, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
-
-/// The calls that `Reader` and `Follower` share.
-pub(crate) trait Output {
-    /// The index file's header.
-    fn header(&self) -> &FileHeader;
-    /// The footer, if there is one yet.
-    fn footer(&self) -> Option<&Footer>;
-    /// Where the dictionaries are.
-    fn dictionaries(&self) -> &[DictionaryEntry];
-    /// The number of regions.
-    fn regions(&self) -> usize;
-    /// A region by its number.
-    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>>;
-    /// The bytes that a partition reads (PRT-6).
-    fn stored_bytes(&self, partition: u32) -> faro::Result<u64>;
-    /// The blocks of a partition (PRT-1).
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
-    /// The blocks of a range of partitions (PRT-5).
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
-}
-
-impl Output for Reader {
-    fn header(&self) -> &FileHeader {
-        self.header()
-    }
-
-    fn footer(&self) -> Option<&Footer> {
-        Some(self.footer())
-    }
-
-    fn dictionaries(&self) -> &[DictionaryEntry] {
-        self.dictionaries()
-    }
-
-    fn regions(&self) -> usize {
-        self.region_count()
-    }
-
-    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
-        self.region(number)
-    }
-
-    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
-        self.stored_bytes(partition)
-    }
-
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.partition(partition)
-    }
-
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.range(partitions)
-    }
-}
-
-impl Output for Follower {
-    fn header(&self) -> &FileHeader {
-        self.header()
-    }
-
-    fn footer(&self) -> Option<&Footer> {
-        self.footer()
-    }
-
-    fn dictionaries(&self) -> &[DictionaryEntry] {
-        self.dictionaries()
-    }
-
-    fn regions(&self) -> usize {
-        self.region_count()
-    }
-
-    fn region(&self, number: usize) -> faro::Result<Arc<RegionIndex>> {
-        self.region(number)
-    }
-
-    fn stored_bytes(&self, partition: u32) -> faro::Result<u64> {
-        self.stored_bytes(partition)
-    }
-
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.partition(partition)
-    }
-
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.range(partitions)
-    }
-}
 
 /// The op `read`.
 pub(crate) fn read(storage: Storage, request: Read) -> Answer {
@@ -110,15 +23,34 @@ pub(crate) fn read(storage: Storage, request: Read) -> Answer {
         .lookup(lookup)
         .limits(request.limits.limits())
         .verify(request.verify.unwrap_or(true));
-    let reader = storage.open(&request.paths.files()?, options)?;
-    let (name, found) = match (request.range, request.by_partition) {
-        (Some([from, to]), _) => ("range", range(&reader, from..to)),
-        (None, Some([from, to])) => ("by_partition", by_partition(&reader, from..to)),
-        (None, None) => return with_partitions(&reader, request.partitions),
+    let files = request.paths.files()?;
+    if let (Storage::Feed, None) = (storage, request.by_partition) {
+        let fed = Fed::open(&files, options, |options| storage.open(&files, options))?;
+        return match request.range {
+            Some([from, to]) => Ok(with_range(&fed, from..to)),
+            None => with_partitions(&fed, request.partitions),
+        };
+    }
+    let reader = storage.open(&files, options)?;
+    if let Some([from, to]) = request.range {
+        return Ok(with_range(&reader, from..to));
+    }
+    let Some([from, to]) = request.by_partition else {
+        return with_partitions(&reader, request.partitions);
     };
     let mut answer = describe(&reader);
-    answer.insert(name.into(), found.unwrap_or_else(fault));
+    answer.insert(
+        "by_partition".into(),
+        by_partition(&reader, from..to).unwrap_or_else(fault),
+    );
     Ok(Value::Object(answer))
+}
+
+/// The description of an output with a range of partitions.
+fn with_range(output: &impl Output, partitions: Range<u32>) -> Value {
+    let mut answer = describe(output);
+    answer.insert("range".into(), range(output, partitions).unwrap_or_else(fault));
+    Value::Object(answer)
 }
 
 /// The description of an output with the requested partitions, or with all that have blocks or errors.

@@ -18,7 +18,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A session whose reading and checking find files in `storage`. All other ops use paths.
+    /// A session whose writing, reading and checking use `storage`. All other ops use paths.
     pub(crate) fn new(storage: Storage) -> Session {
         Session {
             storage,
@@ -31,7 +31,7 @@ impl Session {
         match op {
             "hello" => hello(&rest),
             "read" => read::read(self.storage, fields(rest)?),
-            "write" => write::write(fields(rest)?),
+            "write" => write::write(self.storage, fields(rest)?),
             "check" => check(self.storage, fields(rest)?),
             "repair" => repair(fields(rest)?),
             "recover" => recover(fields(rest)?),

@@ -2,24 +2,25 @@
 
 use crate::payload::{Content, Payload, SplitMix64, from_hex};
 use crate::protocol::{Answer, Call, Failure, Members, Options, RegionBlock, Write, invalid_argument};
+use crate::storage::{Output, Storage};
 use faro::{Codec, Durability, Framing, Layout, RegionWriter, StoredBlock, To, Writer, WriterOptions};
 use serde_json::json;
 
 /// Writes an output, call after call.
-pub(crate) fn write(request: Write) -> Answer {
-    let mut writer = Writer::create(&request.path, options(request.options)?)?;
+pub(crate) fn write(storage: Storage, request: Write) -> Answer {
+    let mut output = storage.create(&request.path, options(request.options)?)?;
     let mut errors = Vec::new();
     let mut finished = false;
     let mut dictionaries = Vec::new();
     for (at, call) in request.calls.iter().enumerate() {
-        match make(&mut writer, call, &mut dictionaries) {
+        match make(&mut output, call, &mut dictionaries) {
             Ok(()) => finished |= matches!(call, Call::Finish {}),
             Err(Failure::Refused(error)) => errors.push(json!({ "call": at, "code": error.code })),
             Err(unsupported) => return Err(unsupported),
         }
     }
     if !request.calls.iter().any(|call| matches!(call, Call::Finish {})) {
-        writer.abort()?;
+        output.writer.abort()?;
     }
     let mut answer = json!({ "errors": errors, "finished": finished });
     if request.calls.iter().any(|call| matches!(call, Call::Dictionary { .. })) {
@@ -84,6 +85,7 @@ fn options(from: Options) -> Result<WriterOptions, Failure> {
     set(&mut options.buffer_size, "buffer_size", from.buffer_size)?;
     set(&mut options.level, "level", from.level)?;
     set(&mut options.rotation, "rotation", from.rotation)?;
+    set(&mut options.single_below, "single_below", from.single_below)?;
     set(&mut options.max_plain_size, "max_plain_size", from.max_plain_size)?;
     options.ordered = from.ordered.unwrap_or(options.ordered);
     options.statistics = from.statistics.unwrap_or(options.statistics);
@@ -106,7 +108,8 @@ fn partitions(list: &[i64]) -> Result<Vec<u32>, Failure> {
     list.iter().map(|partition| number("a partition", *partition)).collect()
 }
 
-fn make(writer: &mut Writer, call: &Call, dictionaries: &mut Vec<u16>) -> Result<(), Failure> {
+fn make(output: &mut Output, call: &Call, dictionaries: &mut Vec<u16>) -> Result<(), Failure> {
+    let writer = &mut output.writer;
     match call {
         Call::Write {
             partition,
@@ -131,7 +134,7 @@ fn make(writer: &mut Writer, call: &Call, dictionaries: &mut Vec<u16>) -> Result
             many(writer, *count, *seed, *partitions, *length, *content)?;
         }
         Call::Flush {} => writer.flush()?,
-        Call::Finish {} => drop(writer.finish()?),
+        Call::Finish {} => output.finish()?,
         Call::Abort {} => writer.abort()?,
         Call::Property { key, value } => writer.property(key, value)?,
         Call::Dictionary { payload } => dictionaries.push(writer.dictionary(&bytes(payload)?)?),

@@ -48,11 +48,14 @@ mod generated_tests;
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "async")]
+mod async_reader;
 pub mod block;
 mod bytes;
 mod check;
 mod codec;
 mod error;
+pub mod feed;
 mod follow;
 mod index;
 pub mod key;
@@ -68,20 +71,22 @@ mod writer;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, BatchDecoder, Batches};
+#[cfg(feature = "async")]
+pub use async_reader::{AsyncBlocks, AsyncReader};
 pub use bytes::{FileHeader, FileKind, Framing, VERSION_MAJOR, VERSION_MINOR};
 pub use check::{CheckLevel, CheckOptions, CheckReport, check, check_stored, check_stored_with, check_with};
 pub use codec::Codec;
 pub use error::{Error, ErrorCode, ErrorFamily, FileRole, Result};
 pub use follow::{Follower, Progress};
-pub use index::{Extent, Members, RegionIndex, SharedSlot, Slot};
-pub use limits::Limits;
+pub use index::{Extent, Members, RegionCache, RegionIndex, SharedSlot, Slot};
+pub use limits::{Limits, MemoryBudget};
 pub use reader::{
-    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Lookup, Reader, ReaderOptions,
-    Records,
+    Block, BlockSums, Blocks, BorrowedBlock, ByPartition, ByteRange, ByteRangeKind, Lookup, Reader, ReaderFigures,
+    ReaderOptions, Records,
 };
 pub use repair::{
     Action, CleanOptions, CleanReport, KeptFile, KeptReason, LeftFile, RebuildOptions, RecoverOptions, RecoverReport,
     RepairOptions, RepairReport, SharedPolicy, clean, rebuild, recover, repair,
 };
 pub use storage::files::{Files, Layout};
-pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterOptions};
+pub use writer::{Durability, RegionWriter, StoredBlock, Summary, To, Writer, WriterFigures, WriterOptions};

@@ -1,4 +1,9 @@
-//! The most that a reader accepts from a file (spec, LIM-1).
+//! The most that a reader accepts from a file (spec, LIM-1), and the memory that an engine grants.
+
+mod memory_budget;
+
+pub(crate) use memory_budget::Grants;
+pub use memory_budget::MemoryBudget;
 
 /// The limits of a reader, in bytes unless said otherwise. The reader compares a size from a file with its limit before
 /// it allocates memory for it.

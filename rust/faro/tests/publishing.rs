@@ -232,9 +232,10 @@ fn what_is_visible_is_one_whole_output_of_one_writer() {
                     seen(files, followed);
                 }
             });
-            let results: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            let joined: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            // Also if a writer panicked: this thread waits for the reader.
             ended.store(true, Ordering::Relaxed);
-            results
+            joined.into_iter().map(|result| result.unwrap()).collect::<Vec<_>>()
         });
         let mut winners = Vec::new();
         for ((options, _), result) in writers.iter().zip(&results) {

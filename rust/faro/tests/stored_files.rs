@@ -48,7 +48,7 @@ fn pointers_to_files_are_files() {
     let pointers: [Box<dyn StoredFile>; 2] = [Box::new(Box::new(odd())), Box::new(Arc::new(odd()))];
     for file in pointers {
         check_stored_file(&file, b"bytes").unwrap();
-        assert_eq!(file.name(), "odd");
+        assert_eq!(file.name(), std::path::Path::new("odd"));
         assert_eq!(file.version().as_deref(), Some("odd"));
     }
 }

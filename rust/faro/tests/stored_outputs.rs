@@ -2,14 +2,16 @@
 //! same faults in the same words.
 
 mod common;
+mod harm;
 mod script;
 mod stored;
 
 use common::{Place, write_sample};
 use faro::scheduler::{Scheduler, SchedulerOptions};
-use faro::storage::{MemoryFile, RangeRead, StoredFile, StoredOutput};
-use faro::{Block, CheckLevel, CheckOptions, CheckReport, ErrorCode, FileRole, Files, Layout};
-use faro::{Lookup, Reader, ReaderOptions, Result};
+use faro::storage::{MemoryFile, RangeRead, StoredFile};
+use faro::{CheckLevel, CheckOptions, CheckReport, ErrorCode, FileRole, Files, Layout};
+use faro::{Lookup, Reader, ReaderOptions, Result, Writer, WriterOptions};
+use harm::{Harm, apply, blocks, harm, in_memory, told};
 use proptest::prelude::*;
 use script::{call, fit, options, write};
 use std::io;
@@ -17,84 +19,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use stored::{OddFile, ShortFile};
-
-/// What a test does to the bytes of an output. Positions are parts of a file.
-#[derive(Clone, Debug)]
-enum Harm {
-    None,
-    /// Changes bytes: in the first or the last file, at which position, by which mask.
-    Flip(Vec<(bool, f64, u8)>),
-    /// Cuts a file off.
-    Cut(bool, f64),
-    /// Appends to a file.
-    Append(bool, Vec<u8>),
-}
-
-fn harm() -> impl Strategy<Value = Harm> {
-    let flip = (any::<bool>(), 0.0..1.0f64, 1..=255u8);
-    prop_oneof![
-        2 => Just(Harm::None),
-        4 => prop::collection::vec(flip, 1..4).prop_map(Harm::Flip),
-        3 => (any::<bool>(), 0.0..1.0f64).prop_map(|(first, at)| Harm::Cut(first, at)),
-        1 => (any::<bool>(), prop::collection::vec(any::<u8>(), 1..40)).prop_map(|(first, more)| Harm::Append(first, more)),
-    ]
-}
-
-fn apply(files: &Files, harm: &Harm) {
-    let paths = files.paths();
-    let path = |first: bool| paths[if first { 0 } else { paths.len() - 1 }].1;
-    let change = |first: bool, act: &dyn Fn(&mut Vec<u8>)| {
-        let mut bytes = std::fs::read(path(first)).unwrap();
-        act(&mut bytes);
-        std::fs::write(path(first), bytes).unwrap();
-    };
-    match harm {
-        Harm::None => {}
-        Harm::Flip(flips) => flips.iter().for_each(|(first, at, mask)| {
-            change(*first, &|bytes| {
-                let at = (bytes.len() as f64 * at) as usize;
-                bytes[at] ^= mask;
-            });
-        }),
-        Harm::Cut(first, at) => change(*first, &|bytes| bytes.truncate((bytes.len() as f64 * at) as usize)),
-        Harm::Append(first, more) => change(*first, &|bytes| bytes.extend_from_slice(more)),
-    }
-}
-
-/// The files in memory, with their paths as names, so that errors have the same words.
-fn in_memory<F: StoredFile + 'static>(files: &Files, make: impl Fn(MemoryFile) -> F) -> StoredOutput {
-    let file = |path: &Path| make(MemoryFile::new(path, std::fs::read(path).unwrap()));
-    match files {
-        Files::Single(path) => StoredOutput::single(file(path)),
-        Files::Paired { data, index } => StoredOutput::paired(file(data), file(index)),
-    }
-}
-
-fn told<T: std::fmt::Debug>(result: Result<T>) -> String {
-    result.map_or_else(
-        |error| format!("{error}, role {:?}", error.role),
-        |value| format!("{value:?}"),
-    )
-}
-
-fn blocks(found: &mut Vec<String>, what: &str, blocks: Result<impl Iterator<Item = Result<Block>>>) {
-    let blocks = match blocks {
-        Ok(blocks) => blocks,
-        Err(error) => return found.push(format!("{what}: {}", told::<()>(Err(error)))),
-    };
-    for block in blocks {
-        let seen = |block: Block| {
-            let Block {
-                offset,
-                partition,
-                region,
-                ..
-            } = block;
-            (offset, partition, region, block.kind(), block.payload)
-        };
-        found.push(format!("{what}: {}", told(block.map(seen))));
-    }
-}
 
 /// What all ways of reading deliver, until their faults.
 fn read_every_way(open: impl Fn(ReaderOptions) -> Result<Reader>) -> Vec<String> {
@@ -310,6 +234,98 @@ fn a_window_is_read_with_one_call_and_its_failure_is_no_fault() {
         let leaves_out = |file: &MemoryFile, ranges: &mut [RangeRead<'_>]| ranges[1].fill_from(file);
         assert_eq!(by_partition(&files, leaves_out).blocks, expected);
     }
+}
+
+/// A file that says how much to read at once, and notes the reads.
+#[derive(Debug)]
+struct Distant {
+    file: MemoryFile,
+    read_bytes: u64,
+    reads: Arc<Mutex<Vec<usize>>>,
+    calls: Arc<Mutex<Vec<usize>>>,
+}
+
+impl StoredFile for Distant {
+    fn name(&self) -> &Path {
+        self.file.name()
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reads.lock().unwrap().push(buffer.len());
+        self.file.read_at(offset, buffer)
+    }
+
+    fn read_ranges(&self, ranges: &mut [RangeRead<'_>]) -> io::Result<()> {
+        self.calls.lock().unwrap().push(ranges.len());
+        self.file.read_ranges(ranges)
+    }
+
+    fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+}
+
+#[test]
+fn a_storage_says_how_much_to_read_at_once() {
+    let place = Place::new();
+    let mut writer = Writer::create(place.name(), WriterOptions::new(1)).unwrap();
+    (0..3000u32).for_each(|record| writer.write(0, &record.to_le_bytes().repeat(250)).unwrap());
+    let files = writer.finish().unwrap().files;
+    // 3 MB. Wrong counts are bounded; a block is read whole, whatever they are.
+    for (read_bytes, least, most) in [(1 << 20, 3, 4), (8 << 20, 1, 1), (0, 90, 800), (u64::MAX, 1, 1)] {
+        let reads = Arc::new(Mutex::new(Vec::new()));
+        let noted = reads.clone();
+        let output = in_memory(&files, move |file| {
+            Arc::new(Distant {
+                file,
+                read_bytes,
+                reads: noted.clone(),
+                calls: Arc::default(),
+            })
+        });
+        let reader = Reader::open_stored(output, ReaderOptions::default()).unwrap();
+        reader.region(0).unwrap();
+        reads.lock().unwrap().clear();
+        assert_eq!(
+            reader
+                .records(0)
+                .unwrap()
+                .map(|record| record.unwrap().len())
+                .sum::<usize>(),
+            3_000_000
+        );
+        let reads = reads.lock().unwrap().len();
+        assert!((least..=most).contains(&reads), "{reads} reads of {read_bytes} bytes");
+    }
+}
+
+#[test]
+fn a_direct_lookup_asks_all_messages_with_one_call() {
+    let place = Place::new();
+    let mut writer = Writer::create(place.name(), WriterOptions::new(3)).unwrap();
+    for region in 0..50u32 {
+        writer.write(region % 3, &region.to_le_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+    let files = writer.finish().unwrap().files;
+    let (reads, calls) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (noted, called) = (reads.clone(), calls.clone());
+    let output = in_memory(&files, move |file| Distant {
+        file,
+        read_bytes: 1 << 20,
+        reads: noted.clone(),
+        calls: called.clone(),
+    });
+    let reader = Reader::open_stored(output, ReaderOptions::default().lookup(Lookup::Direct)).unwrap();
+    let before = reads.lock().unwrap().len();
+    assert_eq!(reader.partition(1).unwrap().map(Result::unwrap).count(), 17);
+    assert_eq!(*calls.lock().unwrap(), [50]);
+    // The messages are smaller than a piece, so only the extents are left to read.
+    assert_eq!(reads.lock().unwrap().len() - before, 17);
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn blocks_are_synced_before_their_message_and_files_before_their_names() {
         "write out.index.tmp",
         "sync out.data.tmp",
         "sync out.index.tmp",
-        "link to out.data",
-        "link to out.index",
+        "rename to free out.data",
+        "rename to free out.index",
         "sync FOLDER",
     ];
     assert_eq!(calls_of(durable(Layout::Paired)), [&region[..], &region, &end].concat());
@@ -63,7 +63,7 @@ fn blocks_are_synced_before_their_message_and_files_before_their_names() {
     let end = [
         "write out.faro.tmp",
         "sync out.faro.tmp",
-        "link to out.faro",
+        "rename to free out.faro",
         "sync FOLDER",
     ];
     assert_eq!(calls_of(durable(Layout::Single)), [&region[..], &region, &end].concat());
@@ -86,13 +86,13 @@ fn without_durability_nothing_is_synced_and_data_gets_its_name_first() {
     let expected = [
         "write out.data.tmp",
         "write out.index.tmp",
-        "link to out.data",
-        "link to out.index",
+        "rename to free out.data",
+        "rename to free out.index",
     ];
     assert_eq!(calls, expected);
     assert_eq!(
         calls_of(options(Layout::Single, 2)),
-        ["write out.faro.tmp", "link to out.faro"]
+        ["write out.faro.tmp", "rename to free out.faro"]
     );
     let replacing = calls_of(options(Layout::Paired, 2).overwrite(true));
     assert_eq!(replacing[2..], ["rename to out.data", "rename to out.index"]);

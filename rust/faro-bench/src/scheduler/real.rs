@@ -4,7 +4,7 @@ use crate::data::{Kind, Partitions, Records, SplitMix64};
 use crate::outcome::{Outcome, Run, timed};
 use crate::results::{Case, Results};
 use crate::rounds::{self, Subject};
-use faro::scheduler::{Consumer, Figures, Scheduler, SchedulerOptions};
+use faro::scheduler::{Consumer, Scheduler, SchedulerFigures, SchedulerOptions};
 use faro::{Blocks, Extent, Files, Reader, ReaderOptions, Writer, WriterOptions};
 use serde_json::json;
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Reads every partition of an output. Returns the plain bytes, and the figures of a scheduler.
-type Reading = fn(&Reader, u32) -> Outcome<(u64, Option<Figures>)>;
+type Reading = fn(&Reader, u32) -> Outcome<(u64, Option<SchedulerFigures>)>;
 
 /// Writes an output of small extents and reads it, with a scheduler and with readers that take random turns.
 pub(super) fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, results: &mut Results) -> Outcome<()> {
@@ -64,7 +64,7 @@ pub(super) fn run(folder: &Path, partitions: u32, bytes: u64, count: usize, resu
     Ok(())
 }
 
-fn together(found: Figures, alone: &Trace) -> serde_json::Map<String, serde_json::Value> {
+fn together(found: SchedulerFigures, alone: &Trace) -> serde_json::Map<String, serde_json::Value> {
     let figures = json!({
         "reads": found.reads,
         "read_bytes": found.read_bytes,
@@ -143,7 +143,7 @@ impl Turns {
     }
 }
 
-fn one_by_one(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<Figures>)> {
+fn one_by_one(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<SchedulerFigures>)> {
     let mut readings: Vec<Option<Blocks>> = (0..partitions)
         .map(|partition| reader.partition(partition).map(Some))
         .collect::<faro::Result<_>>()?;
@@ -157,7 +157,7 @@ fn one_by_one(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<Figures>
     Ok((plain, None))
 }
 
-fn scheduled(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<Figures>)> {
+fn scheduled(reader: &Reader, partitions: u32) -> Outcome<(u64, Option<SchedulerFigures>)> {
     let scheduler = Scheduler::with_threads(SchedulerOptions::default(), 1)?;
     let mut consumers: Vec<Option<Consumer>> = (0..partitions)
         .map(|partition| scheduler.partition(reader, partition).map(Some))

@@ -2,14 +2,15 @@
 
 use super::ipc::refused;
 use crate::error::{Error, Result};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{BinaryViewType, StringViewType};
-use arrow_array::{
+use arrow::array::AsArray;
+use arrow::array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
     RecordBatch, RecordBatchOptions, StructArray, UInt64Array,
 };
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{BinaryViewType, StringViewType};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow::error::ArrowError;
 use std::sync::Arc;
 
 /// How columns are rewritten.
@@ -56,7 +57,7 @@ impl Rewrite {
         let made: std::result::Result<ArrayRef, ArrowError> = match array.data_type() {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let values = arrow_select::take::take(dictionary.values(), dictionary.keys(), None);
+                let values = arrow::compute::take(dictionary.values(), dictionary.keys(), None);
                 return self.column(&values.map_err(refused)?);
             }
             DataType::Utf8View => Ok(Arc::new(array.as_byte_view::<StringViewType>().gc())),
@@ -221,7 +222,7 @@ pub(super) fn detached(batch: RecordBatch) -> Result<RecordBatch> {
     let taken = batch
         .columns()
         .iter()
-        .map(|column| arrow_select::take::take(column, &all, None));
+        .map(|column| arrow::compute::take(column, &all, None));
     let columns = taken.collect::<std::result::Result<_, _>>().map_err(refused)?;
     with_columns(&batch.schema(), columns, batch.num_rows())
 }

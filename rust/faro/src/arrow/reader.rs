@@ -5,8 +5,8 @@ use crate::block::{BlockHeader, DATA};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
 use crate::reader::{Block, Blocks, Reader};
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 
 /// The offset of the schema message (SCH-1): after the file header and a block header.

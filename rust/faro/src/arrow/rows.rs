@@ -3,8 +3,8 @@
 use super::ipc::refused;
 use super::plain::{Rewrite, size_of, with_columns};
 use crate::error::Result;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
 use std::ops::Range;
 
 /// The size in bytes at which small batches are joined into one, because collecting rows visits every batch.
@@ -37,7 +37,7 @@ impl Batches {
             Err(several) if several.is_empty() => {}
             Err(several) => {
                 self.joined
-                    .push(arrow_select::concat::concat_batches(schema, &several).map_err(refused)?);
+                    .push(arrow::compute::concat_batches(schema, &several).map_err(refused)?);
             }
         }
         Ok(())
@@ -120,7 +120,7 @@ impl SortedRows {
             .collect();
         let columns = (0..schema.fields().len()).map(|at| {
             let parts: Vec<&dyn Array> = self.batches.iter().map(|batch| batch.column(at).as_ref()).collect();
-            arrow_select::interleave::interleave(&parts, &places).map_err(refused)
+            arrow::compute::interleave(&parts, &places).map_err(refused)
         });
         let gathered = with_columns(schema, columns.collect::<Result<_>>()?, places.len())?;
         Rewrite::Compact.apply(&gathered, schema)

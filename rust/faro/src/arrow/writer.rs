@@ -7,8 +7,9 @@ use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
 use crate::reader::{Reader, ReaderOptions};
 use crate::writer::{RegionWriter, Summary, Writer, WriterOptions};
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use std::path::Path;
 
 /// The memory for a row beside its columns, in bytes: its partition, and its position while it is sorted.
@@ -22,7 +23,7 @@ const ROW_COST: u64 = 20;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use arrow_array::{Int32Array, RecordBatch};
+/// # use arrow::array::{Int32Array, RecordBatch};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
 /// # let name = folder.path().join("shuffle");

@@ -37,6 +37,24 @@ pub(crate) fn advise_large_pages(vector: &mut Vec<u8>) {
     let _ = vector;
 }
 
+/// Frees a large vector, and gives its pages back to the system: an allocator may keep them for itself.
+pub(crate) fn give_back<T: Copy>(mut vector: Vec<T>) {
+    vector.clear();
+    #[cfg(target_os = "linux")]
+    {
+        /// Whole pages of any size that systems have.
+        const PAGE: usize = 64 << 10;
+        let begin = vector.as_mut_ptr() as usize;
+        let first = begin.next_multiple_of(PAGE);
+        let end = (begin + vector.capacity() * size_of::<T>()) / PAGE * PAGE;
+        if first < end {
+            // SAFETY: whole pages inside the vector's own allocation, which has no content any more. The advice makes
+            // their bytes zero, as any other write could.
+            unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_DONTNEED) };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

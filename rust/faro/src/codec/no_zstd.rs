@@ -12,6 +12,10 @@ impl Digest {
     pub(crate) fn new(_: &[u8]) -> Option<Self> {
         None
     }
+
+    pub(crate) fn memory_size(&self) -> u64 {
+        match *self {}
+    }
 }
 
 pub(super) enum ZstdEncoder {}

@@ -81,6 +81,11 @@ impl Digests {
         Ok(self.lock().entry(number).or_insert(digest).clone())
     }
 
+    /// The memory of the dictionaries that are kept, in bytes.
+    pub(crate) fn memory_used(&self) -> u64 {
+        self.lock().values().map(|digest| digest.memory_size()).sum()
+    }
+
     /// Whether a dictionary is kept already and needs no read.
     pub(crate) fn has(&self, number: u16) -> bool {
         self.lock().contains_key(&number)

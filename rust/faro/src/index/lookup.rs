@@ -5,9 +5,9 @@ use crate::block::BlockHeader;
 use crate::bytes::{FileHeader, VERSION_MINOR};
 use crate::error::{Error, ErrorCode, Result};
 use crate::message::{
-    Elements, Followed, Footer, Piecewise, REGION, REGION_IDENTIFIER, RegionEntry, SHARED_EXTENT, Table, broken,
+    Elements, Followed, Footer, PIECE, Piecewise, REGION, REGION_IDENTIFIER, RegionEntry, SHARED_EXTENT, Table, broken,
 };
-use crate::storage::InputFile;
+use crate::storage::{InputFile, RangeRead, is_missing};
 use std::cmp::Ordering;
 
 /// Fields of the table Region.
@@ -46,40 +46,175 @@ pub(crate) fn sum_of(found: &[LookedUp]) -> u64 {
     found.iter().map(|found| 8 * u64::from(found.length)).sum()
 }
 
-/// Looks up what a partition reads from all regions (LKP-3), in order (PRT-1). `source` is the index (or single) file;
-/// the footer block begins at `footer_offset`.
-pub(crate) fn look_up(
-    source: &InputFile,
-    header: &FileHeader,
-    footer: &Footer,
-    footer_offset: u64,
+/// The most regions that are looked up together: their first pieces take 1 MiB.
+const TOGETHER: usize = 4096;
+
+/// The lookup of what a partition reads from all regions (LKP-3). After a failed read it can be continued: what was
+/// found stays.
+pub(crate) struct LookUp {
     partition: u32,
-) -> Result<Vec<LookedUp>> {
-    let mut found = Vec::new();
-    // There are fewer than 2^32 regions, since the footer message has 32 bytes for each.
-    for (number, entry) in (0u32..).zip(&footer.regions) {
-        let start = entry.message_offset + BlockHeader::SIZE as u64;
-        let newer = header.version_minor > VERSION_MINOR;
-        let mut lookup = RegionLookup {
-            message: Piecewise::new(source, start, entry.message_size, newer),
-            header,
-            entry,
-            number,
+    /// The first region that is not complete.
+    next: usize,
+    /// The most regions that are looked up together.
+    together: usize,
+    /// The state of the lookups in the next regions.
+    open: Vec<Progress>,
+    /// The extents of the regions before.
+    found: Vec<LookedUp>,
+}
+
+/// How far the lookup in a region has come.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    found: Vec<LookedUp>,
+    /// Where the shared extents go on, once the own extent was found.
+    shared: Option<SharedProgress>,
+    is_complete: bool,
+}
+
+/// How many shared extents were visited, and what their successor is compared with.
+#[derive(Clone, Copy, Debug)]
+struct SharedProgress {
+    count: u64,
+    /// Where the next one begins, in units.
+    at: u32,
+    /// The first block of the last one.
+    previous: Option<u32>,
+}
+
+impl LookUp {
+    pub(crate) fn new(partition: u32) -> Self {
+        LookUp {
             partition,
-        };
-        lookup.find(&mut found).map_err(|fault| fault.at(source, start))?;
+            next: 0,
+            together: TOGETHER,
+            open: Vec::new(),
+            found: Vec::new(),
+        }
     }
-    match stored_in_statistics(footer, header, partition) {
-        Some(bytes) if bytes != sum_of(&found) => Err(source.blame(Error::at(
-            ErrorCode::InconsistentIndex,
-            footer_offset + BlockHeader::SIZE as u64,
-            format!(
-                "{} bytes of partition {partition}, as the region messages say",
-                sum_of(&found)
-            ),
-            format!("{bytes} in the statistics"),
-        ))),
-        _ => Ok(found),
+
+    /// How many regions, from the first on, need no more reads.
+    pub(crate) fn passed(&self) -> usize {
+        self.next
+    }
+
+    /// Looks up at most this many regions together.
+    pub(crate) fn take_at_most(&mut self, regions: usize) {
+        self.together = self.together.min(regions.max(1));
+    }
+
+    /// Looks up fewer regions together, so that less of the index is in memory at a time.
+    pub(crate) fn take_fewer(&mut self) {
+        self.together = (self.open.len() / 2).max(1);
+        self.open.truncate(self.together);
+    }
+
+    /// The extents of all regions, in order (PRT-1). `source` is the index (or single) file; the footer block begins at
+    /// `footer_offset`.
+    pub(crate) fn run(
+        &mut self,
+        source: &InputFile,
+        header: &FileHeader,
+        footer: &Footer,
+        footer_offset: u64,
+    ) -> Result<Vec<LookedUp>> {
+        while self.next < footer.regions.len() {
+            self.run_together(source, header, footer)?;
+        }
+        let found = std::mem::take(&mut self.found);
+        match stored_in_statistics(footer, header, self.partition) {
+            Some(bytes) if bytes != sum_of(&found) => Err(source.blame(Error::at(
+                ErrorCode::InconsistentIndex,
+                footer_offset + BlockHeader::SIZE as u64,
+                format!(
+                    "{} bytes of partition {}, as the region messages say",
+                    sum_of(&found),
+                    self.partition
+                ),
+                format!("{bytes} in the statistics"),
+            ))),
+            _ => Ok(found),
+        }
+    }
+
+    fn run_together(&mut self, source: &InputFile, header: &FileHeader, footer: &Footer) -> Result<()> {
+        let most = self.together.min(footer.regions.len() - self.next);
+        self.open.resize(most, Progress::default());
+        let entries = &footer.regions[self.next..self.next + most];
+        let waiting = || self.open.iter().zip(entries).filter(|(open, _)| !open.is_complete);
+        let mut pieces = FirstPieces::read(source, waiting().map(|(_, entry)| entry));
+        let mut missing = None;
+        // There are fewer than 2^32 regions, since the footer message has 32 bytes for each.
+        for ((number, entry), open) in (self.next as u32..).zip(entries).zip(&mut self.open) {
+            if open.is_complete {
+                continue;
+            }
+            let start = entry.message_offset + BlockHeader::SIZE as u64;
+            let newer = header.version_minor > VERSION_MINOR;
+            let mut lookup = RegionLookup {
+                message: Piecewise::new(source, start, entry.message_size, newer, pieces.next()),
+                header,
+                entry,
+                number,
+                partition: self.partition,
+            };
+            match lookup.find(open).map_err(|fault| fault.at(source, start)) {
+                Ok(()) => open.is_complete = true,
+                // The other regions say what they miss too, so that all of it can be brought at once.
+                Err(error) if is_missing(&error) => missing = missing.or(Some(error)),
+                Err(error) => return Err(missing.unwrap_or(error)),
+            }
+        }
+        if let Some(error) = missing {
+            return Err(error);
+        }
+        self.found.extend(self.open.drain(..).flat_map(|open| open.found));
+        self.next += most;
+        Ok(())
+    }
+}
+
+/// The first pieces of messages, which are read at once.
+struct FirstPieces {
+    bytes: Vec<u8>,
+    /// The length of each piece, and whether it was read.
+    places: std::vec::IntoIter<(usize, bool)>,
+    /// Where the next piece begins.
+    at: usize,
+}
+
+impl FirstPieces {
+    fn read<'a>(source: &InputFile, entries: impl Iterator<Item = &'a RegionEntry>) -> Self {
+        let places: Vec<_> = entries
+            .map(|entry| {
+                (
+                    entry.message_offset + BlockHeader::SIZE as u64,
+                    PIECE.min(entry.message_size as usize),
+                )
+            })
+            .collect();
+        let mut bytes = vec![0; places.iter().map(|(_, length)| length).sum()];
+        let (mut ranges, mut rest) = (Vec::with_capacity(places.len()), bytes.as_mut_slice());
+        for (offset, length) in places {
+            let (piece, after) = rest.split_at_mut(length);
+            ranges.push(RangeRead::new(offset, piece));
+            rest = after;
+        }
+        // After a failure each message is read alone, so that the fault belongs to one of them.
+        let is_read = source.read_ranges(&mut ranges).is_ok();
+        let places = ranges
+            .iter()
+            .map(|range| (range.length(), is_read && range.filled() == range.length()));
+        let places = places.collect::<Vec<_>>().into_iter();
+        FirstPieces { bytes, places, at: 0 }
+    }
+
+    /// The piece of the next message; none if it was not read.
+    fn next(&mut self) -> Option<&[u8]> {
+        let (length, is_read) = self.places.next()?;
+        let from = self.at;
+        self.at += length;
+        is_read.then(|| &self.bytes[from..self.at])
     }
 }
 
@@ -94,31 +229,45 @@ struct RegionLookup<'a> {
 
 impl RegionLookup<'_> {
     /// Adds the extents that the partition reads: its own, then the shared ones.
-    fn find(&mut self, found: &mut Vec<LookedUp>) -> Followed<()> {
+    fn find(&mut self, open: &mut Progress) -> Followed<()> {
+        let root = self.message.root(REGION_IDENTIFIER, &REGION)?;
+        let shared = match open.shared {
+            Some(shared) => shared,
+            None => {
+                let at = self.find_own(&root, &mut open.found)?;
+                let (count, previous) = (0, None);
+                *open.shared.insert(SharedProgress { count, at, previous })
+            }
+        };
+        self.find_shared(&root, shared, open)
+    }
+
+    /// Adds the own extent of the partition, if it has blocks. Returns where the own extents of all partitions end, in
+    /// units.
+    fn find_own(&mut self, root: &Table, found: &mut Vec<LookedUp>) -> Followed<u32> {
         let message = &mut self.message;
-        let root = message.root(REGION_IDENTIFIER, &REGION)?;
-        let sequence = message.u32_field(&root, region::SEQUENCE)?;
+        let sequence = message.u32_field(root, region::SEQUENCE)?;
         if sequence != self.number {
             return broken(format!("sequence {sequence} in region {}", self.number));
         }
-        let data_offset = message.u64_field(&root, region::DATA_OFFSET)?;
-        let data_length = message.u64_field(&root, region::DATA_LENGTH)?;
+        let data_offset = message.u64_field(root, region::DATA_OFFSET)?;
+        let data_length = message.u64_field(root, region::DATA_LENGTH)?;
         if (data_offset, data_length) != (self.entry.data_offset, self.entry.data_length) {
             return broken(format!("{data_length} bytes of data at {data_offset}"));
         }
         // At most 2^32 - 1, as checked for the directory entry (FTR-3).
         let units = data_length / 8;
         let partition_count = self.header.partition_count;
-        let rotation = message.u32_field(&root, region::ROTATION)?;
+        let rotation = message.u32_field(root, region::ROTATION)?;
         if rotation >= partition_count {
             return broken(format!("a rotation of {rotation} in {partition_count} partitions"));
         }
-        let partitions = message.vector_field(&root, region::PARTITIONS, 4)?;
+        let partitions = message.vector_field(root, region::PARTITIONS, 4)?;
         let slots = partitions.map_or(partition_count.into(), |partitions| partitions.count);
         if slots > partition_count.into() {
             return broken(format!("{slots} slots for {partition_count} partitions"));
         }
-        let offsets = match message.vector_field(&root, region::OFFSETS, 4)? {
+        let offsets = match message.vector_field(root, region::OFFSETS, 4)? {
             Some(offsets) if offsets.count == slots + 1 => offsets,
             Some(offsets) => return broken(format!("{} offsets for {slots} slots", offsets.count)),
             None => return broken("no offsets"),
@@ -145,7 +294,7 @@ impl RegionLookup<'_> {
                 ));
             }
             if start < end {
-                let first_block = self.first_block(&root, slot, slots)?;
+                let first_block = self.first_block(root, slot, slots)?;
                 found.push(LookedUp {
                     region: self.number,
                     start,
@@ -155,7 +304,7 @@ impl RegionLookup<'_> {
                 });
             }
         }
-        self.find_shared(&root, last, units, found)
+        Ok(last)
     }
 
     /// The slot of the partition in a sparse region. The partitions that the search sees must ascend (REG-5).
@@ -192,18 +341,23 @@ impl RegionLookup<'_> {
         }
     }
 
-    /// Adds the shared extents that the partition reads. They come after the own ones, from unit `at` to the end
-    /// (REG-6, REG-7 and REG-11). Their first blocks ascend, so no table is visited twice and the size of the message
-    /// bounds the time.
-    fn find_shared(&mut self, root: &Table, at: u32, units: u64, found: &mut Vec<LookedUp>) -> Followed<()> {
+    /// Adds the shared extents that the partition reads. They come after the own ones, and end with the region (REG-6,
+    /// REG-7 and REG-11). Their first blocks ascend, so no table is visited twice and the size of the message bounds the
+    /// time.
+    fn find_shared(&mut self, root: &Table, from: SharedProgress, open: &mut Progress) -> Followed<()> {
         let message = &mut self.message;
+        let units = self.entry.data_length / 8;
         let extents = message.vector_field(root, region::SHARED, 4)?;
         let partition_count = self.header.partition_count;
         let member = self.partition - self.header.first_partition;
-        let (mut at, mut previous) = (at, None);
+        let SharedProgress {
+            count,
+            mut at,
+            mut previous,
+        } = from;
         let tables = extents
             .iter()
-            .flat_map(|extents| (0..extents.count).map(move |number| (extents, number)));
+            .flat_map(|extents| (count..extents.count).map(move |number| (extents, number)));
         for (extents, number) in tables {
             let table = message.table_element(extents, number, &SHARED_EXTENT)?;
             let length = message.u32_field(&table, shared::LENGTH)?;
@@ -231,7 +385,7 @@ impl RegionLookup<'_> {
                 }
             };
             if is_member {
-                found.push(LookedUp {
+                open.found.push(LookedUp {
                     region: self.number,
                     start: at,
                     length,
@@ -240,6 +394,11 @@ impl RegionLookup<'_> {
                 });
             }
             (at, previous) = (end, Some(first_block));
+            open.shared = Some(SharedProgress {
+                count: number + 1,
+                at,
+                previous,
+            });
         }
         match u64::from(at) == units {
             true => Ok(()),

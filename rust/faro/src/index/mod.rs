@@ -10,9 +10,10 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cache::RegionCache;
+pub(crate) use cache::OutputRegions;
+pub use cache::RegionCache;
 pub(crate) use footer::{check_footer, stored_in_statistics};
-pub(crate) use lookup::{LookedUp, look_up, sum_of};
+pub(crate) use lookup::{LookUp, LookedUp, sum_of};
 pub use members::Members;
 pub use region::{Extent, RegionIndex, SharedSlot, Slot};
 pub(crate) use rules::{DataBounds, LARGEST_REGION};

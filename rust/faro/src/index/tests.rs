@@ -231,22 +231,47 @@ fn selective_files_have_first_blocks() {
 #[test]
 fn the_cache_keeps_what_was_used_last() {
     let region = Arc::new(indexed(dense()).unwrap());
-    let mut cache = RegionCache::new(3 * region.memory_size());
+    let shared = RegionCache::new(3 * region.memory_size());
+    let cache = shared.for_output();
     for number in 0..3 {
         cache.put(number, &region);
     }
     assert!(cache.get(0).is_some());
     cache.put(3, &region);
-    assert_eq!(cache.len(), 3);
-    assert!(cache.get(1).is_none());
+    assert_eq!(shared.memory_used(), 3 * region.memory_size());
+    assert!(cache.get(1).is_none() && !cache.has(1));
     assert!(cache.get(0).is_some() && cache.get(2).is_some() && cache.get(3).is_some());
     // Two threads that miss the same region both read it, and both bring it.
     cache.put(3, &region);
-    assert_eq!(cache.len(), 3);
+    assert_eq!(shared.memory_used(), 3 * region.memory_size());
     assert!(cache.get(0).is_some() && cache.get(2).is_some() && cache.get(3).is_some());
-    let mut none = RegionCache::new(0);
+    let none = RegionCache::new(0).for_output();
     none.put(0, &region);
-    assert_eq!(none.len(), 0);
+    assert_eq!(none.memory_used(), 0);
+}
+
+#[test]
+fn outputs_share_a_cache_and_not_their_regions() {
+    let region = Arc::new(indexed(dense()).unwrap());
+    let size = region.memory_size();
+    let shared = RegionCache::new(3 * size);
+    let (one, two) = (shared.for_output(), shared.for_output());
+    one.put(7, &region);
+    assert!(two.get(7).is_none());
+    two.put(7, &region);
+    two.put(8, &region);
+    assert_eq!(
+        (one.memory_used(), two.memory_used(), shared.memory_used()),
+        (size, 2 * size, 3 * size)
+    );
+    two.put(9, &region);
+    assert!(one.get(7).is_none(), "the oldest makes room, whose ever it is");
+    assert_eq!((one.memory_used(), two.memory_used()), (0, 3 * size));
+    one.put(7, &region);
+    drop(two);
+    assert_eq!((one.memory_used(), shared.memory_used()), (size, size));
+    drop(one);
+    assert_eq!(shared.memory_used(), 0);
 }
 
 fn paired_footer() -> Footer {

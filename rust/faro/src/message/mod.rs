@@ -17,7 +17,7 @@ use crate::generated;
 use flatbuffers::{Follow, Vector, Verifiable, VerifierOptions};
 use verify::TableType;
 
-pub(crate) use piecewise::{Elements, Followed, Piecewise, Table, broken};
+pub(crate) use piecewise::{Elements, Followed, PIECE, Piecewise, Table, broken};
 pub(crate) use tables::{REGION, SHARED_EXTENT};
 
 pub(crate) const REGION_IDENTIFIER: &str = "FRRG";

@@ -9,7 +9,7 @@ use crate::storage::InputFile;
 
 /// The size of a piece in bytes. Values are aligned and have at most 8 bytes, so none crosses from one piece to the
 /// next.
-const PIECE: usize = 256;
+pub(crate) const PIECE: usize = 256;
 /// How many pieces are kept: for a table and its vtable, the vector before it and the part after it, and some more.
 const KEPT: usize = 6;
 
@@ -87,19 +87,25 @@ pub(crate) struct Elements {
 }
 
 impl<'a> Piecewise<'a> {
-    /// The message of `size` bytes at `start` of a file. It reads nothing yet.
-    pub(crate) fn new(source: &'a InputFile, start: u64, size: u32, newer_minor: bool) -> Self {
+    /// The message of `size` bytes at `start` of a file. It reads nothing yet. `first` is its first piece, if that was
+    /// read before: [`PIECE`] bytes, or all of a smaller message.
+    pub(crate) fn new(source: &'a InputFile, start: u64, size: u32, newer_minor: bool, first: Option<&[u8]>) -> Self {
         let empty = Piece {
             number: None,
             used: 0,
             bytes: [0; PIECE],
         };
+        let mut pieces = [empty; KEPT];
+        if let Some(first) = first {
+            pieces[0].number = Some(0);
+            pieces[0].bytes[..first.len()].copy_from_slice(first);
+        }
         Piecewise {
             source,
             start,
             size: size.into(),
             newer_minor,
-            pieces: [empty; KEPT],
+            pieces,
             clock: 0,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::block::{Block, BorrowedBlock};
 use super::byte_source::ByteSource;
+use super::figures::Delivered;
 use super::open_extent::{Checked, OpenExtent};
 use super::open_output::OpenOutput;
 use super::sequences::Sequences;
@@ -41,6 +42,7 @@ pub(crate) struct BlockCheck {
     checked: Checked,
     /// The decoded payload of a block that is lent.
     plain: Vec<u8>,
+    delivered: Delivered,
 }
 
 impl BlockCheck {
@@ -49,6 +51,7 @@ impl BlockCheck {
         let sequences = Sequences::new(output.header().is_selective(), from_start);
         BlockCheck {
             sealing: Sealing::new(output.opened.files.seal),
+            delivered: Delivered::new(&output.opened.counts),
             output,
             sequences,
             depth: Depth::Plain,
@@ -132,6 +135,7 @@ impl BlockCheck {
         } else {
             supply.share(offset + BlockHeader::SIZE as u64, header.stored_size as usize)
         };
+        self.delivered.add(&header);
         Ok(Block {
             offset,
             header,
@@ -153,13 +157,19 @@ impl BlockCheck {
     /// Check 12 for the last checked block, which is to be lent.
     #[inline]
     pub(crate) fn decode_to_lend(&mut self, supply: &impl ByteSource) -> Result<()> {
-        if !self.is_decoded() {
-            return Ok(());
+        if self.is_decoded() {
+            let mut plain = std::mem::take(&mut self.plain);
+            let decoded = self.decode(supply, &mut plain);
+            self.plain = plain;
+            decoded?;
         }
-        let mut plain = std::mem::take(&mut self.plain);
-        let decoded = self.decode(supply, &mut plain);
-        self.plain = plain;
-        decoded
+        self.delivered.add(&self.checked.header);
+        Ok(())
+    }
+
+    /// Called when the reading ends.
+    pub(super) fn ends(&mut self) {
+        self.delivered.count();
     }
 
     /// The block that passed check 12, lent until the next call of this or of the byte source.

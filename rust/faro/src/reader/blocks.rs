@@ -2,51 +2,24 @@
 
 use super::block::{Block, BorrowedBlock};
 use super::block_check::{BlockCheck, CheckOutcome, Depth};
-use super::direct_extents::DirectExtents;
+use super::extent_plan::ExtentPlan;
 use super::extents::Extents;
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use super::window::Window;
 use crate::error::Result;
-use std::ops::Range;
 
 /// An iterator over blocks, in the order of PRT-1 or PRT-5. It ends after the first error.
 pub struct Blocks {
     checker: BlockCheck,
     window: Window,
-    plan: Plan,
+    plan: ExtentPlan,
     extent: OpenExtent,
 }
 
-/// How the extents are found.
-enum Plan {
-    /// By reading region messages whole.
-    Full(Extents),
-    /// By direct lookup of one partition.
-    Direct(DirectExtents),
-}
-
-impl Plan {
-    /// Moves to the next extent; returns false when there is none.
-    fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
-        match self {
-            Plan::Full(extents) => extents.next(output, extent),
-            Plan::Direct(direct) => direct.next(output, extent),
-        }
-    }
-}
-
 impl Blocks {
-    pub(crate) fn new(output: OpenOutput, wanted: Range<u32>, regions: Range<usize>) -> Self {
-        Self::with(output, regions.start == 0, Plan::Full(Extents::new(wanted, regions)))
-    }
-
-    /// The blocks of one partition of the file, by direct lookup.
-    pub(super) fn direct(output: OpenOutput, direct: DirectExtents) -> Self {
-        Self::with(output, true, Plan::Direct(direct))
-    }
-
-    fn with(output: OpenOutput, from_start: bool, plan: Plan) -> Self {
+    /// The blocks of the planned extents. `from_start` says whether the reading begins at the first region.
+    pub(super) fn new(output: OpenOutput, from_start: bool, plan: ExtentPlan) -> Self {
         Blocks {
             checker: BlockCheck::new(output, from_start),
             window: Window::default(),
@@ -59,7 +32,7 @@ impl Blocks {
     pub(crate) fn of_whole_file(output: OpenOutput, depth: Depth) -> Self {
         let (wanted, regions) = (output.header().partitions(), 0..output.region_count());
         let extents = Extents::new(wanted, regions).of_whole_file();
-        let mut blocks = Blocks::with(output, true, Plan::Full(extents));
+        let mut blocks = Blocks::new(output, true, ExtentPlan::Full(extents));
         blocks.checker.depth = depth;
         blocks.checker.sequences.count_all_shared();
         blocks
@@ -99,10 +72,8 @@ impl Blocks {
 
     /// Nothing is delivered after a fault (PRT-3).
     pub(crate) fn stop(&mut self) {
-        match &mut self.plan {
-            Plan::Full(extents) => extents.stop(),
-            Plan::Direct(direct) => direct.stop(),
-        }
+        self.plan.stop();
+        self.checker.ends();
         self.extent = OpenExtent::NONE;
     }
 
@@ -116,6 +87,7 @@ impl Blocks {
                     return Ok(true);
                 }
             } else if !self.plan.next(&self.checker.output, &mut self.extent)? {
+                self.checker.ends();
                 return Ok(false);
             }
         }

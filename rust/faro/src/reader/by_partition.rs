@@ -74,6 +74,7 @@ impl ByPartition {
 
     /// Nothing is delivered after a fault (PRT-3).
     fn stop(&mut self) {
+        self.checker.ends();
         self.extent = OpenExtent::NONE;
         self.rest = 0..0;
         self.extents = Extents::none(0);
@@ -90,6 +91,7 @@ impl ByPartition {
                     return Ok(true);
                 }
             } else if !self.next_extent()? && !self.next_partition()? {
+                self.checker.ends();
                 return Ok(false);
             }
         }

@@ -3,13 +3,14 @@
 use super::open_extent::OpenExtent;
 use super::open_output::OpenOutput;
 use crate::error::Result;
-use crate::index::{Extent, LookedUp, Slot, look_up, sum_of};
+use crate::index::{Extent, LookUp, LookedUp, Slot, sum_of};
 
 /// The extents of a partition. All are looked up before the first is returned (LKP-3).
-pub(super) struct DirectExtents {
+pub(crate) struct DirectExtents {
     partition: u32,
     /// Where the footer block begins.
     footer_offset: u64,
+    look_up: LookUp,
     found: Option<std::vec::IntoIter<LookedUp>>,
 }
 
@@ -19,6 +20,7 @@ impl DirectExtents {
         DirectExtents {
             partition,
             footer_offset,
+            look_up: LookUp::new(partition),
             found: None,
         }
     }
@@ -27,8 +29,7 @@ impl DirectExtents {
     pub(super) fn next(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<bool> {
         let found = match &mut self.found {
             Some(found) => found,
-            // Nothing is delivered after a fault (PRT-3), so this is not called again.
-            empty => empty.insert(look_up_all(output, self.partition, self.footer_offset)?.into_iter()),
+            empty => empty.insert(run(&mut self.look_up, output, self.footer_offset)?.into_iter()),
         };
         let Some(found) = found.next() else {
             return Ok(false);
@@ -53,6 +54,21 @@ impl DirectExtents {
         Ok(true)
     }
 
+    /// How many regions, from the first on, need no more reads.
+    pub(super) fn passed(&self) -> usize {
+        self.look_up.passed()
+    }
+
+    /// Looks up at most this many regions together.
+    pub(super) fn take_at_most(&mut self, regions: usize) {
+        self.look_up.take_at_most(regions);
+    }
+
+    /// Looks up fewer regions together.
+    pub(super) fn take_fewer(&mut self) {
+        self.look_up.take_fewer();
+    }
+
     /// Drops the rest of the extents.
     pub(super) fn stop(&mut self) {
         self.found = Some(Vec::new().into_iter());
@@ -61,15 +77,9 @@ impl DirectExtents {
 
 /// The stored bytes that a partition of the file reads, by the region messages (PRT-6).
 pub(super) fn direct_stored_bytes(output: &OpenOutput, partition: u32, footer_offset: u64) -> Result<u64> {
-    look_up_all(output, partition, footer_offset).map(|found| sum_of(&found))
+    run(&mut LookUp::new(partition), output, footer_offset).map(|found| sum_of(&found))
 }
 
-fn look_up_all(output: &OpenOutput, partition: u32, footer_offset: u64) -> Result<Vec<LookedUp>> {
-    look_up(
-        output.index_file(),
-        output.header(),
-        &output.footer,
-        footer_offset,
-        partition,
-    )
+fn run(look_up: &mut LookUp, output: &OpenOutput, footer_offset: u64) -> Result<Vec<LookedUp>> {
+    look_up.run(output.index_file(), output.header(), &output.footer, footer_offset)
 }

@@ -94,10 +94,13 @@ impl Extents {
     pub(crate) fn turn(&mut self, output: &OpenOutput, extent: &mut OpenExtent) -> Result<Option<bool>> {
         let cursor = match &mut self.region {
             Some(cursor) => cursor,
-            empty => match self.regions.next() {
-                None => return Ok(Some(false)),
-                Some(number) => empty.insert(Cursor::new(output, number, &self.wanted)?),
-            },
+            _ if self.regions.is_empty() => return Ok(Some(false)),
+            empty => {
+                // A region whose message could not be read is read again by the next call.
+                let cursor = Cursor::new(output, self.regions.start, &self.wanted)?;
+                self.regions.start += 1;
+                empty.insert(cursor)
+            }
         };
         if cursor.next_extent(&self.wanted, self.whole_file, extent) {
             return Ok(Some(true));
@@ -110,6 +113,11 @@ impl Extents {
     pub(super) fn of_whole_file(mut self) -> Self {
         self.whole_file = true;
         self
+    }
+
+    /// The regions whose messages are still needed.
+    pub(super) fn regions(&self) -> Range<usize> {
+        self.regions.clone()
     }
 
     /// Drops the rest of the extents.

@@ -7,7 +7,9 @@ mod by_partition;
 mod byte_map;
 mod byte_source;
 mod direct_extents;
+mod extent_plan;
 mod extents;
+mod figures;
 mod open;
 mod open_extent;
 mod open_output;
@@ -30,7 +32,9 @@ pub use by_partition::ByPartition;
 pub use byte_map::{BlockSums, ByteRange, ByteRangeKind};
 pub(crate) use byte_map::{Ending, byte_map};
 pub(crate) use byte_source::ByteSource;
+pub(crate) use extent_plan::ExtentPlan;
 pub(crate) use extents::Extents;
+pub use figures::ReaderFigures;
 pub(crate) use open::{
     FoundFooter, OpenFiles, check_data_size, check_kind, open_files, parse_footer, parse_schema, read_header,
 };

@@ -113,6 +113,16 @@ fn open_pair(index: InputFile, data: impl FnOnce() -> Result<InputFile>) -> Resu
 }
 
 impl OpenFiles {
+    /// The same files, found elsewhere.
+    pub(crate) fn with(&self, stored: StoredOutput) -> OpenFiles {
+        OpenFiles {
+            index: InputFile::new(stored.index, self.index.role()),
+            data: stored.data.map(|data| InputFile::new(data, FileRole::Data)),
+            header: self.header.clone(),
+            seal: self.seal,
+        }
+    }
+
     /// The file with the partition blocks.
     pub(crate) fn data_file(&self) -> &InputFile {
         self.data.as_ref().unwrap_or(&self.index)

@@ -1,5 +1,6 @@
 //! An open output: its files, its regions and its dictionaries.
 
+use super::figures::{Counts, ReaderFigures};
 use super::open::OpenFiles;
 use super::options::ReaderOptions;
 use crate::block::{BlockHeader, Context, Dictionaries, Kinds, Sequence, read_metadata};
@@ -7,21 +8,22 @@ use crate::bytes::{FileHeader, pad8};
 use crate::codec::Digest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::dictionaries::{self, Digests};
-use crate::index::{DataBounds, RegionCache, RegionIndex, stored_in_statistics};
+use crate::index::{DataBounds, OutputRegions, RegionCache, RegionIndex, stored_in_statistics};
 use crate::limits::Limits;
 use crate::message::{Footer, Region, RegionEntry, Schema};
-use crate::storage::InputFile;
+use crate::storage::{InputFile, StoredOutput};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The part of an open output that does not change.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub files: OpenFiles,
-    pub schema: Option<Schema>,
+    pub schema: Option<Arc<Schema>>,
     pub options: ReaderOptions,
-    pub cache: Mutex<RegionCache>,
-    pub dictionaries: Digests,
+    pub cache: Arc<OutputRegions>,
+    pub dictionaries: Arc<Digests>,
+    pub counts: Arc<Counts>,
 }
 
 /// An open output and its regions: all regions of a finished file, or those that a follower has seen.
@@ -33,16 +35,34 @@ pub(crate) struct OpenOutput {
 
 impl OpenOutput {
     pub(crate) fn new(files: OpenFiles, schema: Option<Schema>, options: ReaderOptions, footer: Footer) -> Self {
-        let cache = Mutex::new(RegionCache::new(options.region_cache_bytes));
+        let own = || RegionCache::new(options.region_cache_bytes);
+        let cache = options.region_cache.clone().unwrap_or_else(own).for_output();
         OpenOutput {
             opened: Arc::new(Opened {
                 files,
-                schema,
+                schema: schema.map(Arc::new),
                 options,
-                cache,
-                dictionaries: Digests::default(),
+                cache: Arc::new(cache),
+                dictionaries: Arc::default(),
+                counts: Arc::default(),
             }),
             footer: Arc::new(footer),
+        }
+    }
+
+    /// The same output, whose bytes come from other files. It shares the regions and dictionaries that were read.
+    pub(crate) fn with_files(&self, stored: StoredOutput) -> OpenOutput {
+        let opened = &*self.opened;
+        OpenOutput {
+            opened: Arc::new(Opened {
+                files: opened.files.with(stored),
+                schema: opened.schema.clone(),
+                options: opened.options.clone(),
+                cache: opened.cache.clone(),
+                dictionaries: opened.dictionaries.clone(),
+                counts: opened.counts.clone(),
+            }),
+            footer: self.footer.clone(),
         }
     }
 
@@ -81,16 +101,36 @@ impl OpenOutput {
         let number = number as u32;
         let cached = self.cache().get(number);
         if let Some(region) = cached {
+            self.opened.counts.region(true);
             return Ok(region);
         }
         let region = Arc::new(self.read_region(number, entry)?);
+        self.opened.counts.region(false);
         self.cache().put(number, &region);
         Ok(region)
     }
 
-    fn cache(&self) -> MutexGuard<'_, RegionCache> {
-        // The cache is sound even after a panic elsewhere, since only its own methods change it.
-        self.opened.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether a region is in memory and needs no read.
+    pub(crate) fn has_region(&self, number: u32) -> bool {
+        self.cache().has(number)
+    }
+
+    fn cache(&self) -> &OutputRegions {
+        &self.opened.cache
+    }
+
+    /// The most memory, in bytes, for regions that are not in use.
+    pub(super) fn cache_bytes(&self) -> u64 {
+        self.cache().capacity()
+    }
+
+    /// The memory, in bytes, of the regions and dictionaries that are kept.
+    pub(super) fn memory_used(&self) -> u64 {
+        self.cache().memory_used() + self.opened.dictionaries.memory_used()
+    }
+
+    pub(super) fn figures(&self) -> ReaderFigures {
+        self.opened.counts.figures(&self.opened.files, self.memory_used())
     }
 
     fn read_region(&self, number: u32, entry: &RegionEntry) -> Result<RegionIndex> {
@@ -212,7 +252,7 @@ impl OpenOutput {
     }
 
     /// The stored bytes of a partition, if the footer has statistics (FTR-4).
-    pub(super) fn statistics_of(&self, partition: u32) -> Option<u64> {
+    pub(crate) fn statistics_of(&self, partition: u32) -> Option<u64> {
         stored_in_statistics(&self.footer, self.header(), partition)
     }
 }

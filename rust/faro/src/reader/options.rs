@@ -1,5 +1,6 @@
 //! The options of a reader.
 
+use crate::index::RegionCache;
 use crate::limits::Limits;
 
 /// How a reader finds the extents of one partition ([`ReaderOptions::lookup`]).
@@ -24,8 +25,11 @@ pub struct ReaderOptions {
     pub limits: Limits,
     /// Whether the checksums of partition blocks are verified (INT-7); true by default.
     pub verify: bool,
-    /// The most memory, in bytes, for regions of the index that are not in use; 64 MiB by default.
+    /// The most memory, in bytes, for regions of the index that are not in use; 64 MiB by default. It has no effect with
+    /// `region_cache`.
     pub region_cache_bytes: u64,
+    /// A cache for regions that other readers use too; none by default.
+    pub region_cache: Option<RegionCache>,
     /// How the extents of one partition are found, for [`crate::Reader::partition`], [`crate::Reader::records`], Arrow
     /// batches and [`crate::Reader::stored_bytes`]. All other calls read region messages whole.
     pub lookup: Lookup,
@@ -53,6 +57,13 @@ impl ReaderOptions {
         self
     }
 
+    /// Sets `region_cache`.
+    #[must_use]
+    pub fn region_cache(mut self, region_cache: RegionCache) -> Self {
+        self.region_cache = Some(region_cache);
+        self
+    }
+
     /// Sets `lookup`.
     #[must_use]
     pub fn lookup(mut self, lookup: Lookup) -> Self {
@@ -67,6 +78,7 @@ impl Default for ReaderOptions {
             limits: Limits::default(),
             verify: true,
             region_cache_bytes: 64 << 20,
+            region_cache: None,
             lookup: Lookup::Full,
         }
     }

@@ -3,6 +3,7 @@
 use super::blocks::Blocks;
 use super::by_partition::ByPartition;
 use super::byte_map::{ByteRange, Ending, byte_map};
+use super::figures::ReaderFigures;
 use super::open::{FoundFooter, OpenFiles, open_files, open_stored};
 use super::open_output::OpenOutput;
 use super::options::ReaderOptions;
@@ -222,6 +223,17 @@ impl Reader {
         self.partitions.records(partition)
     }
 
+    /// The memory, in bytes, of what the reader and its clones keep: regions in the cache, and dictionaries. Iterators
+    /// have memory of their own.
+    pub fn memory_used(&self) -> u64 {
+        self.output().memory_used()
+    }
+
+    /// What the reader, its clones and their iterators have read so far, beginning with the opening, and what they keep.
+    pub fn figures(&self) -> ReaderFigures {
+        self.output().figures()
+    }
+
     /// What each byte of the files is, in file order; the data file comes first.
     ///
     /// It reads only the headers of blocks. [`crate::check`] verifies payloads.
@@ -235,6 +247,18 @@ impl Reader {
     /// The encapsulated Arrow IPC schema message; none unless the framing is Arrow.
     pub fn schema_message(&self) -> Option<&[u8]> {
         self.output().schema_message()
+    }
+
+    /// The same output, whose bytes come from other files.
+    pub(crate) fn with_files(&self, stored: StoredOutput) -> Reader {
+        Reader {
+            partitions: PartitionReader::new(self.output().with_files(stored), Some(self.footer_offset)),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn partition_reader(&self) -> &PartitionReader {
+        &self.partitions
     }
 
     pub(crate) fn output(&self) -> &OpenOutput {

@@ -55,7 +55,7 @@ impl Extents {
             .iter()
             .map(|entry| u64::from(entry.message_size))
             .sum();
-        let budget = output.opened.options.region_cache_bytes;
+        let budget = output.cache_bytes();
         let in_memory = index <= budget;
         // Each call visits all regions again. If they must be read for it, take more extents at a time, so that there
         // are few calls.

@@ -3,6 +3,8 @@
 use super::blocks::Blocks;
 use super::by_partition::ByPartition;
 use super::direct_extents::{DirectExtents, direct_stored_bytes};
+use super::extent_plan::ExtentPlan;
+use super::extents::Extents;
 use super::open_output::OpenOutput;
 use super::options::Lookup;
 use super::records::Records;
@@ -34,6 +36,13 @@ impl PartitionReader {
     }
 
     pub(crate) fn blocks(&self, wanted: Range<u32>, regions: Range<usize>) -> Result<Blocks> {
+        let from_start = regions.start == 0;
+        let plan = self.plan(wanted, regions)?;
+        Ok(Blocks::new(self.output.clone(), from_start, plan))
+    }
+
+    /// Finds the extents of a range of partitions by reading region messages whole.
+    fn plan(&self, wanted: Range<u32>, regions: Range<usize>) -> Result<ExtentPlan> {
         self.output.check_partitions(&wanted)?;
         if regions.start > regions.end || regions.end > self.output.region_count() {
             let expected = format!("regions from 0 on and at most {}", self.output.region_count());
@@ -44,18 +53,25 @@ impl PartitionReader {
         }
         // An empty range reads no region, and so finds no fault of one (REG-10).
         let regions = if wanted.is_empty() { 0..0 } else { regions };
-        Ok(Blocks::new(self.output.clone(), wanted, regions))
+        Ok(ExtentPlan::Full(Extents::new(wanted, regions)))
     }
 
     pub(crate) fn partition(&self, partition: u32) -> Result<Blocks> {
-        let Some(footer_offset) = self.direct else {
-            return self.partition_in(partition, 0..self.output.region_count());
-        };
+        Ok(Blocks::new(self.output.clone(), true, self.plan_of(partition)?))
+    }
+
+    /// Finds the extents of a partition in all regions, by the option `lookup`.
+    pub(crate) fn plan_of(&self, partition: u32) -> Result<ExtentPlan> {
         self.output.check_partition(partition)?;
-        Ok(Blocks::direct(
-            self.output.clone(),
-            DirectExtents::new(partition, footer_offset),
-        ))
+        match self.direct {
+            None => self.plan_of_range(Self::one(partition)),
+            Some(footer_offset) => Ok(ExtentPlan::Direct(DirectExtents::new(partition, footer_offset))),
+        }
+    }
+
+    /// Finds the extents of a range of partitions in all regions.
+    pub(crate) fn plan_of_range(&self, partitions: Range<u32>) -> Result<ExtentPlan> {
+        self.plan(partitions, 0..self.output.region_count())
     }
 
     pub(crate) fn partition_in(&self, partition: u32, regions: Range<usize>) -> Result<Blocks> {

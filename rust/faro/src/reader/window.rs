@@ -5,9 +5,6 @@ use crate::error::Result;
 use crate::storage::InputFile;
 use bytes::{Bytes, BytesMut};
 
-/// The usual size of a read in bytes: large enough that reads cost little, small enough for the processor's cache.
-const CHUNK: u64 = 256 << 10;
-
 /// The size of a cache line, in bytes. Copies from the page cache are a quarter faster when bytes have the same
 /// position in a line in memory as in the file.
 const LINE: u64 = 64;
@@ -63,8 +60,8 @@ impl Window {
     }
 
     fn fill(&mut self, source: &InputFile, offset: u64, length: usize, limit: u64) -> Result<()> {
-        // It is at most a chunk, or `length`; both fit into the address space.
-        let wanted = CHUNK.min(limit.saturating_sub(offset)).max(length as u64) as usize;
+        // It is at most 64 MiB, or `length`; both fit into the address space.
+        let wanted = source.read_bytes().min(limit.saturating_sub(offset)).max(length as u64) as usize;
         // The wanted bytes that the window has already.
         let kept = match offset.checked_sub(self.start) {
             Some(passed) if passed < self.length as u64 => self.skip + passed as usize..self.skip + self.length,

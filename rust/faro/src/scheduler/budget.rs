@@ -1,6 +1,6 @@
 //! The budget: how much memory each consumer may have for bytes that were read.
 
-use super::figures::Figures;
+use super::figures::SchedulerFigures;
 use super::waiting::Waiting;
 use crate::index::Extent;
 use crate::plan::Admitted;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The budget during the planning of one read.
 pub(super) struct Budget<'a> {
     pub consumers: &'a mut BTreeMap<u64, Waiting>,
-    pub figures: &'a mut Figures,
+    pub figures: &'a mut SchedulerFigures,
     /// Consumers with a new first request, since bytes were taken back from them, and the offset of the old one.
     pub reclaimed: Vec<(u64, Option<u64>)>,
     /// The share of each consumer, in bytes.

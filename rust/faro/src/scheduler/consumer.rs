@@ -70,7 +70,10 @@ impl Consumer {
                     return Poll::Ready(Some(Err(error)));
                 }
                 Ok(Poll::Pending) => {
-                    let is_left_alone = self.shared.lock().closed;
+                    let mut state = self.shared.lock();
+                    state.figures.waits += 1;
+                    let is_left_alone = state.closed;
+                    drop(state);
                     if !is_left_alone || !self.shared.serve() {
                         return Poll::Pending;
                     }

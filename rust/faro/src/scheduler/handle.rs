@@ -1,6 +1,6 @@
 //! The handle of an engine: creates the scheduler, opens consumers, makes steps, and ends it.
 
-use super::figures::Figures;
+use super::figures::SchedulerFigures;
 use super::guard::{caught_alone, drop_payload};
 use super::shared::Shared;
 use super::sync::{Arc, Builder, JoinHandle, current};
@@ -96,7 +96,7 @@ impl Scheduler {
     }
 
     /// What the scheduler has done so far.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> SchedulerFigures {
         self.shared.lock().figures
     }
 }

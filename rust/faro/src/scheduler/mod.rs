@@ -81,6 +81,6 @@ mod interleavings;
 mod tests;
 
 pub use consumer::Consumer;
-pub use figures::Figures;
+pub use figures::SchedulerFigures;
 pub use handle::Scheduler;
 pub use options::SchedulerOptions;

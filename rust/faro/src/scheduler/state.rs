@@ -3,7 +3,7 @@
 
 use super::SchedulerOptions;
 use super::budget::Budget;
-use super::figures::Figures;
+use super::figures::SchedulerFigures;
 use super::job::{FindJob, Job, ReadJob};
 use super::options::LEAST;
 use super::sync::{Arc, Condvar};
@@ -37,7 +37,7 @@ pub(super) struct State {
     queue: VecDeque<u64>,
     /// Consumers that may be asleep.
     sleepers: Vec<u64>,
-    pub figures: Figures,
+    pub figures: SchedulerFigures,
     /// Whether the scheduler was dropped, so that its threads must end.
     pub closed: bool,
     /// The fault of all consumers, after a panic left this state inconsistent.
@@ -277,9 +277,7 @@ impl State {
             let reclaimed = std::mem::take(&mut budget.reclaimed);
             let job = read.map(|read| {
                 file.busy = true;
-                self.figures.reads += 1;
-                self.figures.read_bytes += read.extent.length;
-                self.figures.seek_bytes += read.extent.offset.abs_diff(head);
+                self.figures.count(&read, head);
                 ReadJob {
                     file: number,
                     opened: file.opened.clone(),

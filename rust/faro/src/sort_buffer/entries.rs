@@ -1,5 +1,7 @@
 //! The entries of a sort buffer: one for each record, in the order of calls, and how they are sorted by partition.
 
+use crate::bytes::give_back;
+
 /// The number of entries in a piece. One vector that grows would take its memory twice.
 const PIECE: usize = 1 << 16;
 
@@ -50,6 +52,13 @@ impl Entries {
     /// All entries.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
         self.pieces().flatten().copied()
+    }
+
+    /// Gives the memory back to the system.
+    pub(super) fn give_back(&mut self) {
+        let pieces = self.full.drain(..).chain(self.spare.drain(..));
+        pieces.for_each(give_back);
+        give_back(std::mem::take(&mut self.last));
     }
 
     /// Forgets the entries, and keeps the memory.

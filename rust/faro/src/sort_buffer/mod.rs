@@ -38,7 +38,9 @@ pub(crate) struct SortBuffer<S> {
     /// Whether whole partitions are sorted at a time.
     whole: bool,
     capacity: u64,
-    /// The capacity that is not charged yet.
+    /// The part of the capacity for which there is memory.
+    granted: u64,
+    /// The part of that which is not charged yet.
     room: u64,
     packed: Packed,
     own: Entries,
@@ -85,7 +87,8 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
             whole: false,
             partition_count,
             capacity,
-            room: capacity,
+            granted: 0,
+            room: 0,
             packed: Packed::new(capacity, counted),
             own: Entries::default(),
             counts: Vec::new(),
@@ -110,10 +113,43 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         charge <= self.room
     }
 
+    /// The sum of the charges of the records.
+    pub(crate) fn charged(&self) -> u64 {
+        self.granted - self.room
+    }
+
+    /// What a record with this charge lacks; none if it does not fit into the capacity.
+    pub(crate) fn missing(&self, charge: u64) -> Option<u64> {
+        let missing = charge.saturating_sub(self.room);
+        (missing <= self.could_grow()).then_some(missing)
+    }
+
+    /// The part of the capacity for which there is memory.
+    pub(crate) fn granted(&self) -> u64 {
+        self.granted
+    }
+
+    /// The part of the capacity that is not granted yet.
+    pub(crate) fn could_grow(&self) -> u64 {
+        self.capacity - self.granted
+    }
+
+    /// Grants memory for more of the capacity.
+    pub(crate) fn grant(&mut self, bytes: u64) {
+        self.granted += bytes;
+        self.room += bytes;
+        self.packed.grant(self.granted);
+    }
+
+    /// Reserves memory for the whole capacity at once, as soon as it needs more than a little.
+    pub(crate) fn reserve_all(&mut self) {
+        self.packed.reserve_all();
+    }
+
     /// Whether the buffer has no record, not even one without bytes.
     pub(crate) fn is_empty(&self) -> bool {
         // Each record has a charge.
-        self.room == self.capacity
+        self.room == self.granted
     }
 
     /// Whether the buffer has a record for several partitions.
@@ -297,9 +333,19 @@ impl<S: Clone + Eq + Hash> SortBuffer<S> {
         self.counts = Vec::new();
     }
 
+    /// Gives the memory of the records back to the system. The buffer is not used after that.
+    pub(crate) fn give_back(&mut self) {
+        self.packed.give_back();
+        self.own.give_back();
+        self.spare.give_back();
+        for mut group in self.shared.drain(..) {
+            group.entries.give_back();
+        }
+    }
+
     /// Forgets all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        self.room = self.capacity;
+        self.room = self.granted;
         self.packed.clear();
         if self.are_few() {
             for entry in self.own.iter() {

@@ -8,12 +8,20 @@ use crate::bytes::{self, CACHE_LINE};
 const ESCAPE: u32 = u32::MAX;
 /// The initial size, before large pages are requested. Small outputs need no more.
 const SMALL: usize = 1 << 20;
+/// How many records show how long records are.
+const SAMPLED: usize = 4096;
+/// The bytes of a record's entry, which are part of its charge.
+const ENTRY: usize = 8;
 
 /// The bytes of records. Their places, in units of `1 << shift` bytes, are kept elsewhere.
 pub(crate) struct Packed {
     bytes: Vec<u8>,
-    /// The capacity to reserve when it grows beyond [`SMALL`].
+    /// The most charges.
     capacity: usize,
+    /// The charges for which memory is reserved when it grows beyond [`SMALL`].
+    granted: usize,
+    /// Whether that is the capacity from the start.
+    all: bool,
     /// The logarithm of the unit of places. Places have 32 bits.
     shift: u32,
     /// Whether each record has a count, which is kept with it. Otherwise each counts as 1.
@@ -26,6 +34,8 @@ impl Packed {
         Packed {
             bytes: Vec::new(),
             capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
+            granted: 0,
+            all: false,
             // An event without bytes takes 13 bytes for a charge of 12. A record with a count takes 21 bytes beyond its
             // own 16 or more, for a charge of 12 beyond them. Each may have up to 3 bytes before it. In all that is
             // less than twice the capacity.
@@ -38,24 +48,64 @@ impl Packed {
         self.bytes.clear();
     }
 
+    /// Gives the memory back to the system.
+    pub(super) fn give_back(&mut self) {
+        bytes::give_back(std::mem::take(&mut self.bytes));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Reserves memory, if possible for the whole capacity. Untouched memory takes no pages, and a vector that grows
-    /// step by step would take its memory twice.
+    /// Notes for how many charges there is memory.
+    pub(super) fn grant(&mut self, granted: u64) {
+        if !self.all {
+            self.granted = usize::try_from(granted).unwrap_or(usize::MAX).min(self.capacity);
+        }
+    }
+
+    /// Lets it reserve memory for the whole capacity at once.
+    pub(super) fn reserve_all(&mut self) {
+        self.all = true;
+        self.granted = self.capacity;
+    }
+
+    /// Reserves memory, if possible for all charges that are granted. Untouched memory takes no pages, and a vector that
+    /// grows step by step may take its memory twice.
     #[cold]
     fn grow(&mut self, count: usize) {
+        let (length, granted) = (self.bytes.len(), self.granted);
         if self.bytes.capacity() == 0 {
-            let first = SMALL.min(self.capacity);
-            let _ = self.bytes.try_reserve_exact(first);
-        } else if self.bytes.capacity() < self.capacity {
-            let more = self.capacity - self.bytes.len();
-            if self.bytes.try_reserve_exact(more).is_ok() {
+            let _ = self.bytes.try_reserve_exact(SMALL.min(granted));
+        } else {
+            // Where the records turn out to be longer than they were, it takes some more each time.
+            let wanted = self.share(granted).max(length + granted / 16).min(granted);
+            if wanted > length && self.bytes.try_reserve_exact(wanted - length).is_ok() {
                 bytes::advise_large_pages(&mut self.bytes);
             }
         }
-        self.bytes.reserve(count);
+        if self.bytes.capacity() - length < count {
+            self.bytes.reserve_exact(count.max(granted / 64));
+        }
+    }
+
+    /// The part of `granted` charges that packed bytes take, if records stay as they are: entries take the rest.
+    fn share(&self, granted: usize) -> usize {
+        let (mut at, mut records) = (0, 0);
+        while records < SAMPLED && at < self.bytes.len() {
+            at += match self.framed((at >> self.shift) as u32) {
+                Some(framed) => framed.len(),
+                None => match self.record((at >> self.shift) as u32) {
+                    Pushed::Event(_, bytes) => 13 + bytes.len(),
+                    Pushed::Data(bytes, _) => 21 + bytes.len(),
+                    Pushed::Nothing(_) => 0,
+                },
+            };
+            at = at.next_multiple_of(1 << self.shift);
+            records += 1;
+        }
+        let share = granted as u128 * at as u128 / (at + records * ENTRY).max(1) as u128;
+        share as usize + granted / 64 + (64 << 10)
     }
 
     /// Where the next record begins.

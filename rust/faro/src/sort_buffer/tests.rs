@@ -2,6 +2,13 @@ use super::*;
 
 type Buffer = SortBuffer<&'static str>;
 
+/// A buffer with memory for its whole capacity.
+fn buffer_of(partition_count: u32, capacity: u64, counted: bool) -> Buffer {
+    let mut buffer = Buffer::new(partition_count, capacity, counted);
+    buffer.grant(capacity);
+    buffer
+}
+
 fn text(pushed: Pushed<'_>) -> String {
     match pushed {
         Pushed::Data(bytes, _) => String::from_utf8_lossy(bytes).into_owned(),
@@ -35,7 +42,7 @@ fn own(buffer: &mut Buffer, first: u32) -> Vec<(u32, Vec<String>)> {
 #[test]
 fn both_ways_of_sorting_are_stable_and_begin_where_they_are_told() {
     for partition_count in [4, 1000] {
-        let mut buffer = Buffer::new(partition_count, 1000, false);
+        let mut buffer = buffer_of(partition_count, 1000, false);
         for round in 0..2 {
             for (at, text) in [(3, "a"), (0, "b"), (3, "c"), (1, ""), (0, "d")] {
                 buffer.push_own(at, &Pushed::Data(text.as_bytes(), 1), 13);
@@ -68,7 +75,7 @@ fn windows_have_what_partitions_leave() {
 /// More records than one window; some partitions continue in the next window.
 #[test]
 fn windows_join_where_one_ended() {
-    let mut buffer = Buffer::new(3, 1 << 40, false);
+    let mut buffer = buffer_of(3, 1 << 40, false);
     let window = window(3);
     let count = window as u32 + 70_000;
     for number in 0..count {
@@ -101,7 +108,7 @@ fn windows_join_where_one_ended() {
 /// Threads get whole partitions: as many as fit into a window, or one larger partition alone.
 #[test]
 fn windows_of_whole_partitions_end_where_one_ends() {
-    let mut buffer = Buffer::new(4, 1 << 40, false);
+    let mut buffer = buffer_of(4, 1 << 40, false);
     buffer.sort_whole_partitions();
     let window = window(4);
     let counts = [window / 2, window + 5, 3, window / 4];
@@ -132,7 +139,7 @@ fn windows_of_whole_partitions_end_where_one_ends() {
 #[test]
 fn groups_follow_the_order_if_it_is_kept() {
     for (ordered, expected) in [(true, vec!["x", "y", "x"]), (false, vec!["x", "y"])] {
-        let mut buffer = Buffer::new(1, 1000, false);
+        let mut buffer = buffer_of(1, 1000, false);
         for members in ["x", "x", "y", "x"] {
             buffer.push_shared(&members, ordered, &Pushed::Data(b"r", 1), 13);
         }
@@ -145,7 +152,7 @@ fn groups_follow_the_order_if_it_is_kept() {
 
 #[test]
 fn charges_and_counts() {
-    let mut buffer = Buffer::new(1, 30, true);
+    let mut buffer = buffer_of(1, 30, true);
     assert!(buffer.has_room(30) && !buffer.has_room(31) && !buffer.has_room(u64::MAX));
     buffer.push_own(0, &Pushed::Data(b"abc", 77), 15);
     assert!(buffer.has_room(15) && !buffer.has_room(16));
@@ -156,7 +163,7 @@ fn charges_and_counts() {
 /// In the largest buffers records begin at multiples of 4, so that places fit into 32 bits.
 #[test]
 fn places_of_large_buffers_count_in_fours() {
-    let mut buffer = Buffer::new(1, 1 << 33, false);
+    let mut buffer = buffer_of(1, 1 << 33, false);
     for text in ["a", "bcdef", "", "g"] {
         buffer.push_plain(0, text.as_bytes(), 20);
     }

@@ -1,23 +1,24 @@
 //! A file that is read by position. It knows its role, so errors can name it.
 
+mod calls;
 #[cfg(test)]
 pub(crate) mod seam;
 
+use self::calls::ReadCalls;
 use super::local_file::LocalFile;
 use super::stored_file::{RangeRead, StoredFile, overfull, read_full};
 use crate::error::{Error, ErrorCode, FileRole, Result};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// An open file of an output, in any storage. Reads are positioned, so any number of threads may share it.
 #[derive(Debug)]
 pub(crate) struct InputFile {
     file: Arc<dyn StoredFile>,
     role: FileRole,
-    /// Counts the bytes that were read, for tests.
-    #[cfg(test)]
-    pub(crate) read: std::sync::atomic::AtomicU64,
+    calls: ReadCalls,
     #[cfg(test)]
     pub(crate) seam: seam::Seam,
 }
@@ -27,8 +28,7 @@ impl InputFile {
         InputFile {
             file,
             role,
-            #[cfg(test)]
-            read: std::sync::atomic::AtomicU64::new(0),
+            calls: ReadCalls::default(),
             #[cfg(test)]
             seam: seam::Seam::default(),
         }
@@ -49,6 +49,16 @@ impl InputFile {
         self.file.size().map_err(|e| self.io("ask for the size of the file", e))
     }
 
+    /// How many neighbouring bytes are read at once, 4 KiB to 64 MiB: a count of the caller's code bounds memory.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.file.read_bytes().clamp(4 << 10, 64 << 20)
+    }
+
+    /// What was read so far.
+    pub(crate) fn calls(&self) -> &ReadCalls {
+        &self.calls
+    }
+
     /// Adds this file to an error.
     pub(crate) fn blame(&self, error: Error) -> Error {
         error.in_file(self.role, self.file.name())
@@ -61,10 +71,7 @@ impl InputFile {
     /// Reads from `offset` on until `buffer` is full or the file ends, and returns how many bytes it read.
     pub(crate) fn read_up_to(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let filled = read_full(offset, buffer, |offset, rest| self.read_at(offset, rest));
-        let filled = filled.map_err(|e| self.io("read the file", e))?;
-        #[cfg(test)]
-        self.count(filled);
-        Ok(filled)
+        filled.map_err(|e| self.io("read the file", e))
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -77,7 +84,11 @@ impl InputFile {
                 &mut buffer[..length]
             }
         };
-        self.file.read_at(offset, buffer)
+        let start = Instant::now();
+        let result = self.file.read_at(offset, buffer);
+        self.calls
+            .add(start, result.as_ref().map_or(0, |count| (*count).min(buffer.len())));
+        result
     }
 
     /// Fills several ranges at once, each until its buffer is full or the file ends. After an error, nothing is known
@@ -90,22 +101,18 @@ impl InputFile {
                 return Err(self.io("read the file", error));
             }
         }
-        let done = self
-            .file
-            .read_ranges(ranges)
-            .and_then(|()| match ranges.iter().any(RangeRead::is_overfull) {
-                true => Err(overfull()),
-                false => Ok(()),
-            });
-        done.map_err(|e| self.io("read the file", e))?;
-        #[cfg(test)]
-        self.count(ranges.iter().map(RangeRead::filled).sum());
-        Ok(())
-    }
-
-    #[cfg(test)]
-    fn count(&self, bytes: usize) {
-        self.read.fetch_add(bytes as u64, std::sync::atomic::Ordering::Relaxed);
+        let start = Instant::now();
+        let result = self.file.read_ranges(ranges);
+        let filled = match result {
+            Ok(()) => ranges.iter().map(|range| range.filled().min(range.length())).sum(),
+            Err(_) => 0,
+        };
+        self.calls.add(start, filled);
+        let done = result.and_then(|()| match ranges.iter().any(RangeRead::is_overfull) {
+            true => Err(overfull()),
+            false => Ok(()),
+        });
+        done.map_err(|e| self.io("read the file", e))
     }
 
     /// Fills `buffer` from `offset` on. A file that ends too early has shrunk since it was opened: `truncated` at its

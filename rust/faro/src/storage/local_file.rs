@@ -59,6 +59,11 @@ impl StoredFile for LocalFile {
         let length = usize::try_from(room).map_or(buffer.len(), |room| buffer.len().min(room));
         read_at(&self.file, &mut buffer[..length], offset)
     }
+
+    /// Reads cost little; few bytes stay in the processor's cache.
+    fn read_bytes(&self) -> u64 {
+        256 << 10
+    }
 }
 
 fn open_regular(path: &Path) -> io::Result<File> {

@@ -1,14 +1,17 @@
 //! A file that is appended to in large pieces.
 
+use super::destination::NewFile;
 use super::input_file::InputFile;
 use super::local_file::LocalFile;
-use super::publishing::{Birth, Living, NewFile, new_file, unlock_file};
+use super::publishing::{Birth, ClaimedFile, Living, new_file, unlock_file};
 use super::reserve::reserve_space;
+use super::stored_file::StoredFile;
 use crate::error::{Error, FileRole, Result};
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The size of a write in bytes. Writes are aligned to it as far as commits allow.
 const PIECE: u64 = 1 << 20;
@@ -16,14 +19,24 @@ const PIECE: u64 = 1 << 20;
 /// system.
 const AHEAD: u64 = 16 << 20;
 
+/// Where the bytes of a file go.
+#[derive(Debug)]
+enum Place {
+    /// A local file, open for reading and writing.
+    Local(File),
+    /// A file of a [`Destination`](super::Destination).
+    Stored(Box<dyn NewFile>),
+    /// None yet (WRT-13), or none any more: it was closed or handed over, or a call of the storage panicked.
+    None,
+}
+
 /// A new file with a buffer before it. Dropping it removes the file, unless [`OutputFile::keep`] was called.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     /// Present while the file is written (PUB-6). It is declared, and so dropped, before the file.
     living: Option<Living>,
     born: Birth,
-    /// Open for reading and writing; none once it was closed or handed over.
-    file: Option<File>,
+    place: Place,
     path: PathBuf,
     role: FileRole,
     buffer: Vec<u8>,
@@ -37,17 +50,42 @@ pub(crate) struct OutputFile {
     reserves: bool,
     /// The end of the reserved space.
     reserved_end: u64,
+    calls: Calls,
+}
+
+/// The calls that wrote to a file so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Calls {
+    /// The bytes that were appended.
+    pub bytes: u64,
+    pub write_time: Duration,
+    pub sync_time: Duration,
 }
 
 impl OutputFile {
     /// Creates a file that did not exist. With `replacing`, it first removes the file that has the name.
     pub(crate) fn create(path: PathBuf, role: FileRole, replacing: bool) -> Result<Self> {
-        let NewFile { living, file } =
+        let ClaimedFile { living, file } =
             new_file(&path, replacing).map_err(|(step, error)| Error::io(step, &path, Some(role), error))?;
-        Ok(OutputFile {
+        Ok(OutputFile::new(living, Place::Local(file), path, role))
+    }
+
+    /// A file of a storage.
+    pub(crate) fn stored(file: Box<dyn NewFile>, role: FileRole) -> Self {
+        let path = file.name().to_path_buf();
+        OutputFile::new(None, Place::Stored(file), path, role)
+    }
+
+    /// Stands for the file of an output whose layout is not decided. There is nothing to write yet; a write would fail.
+    pub(crate) fn none(path: PathBuf, role: FileRole) -> Self {
+        OutputFile::new(None, Place::None, path, role)
+    }
+
+    fn new(living: Option<Living>, place: Place, path: PathBuf, role: FileRole) -> Self {
+        OutputFile {
             living,
             born: Birth::here(),
-            file: Some(file),
+            place,
             path,
             role,
             buffer: Vec::new(),
@@ -57,13 +95,20 @@ impl OutputFile {
             discarded: false,
             reserves: false,
             reserved_end: 0,
-        })
+            calls: Calls::default(),
+        }
+    }
+
+    pub(crate) fn calls(&self) -> Calls {
+        self.calls
     }
 
     /// Ends the writing of the file, finished or given up: it is no longer a living writer's file.
     fn release(&mut self) {
         let was_living = self.living.take().is_some();
-        if let Some(file) = self.file.as_ref().filter(|_| was_living) {
+        if let Place::Local(file) = &self.place
+            && was_living
+        {
             unlock_file(file);
         }
     }
@@ -100,9 +145,28 @@ impl OutputFile {
         self.reserved_end = 0;
     }
 
-    /// The file, which is open until it is finished.
+    /// The local file, which is open until it is finished.
     fn file(&self) -> io::Result<&File> {
-        self.file.as_ref().ok_or_else(closed)
+        match &self.place {
+            Place::Local(file) => Ok(file),
+            Place::Stored(_) => Err(io::Error::new(ErrorKind::Unsupported, "a storage only appends")),
+            Place::None => Err(closed()),
+        }
+    }
+
+    /// Calls the file of a storage. If that panics, the file is dropped, which gives it up: nothing is known of it then.
+    fn in_storage<T>(&mut self, call: impl FnOnce(&mut dyn NewFile) -> io::Result<T>) -> io::Result<T> {
+        match std::mem::replace(&mut self.place, Place::None) {
+            Place::Stored(mut file) => {
+                let result = call(&mut *file);
+                self.place = Place::Stored(file);
+                result
+            }
+            other => {
+                self.place = other;
+                Err(closed())
+            }
+        }
     }
 
     fn io(&self, what: &str, error: io::Error) -> Error {
@@ -141,10 +205,25 @@ impl OutputFile {
     }
 
     fn write(&mut self, length: usize) -> Result<()> {
-        self.reserve(length as u64);
-        self.file()
-            .and_then(|mut file| file.write_all(&self.buffer[..length]))
-            .map_err(|error| self.io("write the file", error))?;
+        let start = Instant::now();
+        let written = match &mut self.place {
+            Place::Stored(_) if length == 0 => return Ok(()),
+            Place::Stored(_) => {
+                // Taken out, since the call needs the file.
+                let buffer = std::mem::take(&mut self.buffer);
+                let appended = self.in_storage(|file| file.append(&buffer[..length]));
+                self.buffer = buffer;
+                appended
+            }
+            _ => {
+                self.reserve(length as u64);
+                self.file().and_then(|mut file| file.write_all(&self.buffer[..length]))
+            }
+        }
+        .map_err(|error| self.io("write the file", error));
+        self.calls.write_time += start.elapsed();
+        written?;
+        self.calls.bytes += length as u64;
         self.buffer.drain(..length);
         self.written += length as u64;
         Ok(())
@@ -157,9 +236,14 @@ impl OutputFile {
 
     /// Syncs the written bytes to the device.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.file()
-            .and_then(File::sync_data)
-            .map_err(|error| self.io("sync the file", error))
+        let start = Instant::now();
+        let synced = match &self.place {
+            Place::Stored(_) => self.in_storage(|file| file.sync()),
+            _ => self.file().and_then(File::sync_data),
+        }
+        .map_err(|error| self.io("sync the file", error));
+        self.calls.sync_time += start.elapsed();
+        synced
     }
 
     /// Drops everything from `offset` on.
@@ -198,21 +282,32 @@ impl OutputFile {
         self.release();
     }
 
+    /// Gives a file of a storage its name.
+    pub(crate) fn publish(&mut self, replace: bool) -> io::Result<()> {
+        self.in_storage(|file| file.publish(replace))
+    }
+
     /// Closes the file, which is finished.
     pub(crate) fn close(&mut self) {
-        self.file = None;
+        self.place = Place::None;
     }
 
     /// Hands the file over to a reader, once it is finished. The reader keeps the descriptor, so it reads this file
     /// whatever happens to its name.
     pub(crate) fn hand_over(&mut self) -> Result<InputFile> {
-        match self.file.take() {
-            Some(file) => {
-                let file = LocalFile::of_open(file, self.path.clone());
-                Ok(InputFile::new(Arc::new(file), self.role))
-            }
-            None => Err(self.io("hand the file over", closed())),
-        }
+        let file: Arc<dyn StoredFile> = match std::mem::replace(&mut self.place, Place::None) {
+            Place::Local(file) => Arc::new(LocalFile::of_open(file, self.path.clone())),
+            Place::Stored(file) => match file.open() {
+                Ok(file) => Arc::from(file),
+                Err(error) => return Err(self.io("open the published file", error)),
+            },
+            Place::None => return Err(self.io("hand the file over", closed())),
+        };
+        Ok(InputFile::new(file, self.role))
+    }
+
+    pub(crate) fn role(&self) -> FileRole {
+        self.role
     }
 
     /// The current name of the file.
@@ -228,7 +323,14 @@ impl OutputFile {
     /// Removes the file if possible. Nothing more is written.
     pub(crate) fn discard(&mut self) {
         self.buffer = Vec::new();
-        if !self.discarded && self.born.is_here() {
+        if self.discarded || !self.born.is_here() {
+            return;
+        }
+        if let Place::Stored(_) = self.place {
+            self.discarded = true;
+            // If that fails, it stays as it is (WRT-6).
+            let _ = self.in_storage(|file| file.remove());
+        } else {
             // Not if the name belongs to another file by now, or this file was renamed.
             if self.has_its_name() {
                 // If that fails, it stays as it is (WRT-6).
@@ -285,6 +387,12 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.keep {
             self.discard();
+        }
+        if !self.born.is_here() {
+            // Dropping it could give up what the writer's process is writing (WRT-11).
+            if let Place::Stored(file) = std::mem::replace(&mut self.place, Place::None) {
+                std::mem::forget(file);
+            }
         }
     }
 }

@@ -73,6 +73,13 @@ pub trait StoredFile: Debug + Send + Sync {
         ranges.iter_mut().try_for_each(|range| range.fill_from(self))
     }
 
+    /// How many neighbouring bytes a reader should ask for at once, 4 MiB by default. A storage where each read has a
+    /// high cost says more. A reader asks for more if it needs more, and for less at the end of what it wants; it takes
+    /// at most 64 MiB of this as one read.
+    fn read_bytes(&self) -> u64 {
+        4 << 20
+    }
+
     /// Names the content, if the storage can: two files with the same name and the same version have the same bytes.
     fn version(&self) -> Option<String> {
         None
@@ -185,6 +192,10 @@ macro_rules! forward {
 
             fn read_ranges(&self, ranges: &mut [RangeRead<'_>]) -> io::Result<()> {
                 (**self).read_ranges(ranges)
+            }
+
+            fn read_bytes(&self) -> u64 {
+                (**self).read_bytes()
             }
 
             fn version(&self) -> Option<String> {

@@ -11,11 +11,14 @@ use std::sync::Barrier;
 const THREADS: u64 = 4;
 const READS: u64 = 200;
 
-/// A promise that a [`StoredFile`] does not keep.
+/// A promise that a [`StoredFile`] or a [`NewFile`](super::NewFile) does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BrokenPromise {
-    /// The number of the promise in docs/storage.md: 1 size, 2 read, 3 no position, 4 ranges.
+    /// What should keep the promise: `a stored file` or `a new file`.
+    pub of: &'static str,
+    /// The number of the promise in docs/storage.md: of a stored file 1 size, 2 read, 3 no position, 4 ranges; of a new
+    /// file 1 name, 2 append, 3 sync, 4 publish, 5 remove, 6 open, 7 closing.
     pub promise: u8,
     /// What was done, what was expected and what was found, as a text for people.
     pub what: String,
@@ -23,7 +26,7 @@ pub struct BrokenPromise {
 
 impl fmt::Display for BrokenPromise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "promise {} of a stored file is broken: {}", self.promise, self.what)
+        write!(f, "promise {} of {} is broken: {}", self.promise, self.of, self.what)
     }
 }
 
@@ -32,7 +35,8 @@ impl std::error::Error for BrokenPromise {}
 type Kept = Result<(), BrokenPromise>;
 
 fn broken(promise: u8, what: String) -> Kept {
-    Err(BrokenPromise { promise, what })
+    let of = "a stored file";
+    Err(BrokenPromise { of, promise, what })
 }
 
 /// Checks that a file keeps the promises 1 to 4 of docs/storage.md: its size; reads of many lengths at many offsets,
@@ -299,6 +303,7 @@ impl<'a> Kit<'a> {
             let threads: Vec<_> = threads.map(|thread| scope.spawn(move || run(thread))).collect();
             // One thread alone found nothing wrong, so it is a matter of many.
             let shared = |broken: BrokenPromise| BrokenPromise {
+                of: "a stored file",
                 promise: 3,
                 what: format!("with {THREADS} threads at once, {}", broken.what),
             };

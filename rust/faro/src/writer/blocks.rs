@@ -1,5 +1,6 @@
 //! Builds sealed blocks from records, in memory (spec, SRT-6).
 
+use super::figures::{BlockTimes, since};
 use super::options::WriterOptions;
 use super::region::Stream;
 use super::stored_block::StoredBlock;
@@ -51,6 +52,7 @@ pub(crate) struct BlockBuilder {
     framing: Framing,
     target: usize,
     compressor: Compressor,
+    times: BlockTimes,
     /// Where the header of the open data block will be in the buffer.
     open: Option<usize>,
 }
@@ -62,6 +64,10 @@ impl BlockBuilder {
             framing: options.framing,
             target: options.block_target(),
             compressor: Compressor::new(options.codec, options.level)?,
+            times: BlockTimes {
+                wanted: options.timed,
+                ..BlockTimes::default()
+            },
             open: None,
         })
     }
@@ -73,6 +79,10 @@ impl BlockBuilder {
 
     pub(crate) fn framing(&self) -> Framing {
         self.framing
+    }
+
+    pub(super) fn times(&self) -> BlockTimes {
+        self.times
     }
 
     pub(crate) fn target(&self) -> usize {
@@ -202,7 +212,9 @@ impl BlockBuilder {
             dictionary: block.dictionary,
             checksum: 0,
         };
+        let begun = self.times.start();
         append_block(to.buffer(), self.seal, &header, block.stored);
+        self.times.checksum += since(begun);
         stream.count(&header);
         to.block_ended()
     }
@@ -241,7 +253,10 @@ impl BlockBuilder {
         let plain_size = (buffer.len() - payload) as u32;
         let mut codec = block::CODEC_NONE;
         let mut dictionary = 0;
-        if let Some(compressed) = self.compressor.compress(&buffer[payload..]) {
+        let begun = self.times.start();
+        let compressed = self.compressor.compress(&buffer[payload..]);
+        self.times.compress += since(begun);
+        if let Some(compressed) = compressed {
             (codec, dictionary) = (compressed.codec, compressed.dictionary);
             buffer.truncate(payload);
             buffer.extend_from_slice(compressed.stored);
@@ -257,7 +272,9 @@ impl BlockBuilder {
             dictionary,
             checksum: 0,
         };
+        let begun = self.times.start();
         let bytes = header.encode(self.seal, &buffer[payload..]);
+        self.times.checksum += since(begun);
         buffer[start..payload].copy_from_slice(&bytes);
         pad(buffer, stored_size);
         stream.count(&header);

@@ -248,14 +248,16 @@ mod tests {
     use super::*;
     use crate::sort_buffer::SortBuffer;
     use crate::writer::WriterOptions;
+    use crate::writer::output::Target;
 
     /// A panic of a thread, here for a place without a record, is an error, whatever the others do.
     #[test]
     fn a_panic_is_an_error_and_nothing_hangs() {
         let folder = tempfile::tempdir().unwrap();
         let options = WriterOptions::new(100).compress_threads(2);
-        let mut builder = RegionBuilder::create(&folder.path().join("out"), &options).unwrap();
+        let mut builder = RegionBuilder::create(Target::Name(folder.path().join("out")), &options).unwrap();
         let mut buffer: SortBuffer<()> = SortBuffer::new(100, 1 << 20, false);
+        buffer.grant(1 << 20);
         buffer.push_plain(0, b"a record", 20);
         let mut places = vec![0; 50_000];
         let records = |at: u32| PartitionRecords {

@@ -2,6 +2,7 @@
 
 use super::output_writer::{State, Writer};
 use super::summary::Summary;
+use super::trace::Span;
 use crate::error::Result;
 use crate::message::Property;
 use crate::reader::{FoundFooter, Reader, ReaderOptions};
@@ -43,7 +44,7 @@ impl Writer {
     /// # Errors
     /// Those of [`Writer::finish`]. `limit-exceeded`, as [`Reader::open`] reports it, when the output breaks one of
     /// [`ReaderOptions::limits`]: the output is finished and published then, which the error says, and can be opened by
-    /// its name with higher limits.
+    /// its name with higher limits. `io` when a storage cannot open what it has published.
     pub fn finish_and_open(&mut self, options: ReaderOptions) -> Result<(Summary, Reader)> {
         let written = self.publish()?;
         let summary = self.builder.summary(&written.footer, written.footer.statistics.clone());
@@ -60,6 +61,7 @@ impl Writer {
 
     fn publish(&mut self) -> Result<FoundFooter> {
         self.check_idle()?;
+        self.decide_at_finish()?;
         self.close_region()?;
         self.buffer.forget_order();
         let properties = std::mem::take(&mut self.properties);
@@ -68,9 +70,11 @@ impl Writer {
             .map(|(key, value)| Property { key, value })
             .collect();
         let created_by = self.options.created_by.take();
+        let span = Span::finish(self.builder.files());
         let written = self.guarded(|builder| builder.finish(properties, created_by))?;
-        self.set_state(State::Finished);
-        self.release_buffer();
+        let (regions, bytes) = self.builder.counts();
+        span.ends_with(regions, bytes);
+        self.end_with(State::Finished);
         Ok(written)
     }
 }

@@ -6,8 +6,10 @@ use crate::bytes::VERSION_MINOR;
 use crate::bytes::{FEATURE_DICTIONARIES, FileHeader, FileKind, Framing, MAX_PARTITIONS};
 use crate::codec::Codec;
 use crate::error::{Error, Result};
+use crate::limits::MemoryBudget;
 use crate::storage::Layout;
 use std::ops::Range;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// What a writer syncs, to survive a crash of the machine (WRT-5).
@@ -33,6 +35,12 @@ pub enum Durability {
 pub struct WriterOptions {
     /// A pair or a single file. When absent, the NAME decides: single if it ends with `.faro`, else a pair (PUB-1).
     pub layout: Option<Layout>,
+    /// With more than 0, in bytes, at most 2^33: a small output becomes a single file, and any other a pair (WRT-13). The
+    /// layout is decided when the first region ends, or [`crate::Writer::finish`] is called. It is single if that is
+    /// `finish`, and the records in the sort buffer have charges (SRT-1) of at most this. Until then, the writer makes no
+    /// file. The options `layout`, `overwrite` and `follow`, and a NAME with an ending, are refused beside it. 0 by
+    /// default: never.
+    pub single_below: u64,
     /// The number of partitions, 1 to 2^28; P in the specification.
     pub partition_count: u32,
     /// The number of the first partition; 0 by default.
@@ -50,6 +58,11 @@ pub struct WriterOptions {
     pub block_size: u32,
     /// How many bytes the sort buffer holds before it closes a region, 1 to 2^33; 64 MiB by default (SRT-1).
     pub buffer_size: u64,
+    /// The engine's memory, if it has a budget. With the first record, the writer asks for its working memory
+    /// ([`WriterOptions::working_memory`]), and holds that until its end. The sort buffer asks as it grows, up to
+    /// `buffer_size`. If it is refused, the writer ends the region, gives the sort buffer back, and tries again; if it is
+    /// refused then too, the call fails with `io`, the record is not taken, and the call may be repeated. None by default.
+    pub memory_budget: Option<Arc<dyn MemoryBudget>>,
     /// How data blocks are compressed; not at all by default.
     pub codec: Codec,
     /// The compression level of Zstandard, 1 to 19; 1 by default.
@@ -77,6 +90,9 @@ pub struct WriterOptions {
     pub follow: bool,
     /// Whether existing files with the final names may be replaced; false by default.
     pub overwrite: bool,
+    /// Whether [`crate::WriterFigures`] has the times of compression and of checksums; false by default, since the clock
+    /// is read twice for each.
+    pub timed: bool,
     /// The largest plain size of a block, in bytes, 1 to 2^32 − 1; 64 MiB by default. A reader refuses blocks above its
     /// own limit `max_plain_size` ([`crate::Limits`]), which is also 64 MiB by default: raise both together.
     pub max_plain_size: u32,
@@ -95,6 +111,7 @@ impl WriterOptions {
     pub fn new(partition_count: u32) -> Self {
         WriterOptions {
             layout: None,
+            single_below: 0,
             partition_count,
             first_partition: 0,
             framing: Framing::Records,
@@ -103,6 +120,7 @@ impl WriterOptions {
             file_id: None,
             block_size: 65_536,
             buffer_size: 64 << 20,
+            memory_budget: None,
             codec: Codec::None,
             level: 1,
             compress_threads: 1,
@@ -114,6 +132,7 @@ impl WriterOptions {
             durability: Durability::None,
             follow: false,
             overwrite: false,
+            timed: false,
             max_plain_size: 64 << 20,
             schema: None,
         }
@@ -126,7 +145,16 @@ impl WriterOptions {
         self
     }
 
+    /// Sets `memory_budget`.
+    #[must_use]
+    pub fn memory_budget(mut self, memory_budget: Arc<dyn MemoryBudget>) -> Self {
+        self.memory_budget = Some(memory_budget);
+        self
+    }
+
     setters! {
+        /// Sets `single_below`.
+        single_below: u64;
         /// Sets `first_partition`.
         first_partition: u32;
         /// Sets `framing`.
@@ -163,6 +191,8 @@ impl WriterOptions {
         follow: bool;
         /// Sets `overwrite`.
         overwrite: bool;
+        /// Sets `timed`.
+        timed: bool;
         /// Sets `max_plain_size`.
         max_plain_size: u32;
         /// Sets `schema`.
@@ -190,6 +220,7 @@ impl WriterOptions {
             "a buffer_size of 1 to 2^33",
             self.buffer_size,
         )?;
+        self.check_single_below()?;
         if !self.codec.is_available() {
             return Err(Error::argument(
                 "a codec that the library was built with (COD-7)",
@@ -227,6 +258,22 @@ impl WriterOptions {
             },
             (None, _) => Ok(()),
         }
+    }
+
+    /// WRT-1: what leaves no choice of the layout, or needs files before the choice.
+    fn check_single_below(&self) -> Result<()> {
+        let found = match self.single_below {
+            0 => return Ok(()),
+            bytes if bytes > 1 << 33 => {
+                return Err(Error::argument("a single_below of at most 2^33", bytes.to_string()));
+            }
+            _ if self.layout.is_some() => "layout",
+            _ if self.overwrite => "overwrite",
+            _ if self.follow => "follow",
+            _ => return Ok(()),
+        };
+        let expected = "the option single_below without layout, overwrite and follow";
+        Err(Error::argument(expected, format!("one with {found}")))
     }
 
     /// The header of a file of this kind (HDR-3).

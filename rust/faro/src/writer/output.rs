@@ -1,13 +1,25 @@
 //! The files of a writer: names, publication, removal (spec, WRT-4 to WRT-6, PUB-2 to PUB-4).
 
+use super::names::{check_both_free, check_free, check_not_taken, refused, sync_folder, temporary};
 use super::options::{Durability, WriterOptions};
+use super::stored;
 use crate::bytes::FileKind;
 use crate::error::{Error, FileRole, Result};
 use crate::storage::publishing::{Naming, PublishingLock, Replace, give_names, lock_path};
-use crate::storage::{Files, InputFile, OutputFile, with_extension};
-use std::fs::File;
-use std::io;
+use crate::storage::{Destination, Files, InputFile, Layout, OutputFile, with_extension};
 use std::path::{Path, PathBuf};
+
+/// Where an output is made.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// Local files, by NAME.
+    Name(PathBuf),
+    /// A storage.
+    Storage(Box<dyn Destination>),
+}
+
+/// After this many bytes of blocks, the blocks and their region messages are written (WRT-12).
+const SHOWN_EVERY: u64 = 1 << 20;
 
 /// The files of an output: one, or a data and an index file.
 #[derive(Debug)]
@@ -24,19 +36,137 @@ pub(crate) struct Output {
     shown: u64,
     /// Whether `finish` has given the files their final names.
     named: bool,
+    /// Whether the files are in a storage, which cannot take back what was appended.
+    stored: bool,
+    /// Present while the layout is not decided, and no file exists (WRT-13).
+    undecided: Option<Target>,
+    /// What must be free too when the files get their names (WRT-13).
+    rival: Option<Rival>,
+}
+
+/// A single file that must not exist when a pair gets its names.
+#[derive(Debug)]
+enum Rival {
+    Name(PathBuf),
+    Storage(Box<dyn Destination>),
 }
 
 impl Output {
-    /// Creates the files, with their headers in the buffers.
-    pub(crate) fn create(base: &Path, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
-        let files = Files::to_write(base, options.layout)?;
+    /// Creates the files, with their headers in the buffers; with the option `single_below`, only looks at the names.
+    pub(crate) fn create(target: Target, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
+        let decided = options.single_below == 0;
+        let (target, files) = match target {
+            Target::Storage(_) if options.follow => {
+                return Err(Error::argument("a local file, with the option follow", "a storage"));
+            }
+            Target::Storage(mut storage) => {
+                if decided {
+                    let layout = options.layout.unwrap_or(Layout::Paired);
+                    stored::check_roles(&*storage, layout, options)?;
+                    return Output::in_storage(&mut *storage, layout, options, file_id);
+                }
+                check_not_taken(&*storage, &stored::BOTH)?;
+                (Target::Storage(storage), Files::Single(PathBuf::new()))
+            }
+            Target::Name(base) => {
+                if decided {
+                    return Output::of_files(Files::to_write(base, options.layout)?, options, file_id);
+                }
+                let (stem, layout) = Files::split(&base)?;
+                if layout.is_some() {
+                    let expected = "with the option single_below, a NAME without the ending of a layout";
+                    return Err(Error::argument(expected, base.display().to_string()));
+                }
+                check_both_free(&stem)?;
+                let files = Files::single(&stem);
+                (Target::Name(stem), files)
+            }
+        };
+        let index = OutputFile::none(files.first().1.to_path_buf(), FileRole::Single);
+        let mut output = Output::new(index, None, files, options);
+        output.undecided = Some(target);
+        Ok(output)
+    }
+
+    /// Whether the layout is not decided.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.undecided.is_some()
+    }
+
+    /// Creates the files of this layout, if none was decided before.
+    pub(crate) fn decide(&mut self, layout: Layout, options: &WriterOptions, file_id: [u8; 16]) -> Result<()> {
+        if let Some(Target::Storage(_)) = &self.undecided {
+            return self.decide_in_storage(layout, options, file_id);
+        }
+        let Some(Target::Name(stem)) = &self.undecided else {
+            return Ok(());
+        };
+        check_both_free(stem)?;
+        let files = match layout {
+            Layout::Single => Files::single(stem),
+            Layout::Paired => Files::paired(stem),
+        };
+        let mut decided = Output::of_files(files, options, file_id)?;
+        // A single file is published in the same call.
+        decided.rival = (layout == Layout::Paired).then(|| Rival::Name(with_extension(stem, "faro")));
+        *self = decided;
+        Ok(())
+    }
+
+    fn decide_in_storage(&mut self, layout: Layout, options: &WriterOptions, file_id: [u8; 16]) -> Result<()> {
+        // It stays undecided if that fails.
+        let Some(Target::Storage(storage)) = &mut self.undecided else {
+            return Ok(());
+        };
+        check_not_taken(&**storage, &stored::BOTH)?;
+        let mut decided = Output::in_storage(&mut **storage, layout, options, file_id)?;
+        if let (Layout::Paired, Some(Target::Storage(storage))) = (layout, self.undecided.take()) {
+            decided.rival = Some(Rival::Storage(storage));
+        }
+        *self = decided;
+        Ok(())
+    }
+
+    /// Makes the files in a storage.
+    fn in_storage(
+        storage: &mut dyn Destination,
+        layout: Layout,
+        options: &WriterOptions,
+        file_id: [u8; 16],
+    ) -> Result<Self> {
+        let (index, data, files) = stored::make(storage, layout, options, file_id)?;
+        let mut output = Output::new(index, data, files, options);
+        output.stored = true;
+        Ok(output)
+    }
+
+    fn new(index: OutputFile, data: Option<OutputFile>, files: Files, options: &WriterOptions) -> Self {
+        Output {
+            index,
+            data,
+            files,
+            durability: options.durability,
+            overwrite: options.overwrite,
+            follow: options.follow,
+            shown: 0,
+            named: false,
+            stored: false,
+            undecided: None,
+            rival: None,
+        }
+    }
+
+    fn of_files(files: Files, options: &WriterOptions, file_id: [u8; 16]) -> Result<Self> {
         let replaces = options.follow && options.overwrite;
         let last = files.first();
         let lock = || PublishingLock::take(&lock_path(last.1)).map_err(|error| refused(last.1, last.0, error));
         // PUB-4: without the lock, two writers that replace the same pair could mix their files.
         let _lock = if replaces { Some(lock()?) } else { None };
-        let create = |path: &Path, role, kind| -> Result<OutputFile> {
+        // WRT-4: if both names of a pair exist, the error has that of the data file, which comes first.
+        for (role, path) in files.paths() {
             check_free(path, role, options.overwrite)?;
+        }
+        let create = |path: &Path, role, kind| -> Result<OutputFile> {
             let path = match options.follow {
                 true => path.to_path_buf(),
                 false => temporary(path, &file_id),
@@ -51,9 +181,6 @@ impl Output {
         let (index, data) = match &files {
             Files::Single(path) => (create(path, FileRole::Single, FileKind::Single)?, None),
             Files::Paired { data, index } => {
-                // ERR-2: if both names exist, the error has that of the data file.
-                check_free(data, FileRole::Data, options.overwrite)?;
-                check_free(index, FileRole::Index, options.overwrite)?;
                 let mut data = create(data, FileRole::Data, FileKind::Data)?;
                 match create(index, FileRole::Index, FileKind::Index) {
                     Ok(index) => (index, Some(data)),
@@ -65,17 +192,7 @@ impl Output {
                 }
             }
         };
-        let (durability, overwrite, follow) = (options.durability, options.overwrite, options.follow);
-        Ok(Output {
-            index,
-            data,
-            files,
-            durability,
-            overwrite,
-            follow,
-            shown: 0,
-            named: false,
-        })
+        Ok(Output::new(index, data, files, options))
     }
 
     /// Shows the files to followers, once their headers and the schema are written. From now on, dropping the writer
@@ -98,6 +215,11 @@ impl Output {
         &mut self.index
     }
 
+    /// The files that are written: one or two.
+    pub(super) fn files_in_use(&self) -> impl Iterator<Item = &OutputFile> {
+        self.data.iter().chain([&self.index])
+    }
+
     pub(crate) fn files(&self) -> &Files {
         &self.files
     }
@@ -111,10 +233,11 @@ impl Output {
         (self.data.as_ref().map(OutputFile::offset), self.index.offset())
     }
 
-    /// Holds back the bytes of a region until it is committed, if followers could see them vanish.
+    /// Holds back the bytes of a region until it is committed, if followers could see them vanish, or the storage could
+    /// not take them back.
     pub(crate) fn hold_region(&mut self, held: bool) {
-        if self.follow && self.is_single() {
-            self.index.hold(held);
+        if self.stored || self.follow && self.is_single() {
+            self.blocks().hold(held);
         }
     }
 
@@ -131,7 +254,13 @@ impl Output {
     /// Called when the message of a region is complete.
     pub(crate) fn message_is_complete(&mut self) -> Result<()> {
         let end = self.blocks().offset();
-        if self.follow || self.durability == Durability::Commit || self.index.is_full() {
+        if self.follow || self.durability == Durability::Commit {
+            self.flush()?;
+        } else if self.stored {
+            // No one sees the files yet, so large pieces are all that counts.
+            self.blocks().write_pieces()?;
+            self.index.write_pieces()?;
+        } else if self.index.is_full() {
             self.flush()?;
         } else if end - self.shown >= SHOWN_EVERY {
             // WRT-12: regions reach the files soon, so that `recover` finds them.
@@ -163,6 +292,10 @@ impl Output {
             if self.follow {
                 let _lock = self.lock_to_remove();
                 self.index.take_back(tail);
+            } else if self.stored {
+                // A file that was refused may have its name all the same. The index goes first: without it, the data
+                // file is not an output.
+                self.discard();
             }
         })
     }
@@ -177,10 +310,12 @@ impl Output {
             }
             self.index.sync()?;
         }
-        if !self.follow {
+        if self.stored {
+            self.publish_stored()?;
+        } else if !self.follow {
             self.give_names()?;
         }
-        if durable {
+        if durable && !self.stored {
             sync_folder(self.final_path())?;
         }
         self.index.finish();
@@ -190,11 +325,31 @@ impl Output {
         Ok(())
     }
 
+    /// Publishes files in a storage (PUB-10): the data file first, so that the index commits both.
+    fn publish_stored(&mut self) -> Result<()> {
+        if let Some(Rival::Storage(storage)) = &self.rival {
+            check_not_taken(&**storage, &[FileRole::Single])?;
+        }
+        for file in self.data.iter_mut().chain([&mut self.index]) {
+            file.publish(self.overwrite)
+                .map_err(|error| refused(file.path(), file.role(), error))?;
+        }
+        Ok(())
+    }
+
     fn give_names(&mut self) -> Result<()> {
         let paths = self.files.paths();
         let mut own: Vec<&mut OutputFile> = self.data.iter_mut().chain([&mut self.index]).collect();
-        for (role, path) in &paths {
-            check_free(path, *role, self.overwrite)?;
+        if let Files::Paired { data, index } = &self.files {
+            // The names are given only if they are free. But the data file should not get its name for a moment when
+            // that of the index is taken; and if both are, the error has the data file's (WRT-4).
+            if let Err(error) = check_free(index, FileRole::Index, self.overwrite) {
+                check_free(data, FileRole::Data, self.overwrite)?;
+                return Err(error);
+            }
+        }
+        if let Some(Rival::Name(single)) = &self.rival {
+            check_free(single, FileRole::Single, false)?;
         }
         let names: Vec<_> = std::iter::zip(&own, &paths)
             .map(|(file, (_, last))| Naming {
@@ -220,6 +375,7 @@ impl Output {
 
     /// Closes the files, which are finished.
     pub(crate) fn close(&mut self) {
+        self.rival = None;
         self.index.close();
         if let Some(data) = &mut self.data {
             data.close();
@@ -275,51 +431,5 @@ impl Drop for Output {
         if !self.index.is_kept() {
             self.discard();
         }
-    }
-}
-
-/// The temporary name (PUB-2): the final name, a dot, the first 8 hexadecimal digits of the file id, `.tmp`.
-fn temporary(path: &Path, file_id: &[u8; 16]) -> PathBuf {
-    let [a, b, c, d, ..] = file_id;
-    with_extension(path, &format!("{a:02x}{b:02x}{c:02x}{d:02x}.tmp"))
-}
-
-fn check_free(path: &Path, role: FileRole, overwrite: bool) -> Result<()> {
-    if overwrite || path.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    Err(exists(path, role))
-}
-
-/// The error for a file that did not get its final name.
-fn refused(path: &Path, role: FileRole, error: io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => exists(path, role),
-        _ => Error::io("give the file its name", path, Some(role), error),
-    }
-}
-
-fn exists(path: &Path, role: FileRole) -> Error {
-    let error = io::Error::new(
-        io::ErrorKind::AlreadyExists,
-        "a file that exists, without the option overwrite",
-    );
-    Error::io("create the file", path, Some(role), error)
-}
-
-/// After this many bytes of blocks, the blocks and their region messages are written (WRT-12).
-const SHOWN_EVERY: u64 = 1 << 20;
-
-/// Syncs the folder of a file, to make the names of new files durable.
-pub(crate) fn sync_folder(file: &Path) -> Result<()> {
-    let folder = match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    match synced {
-        // Windows cannot open folders, and need not.
-        Err(error) if cfg!(unix) => Err(Error::io("sync the folder", folder, None, error)),
-        _ => Ok(()),
     }
 }

@@ -1,7 +1,9 @@
 //! The calls of a writer, and where regions end (spec, WRT-1 to WRT-7).
 
-use super::extents::{oversized, write_region};
+use super::extents::oversized;
+use super::memory::{COUNTED_SURPLUS, EVENT_SURPLUS, Memory, Room};
 use super::options::WriterOptions;
+use super::output::Target;
 use super::region_builder::RegionBuilder;
 use super::summary::To;
 
@@ -12,10 +14,12 @@ use crate::block::{DATA, EVENT};
 use crate::bytes::Framing;
 use crate::error::{Error, ErrorCode, Result};
 use crate::sort_buffer::{Pushed, RECORD_CHARGE, SortBuffer};
+use crate::storage::Destination;
 use crate::storage::publishing::Birth;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 /// Writes one output.
 ///
@@ -28,6 +32,11 @@ pub struct Writer {
     pub(super) options: WriterOptions,
     pub(super) builder: RegionBuilder,
     pub(super) buffer: SortBuffer<MemberBits>,
+    /// Declared, and so dropped, after what takes the memory.
+    pub(super) memory: Memory,
+    /// The time in ending regions, and how many regions ended for want of room.
+    pub(super) region_time: Duration,
+    pub(super) spills: u64,
     pub(super) state: State,
     /// Whether a region writer exists that was neither ended nor dropped (WRT-10).
     pub(super) region_open: bool,
@@ -53,16 +62,52 @@ pub(super) enum State {
 }
 
 impl Writer {
-    /// Creates the files of an output: `base.data` and `base.index`, or `base.faro`.
+    /// Creates the files of an output: `base.data` and `base.index`, or `base.faro`. With the option `single_below`, that
+    /// happens later.
     ///
     /// # Errors
     /// `invalid-argument` for an option out of range; `io` when a file cannot be created, or exists and the option
     /// `overwrite` is not set.
     pub fn create(base: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-        let builder = RegionBuilder::create(base.as_ref(), &options)?;
+        Writer::create_at(Target::Name(base.as_ref().to_path_buf()), options)
+    }
+
+    /// Creates an output in a storage. Its layout is that of the option, or a pair; the option
+    /// [`WriterOptions::single_below`] can leave it open.
+    ///
+    /// The files are the same byte for byte as local ones. No one sees them before [`Writer::finish`], which publishes the
+    /// data file and then the index; without the option `overwrite`, one of several writers of a name succeeds. With it,
+    /// two writers of one pair can leave a data file and an index that do not belong together, which readers refuse
+    /// (`mismatched-pair`): attempts need names of their own. A storage cannot take back what was appended, so the blocks
+    /// of a region writer stay in memory until [`crate::RegionWriter::end`].
+    ///
+    /// ```
+    /// use faro::storage::MemoryDestination;
+    /// use faro::{Layout, ReaderOptions, Writer, WriterOptions};
+    ///
+    /// let memory = MemoryDestination::new("shuffle-7");
+    /// let options = WriterOptions::new(4).layout(Layout::Single);
+    /// let mut writer = Writer::create_in(memory, options)?;
+    /// writer.write(2, b"a record")?;
+    /// let (_, reader) = writer.finish_and_open(ReaderOptions::default())?;
+    /// assert_eq!(reader.records(2)?.count(), 1);
+    /// # Ok::<(), faro::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `invalid-argument` for an option out of range, and for the option `follow`; `io` when the storage refuses a file.
+    pub fn create_in(destination: impl Destination + 'static, options: WriterOptions) -> Result<Self> {
+        Writer::create_at(Target::Storage(Box::new(destination)), options)
+    }
+
+    fn create_at(target: Target, options: WriterOptions) -> Result<Self> {
+        let builder = RegionBuilder::create(target, &options)?;
         Ok(Writer {
             builder,
             buffer: new_buffer(&options),
+            memory: Memory::new(&options),
+            region_time: Duration::ZERO,
+            spills: 0,
             region_open: false,
             born: Birth::here(),
             plain: options.plain_lengths(),
@@ -159,8 +204,9 @@ impl Writer {
     /// # Errors
     /// `invalid-argument` for partitions that the file does not have, an empty set, a kind other than data and events,
     /// with framing arrow a record that is not an encapsulated message, and after `finish` or `abort` (WRT-1, WRT-2);
-    /// `limit-exceeded` for a record that needs a block larger than `max_plain_size` (WRT-3). The writer is unchanged
-    /// after these. `io` and all others are final (WRT-6).
+    /// `limit-exceeded` for a record that needs a block larger than `max_plain_size` (WRT-3); `io` with the source
+    /// [`std::io::ErrorKind::OutOfMemory`] when the budget refuses memory. The writer has not taken the record then, and
+    /// the call may be repeated. Any other `io`, and all others, are final (WRT-6).
     pub fn put(&mut self, to: To<'_>, kind: u8, bytes: &[u8], rows: u64) -> Result<()> {
         self.check_idle()?;
         check_kind(kind)?;
@@ -173,11 +219,16 @@ impl Writer {
             (DATA, _) => Pushed::Data(bytes, 1),
             _ => Pushed::Event(kind, bytes),
         };
-        self.make_room(&owner, bytes.len())?;
-        let charge = self.charge(&owner, bytes.len());
-        if !self.buffer.has_room(charge) {
-            return self.guarded(|builder| oversized(builder, owner, &record));
+        let surplus = match record {
+            Pushed::Event(..) => EVENT_SURPLUS,
+            _ if framing == Framing::Arrow => COUNTED_SURPLUS,
+            _ => 0,
+        };
+        if !self.make_room(&owner, bytes.len(), surplus)? {
+            self.decide_paired()?;
+            return self.ending_region(|writer| writer.guarded(|builder| oversized(builder, owner, &record)));
         }
+        let charge = self.charge(&owner, bytes.len());
         match &owner {
             Owner::Own(at) => self.buffer.push_own(*at, &record, charge),
             Owner::Shared(members) => {
@@ -189,13 +240,30 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region before a record, to keep the order (SRT-4) or to make room (SRT-1).
-    fn make_room(&mut self, owner: &Owner, length: usize) -> Result<()> {
+    /// Closes the region before a record, to keep the order (SRT-4) or to make room (SRT-1), and gets memory for the
+    /// record. Returns false if it is too large for the buffer (SRT-2). `surplus` is what it takes beyond its charge.
+    fn make_room(&mut self, owner: &Owner, length: usize, surplus: u64) -> Result<bool> {
+        self.begin_memory()?;
         let out_of_order = self.options.ordered && matches!(owner, Owner::Own(_)) && self.buffer.holds_shared();
-        if out_of_order || !self.buffer.has_room(self.charge(owner, length)) {
+        if out_of_order {
             self.close_region()?;
         }
-        Ok(())
+        let mut room = self.room_for(self.charge(owner, length), surplus);
+        if room == Room::Full && !self.buffer.is_empty() {
+            self.spills += 1;
+            self.close_region()?;
+            room = self.room_for(self.charge(owner, length), surplus);
+        }
+        if room == Room::Refused {
+            self.spills += u64::from(!self.buffer.is_empty());
+            self.spill()?;
+            room = self.room_for(self.charge(owner, length), surplus);
+        }
+        match room {
+            Room::Enough => Ok(true),
+            Room::Full => Ok(false),
+            Room::Refused => Err(self.no_room(self.charge(owner, length))),
+        }
     }
 
     /// What a record takes of the sort buffer, in bytes (SRT-1).
@@ -254,31 +322,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes the region now, and releases the sort buffer's memory. Without records, no region is closed (SRT-3).
+    /// Closes the region now, and gives the sort buffer's memory back, to the system and to the budget
+    /// ([`WriterOptions::memory_budget`]): an engine that needs memory calls this to spill. The working memory stays.
+    /// Without records, no region is closed (SRT-3).
     ///
     /// # Errors
     /// `invalid-argument` after `finish` or `abort`; `io`, which is final.
     pub fn flush(&mut self) -> Result<()> {
         self.check_idle()?;
-        let closed = self.close_region();
-        self.release_buffer();
-        closed
-    }
-
-    /// When a full buffer closes a region, it keeps its memory for the next.
-    pub(super) fn release_buffer(&mut self) {
-        self.buffer = new_buffer(&self.options);
-        self.know_plain();
-    }
-
-    pub(super) fn close_region(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
-        let closed = write_region(&mut self.builder, &mut self.buffer);
-        self.buffer.clear();
-        self.know_plain();
-        self.guarded(|_| closed)
+        self.spill()
     }
 
     /// Adds a dictionary for stored blocks, and returns its number in the file. It closes the region that the sort
@@ -297,6 +349,7 @@ impl Writer {
             ));
         }
         self.builder.dictionaries().check(bytes)?;
+        self.decide_paired()?;
         self.close_region()?;
         // Closing the region may have trained a dictionary.
         self.builder.dictionaries().check(bytes)?;
@@ -330,9 +383,8 @@ impl Writer {
         self.check_process()?;
         self.region_open = false;
         if !matches!(self.state, State::Finished) {
-            self.set_state(State::Aborted);
             self.builder.output().discard();
-            self.release_buffer();
+            self.end_with(State::Aborted);
         }
         Ok(())
     }
@@ -391,6 +443,8 @@ impl Writer {
         act(&mut self.builder).inspect_err(|error| {
             // The first cause counts.
             if matches!(self.state, State::Open) {
+                #[cfg(feature = "tracing")]
+                super::trace::fault(error);
                 self.set_state(State::Failed(error.clone()));
             }
         })
@@ -398,9 +452,12 @@ impl Writer {
 }
 
 /// An empty buffer, without memory yet.
-fn new_buffer(options: &WriterOptions) -> SortBuffer<MemberBits> {
+pub(super) fn new_buffer(options: &WriterOptions) -> SortBuffer<MemberBits> {
     let counted = options.framing == Framing::Arrow;
     let mut buffer = SortBuffer::new(options.partition_count, options.buffer_size, counted);
+    if options.memory_budget.is_none() {
+        buffer.reserve_all();
+    }
     if options.compress_threads > 1 {
         buffer.sort_whole_partitions();
     }

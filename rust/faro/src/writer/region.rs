@@ -15,8 +15,10 @@ pub(crate) struct Stream {
     pub partition: u32,
     /// The sequence number of its next block.
     pub sequence: u32,
-    /// The sums of this extent.
+    /// The sums of this extent, for the statistics.
     pub tally: Tally,
+    /// The plain bytes of all its blocks, events included.
+    pub plain: u64,
 }
 
 impl Stream {
@@ -36,6 +38,7 @@ impl Stream {
     /// Counts a block.
     pub(crate) fn count(&mut self, header: &BlockHeader) {
         self.tally.stored += header.size_in_file();
+        self.plain += u64::from(header.plain_size);
         if header.kind == DATA {
             self.tally.plain += u64::from(header.plain_size);
         }

@@ -4,8 +4,9 @@ mod finish;
 
 use super::blocks::{BlockBuilder, Sink, append_block};
 use super::dictionaries::Dictionaries;
+use super::figures::{BlockTimes, Counts, WriterFigures};
 use super::options::WriterOptions;
-use super::output::Output;
+use super::output::{Output, Target};
 use super::owner::Owner;
 use super::recent_regions::RecentRegions;
 use super::region::{OpenRegion, Shape, Stream};
@@ -18,8 +19,7 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorCode, Result};
 use crate::message::{RegionEntry, Schema};
 use crate::sort_buffer::{PackedRecords, Pushed};
-use crate::storage::OutputFile;
-use std::path::Path;
+use crate::storage::{Files, Layout, OutputFile};
 
 /// The files of a writer, the region that it is filling, and the counters for both.
 pub(crate) struct RegionBuilder {
@@ -34,7 +34,8 @@ pub(crate) struct RegionBuilder {
     metadata_sequence: u32,
     /// The header of the index or single file.
     header: FileHeader,
-    /// With framing arrow, the stored size of the schema's block.
+    /// With framing arrow, the schema's message until it is written, and the stored size of its block.
+    schema: Option<Vec<u8>>,
     schema_size: u32,
     directory: Vec<RegionEntry>,
     recent: RecentRegions,
@@ -45,12 +46,16 @@ pub(crate) struct RegionBuilder {
     dictionaries: Dictionaries,
     /// The stream of the current extent, the last of the region.
     stream: Option<Stream>,
+    /// What the committed regions have, and what the current one has so far.
+    counts: Counts,
+    counting: Counts,
+    regions: u64,
     /// Whether a dictionary may still be trained, and at which level.
     training: Option<i32>,
 }
 
 impl RegionBuilder {
-    pub(crate) fn create(base: &Path, options: &WriterOptions) -> Result<Self> {
+    pub(crate) fn create(target: Target, options: &WriterOptions) -> Result<Self> {
         options.check()?;
         let file_id = options.file_id_or_random();
         let make_builder = || BlockBuilder::new(options, Seal::new(&file_id));
@@ -65,14 +70,7 @@ impl RegionBuilder {
             Some(arrow) => Some(Schema { arrow: arrow.clone() }.build()?),
             None => None,
         };
-        let mut output = Output::create(base, options, file_id)?;
-        let data_offset = output.blocks().offset();
-        let kind = if output.is_single() {
-            FileKind::Single
-        } else {
-            FileKind::Index
-        };
-        let header = options.header(kind, file_id);
+        let output = Output::create(target, options, file_id)?;
         let mut builder = RegionBuilder {
             output,
             block_builder,
@@ -86,29 +84,90 @@ impl RegionBuilder {
             own_sequences: vec![0; options.partition_count as usize],
             shared_sequence: 0,
             metadata_sequence: 0,
-            header,
+            header: options.header(FileKind::Index, file_id),
+            schema,
             schema_size: 0,
             directory: Vec::new(),
             recent: RecentRegions::default(),
             sums: options.statistics.then(|| Sums::new(options.partition_count)),
-            region: OpenRegion::new(data_offset),
+            region: OpenRegion::new(0),
             revocable: false,
             dictionaries: Dictionaries::default(),
             stream: None,
+            counts: Counts::default(),
+            counting: Counts::default(),
+            regions: 0,
             training: (options.dictionaries && options.codec == Codec::Zstd).then_some(options.level),
         };
-        if let Some(schema) = schema {
-            builder.metadata_block(block::SCHEMA, &schema)?;
-            // Messages are smaller than 2^31 bytes, by the check of their builder.
-            builder.schema_size = schema.len() as u32;
-            builder.output.message_is_complete()?;
+        if !builder.output.is_undecided() {
+            builder.begin_files()?;
         }
-        builder.output.show()?;
         Ok(builder)
+    }
+
+    /// Creates the files in this layout, if the option `single_below` left it open so far (WRT-13).
+    pub(crate) fn decide(&mut self, layout: Layout, options: &WriterOptions) -> Result<()> {
+        if self.output.is_undecided() {
+            self.output.decide(layout, options, self.header.file_id)?;
+            self.begin_files()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the layout is still open.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.output.is_undecided()
+    }
+
+    /// Writes what comes before the first region: headers, and with framing arrow the schema.
+    fn begin_files(&mut self) -> Result<()> {
+        if self.output.is_single() {
+            self.header.kind = FileKind::Single;
+        }
+        if let Some(schema) = self.schema.take() {
+            self.metadata_block(block::SCHEMA, &schema)?;
+            // Messages are smaller than 2^31 bytes, by the check of their builder.
+            self.schema_size = schema.len() as u32;
+            self.output.message_is_complete()?;
+        }
+        self.output.show()
     }
 
     pub(crate) fn output(&mut self) -> &mut Output {
         &mut self.output
+    }
+
+    /// The number of regions, and the bytes of their blocks.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.regions, self.counts.stored)
+    }
+
+    pub(super) fn files(&self) -> &Files {
+        self.output.files()
+    }
+
+    /// The figures of regions, blocks and files.
+    pub(super) fn figures(&self) -> WriterFigures {
+        let mut figures = WriterFigures {
+            records: self.counts.records,
+            regions: self.regions,
+            blocks: self.counts.blocks,
+            plain_bytes: self.counts.plain,
+            stored_bytes: self.counts.stored,
+            ..WriterFigures::default()
+        };
+        let builders = self.block_builders.iter().chain([&self.block_builder]);
+        for BlockTimes { compress, checksum, .. } in builders.map(BlockBuilder::times) {
+            figures.compress_time += compress;
+            figures.checksum_time += checksum;
+        }
+        for file in self.output.files_in_use() {
+            let calls = file.calls();
+            figures.file_bytes += calls.bytes;
+            figures.write_time += calls.write_time;
+            figures.sync_time += calls.sync_time;
+        }
+        figures
     }
 
     /// The dictionaries, with those that are not written yet.
@@ -161,6 +220,7 @@ impl RegionBuilder {
             Ok(offset)
         })?;
         self.stream = None;
+        self.counting = Counts::default();
         self.region.data_offset = self.output.blocks().offset();
         self.region.clear();
         Ok(())
@@ -200,6 +260,7 @@ impl RegionBuilder {
             partition,
             sequence,
             tally: Tally::default(),
+            plain: 0,
         }
     }
 
@@ -212,10 +273,17 @@ impl RegionBuilder {
             } else if let Some(sums) = &mut self.sums {
                 sums.add_extent(&owner, &stream.tally);
             }
-            match owner {
-                Owner::Own(at) => self.own_sequences[at as usize] = stream.sequence,
-                Owner::Shared(_) => self.shared_sequence = stream.sequence,
-            }
+            let sequence = match owner {
+                Owner::Own(at) => &mut self.own_sequences[at as usize],
+                Owner::Shared(_) => &mut self.shared_sequence,
+            };
+            self.counting.add(&Counts {
+                records: stream.tally.records,
+                blocks: u64::from(stream.sequence - *sequence),
+                plain: stream.plain,
+                stored: stream.tally.stored,
+            });
+            *sequence = stream.sequence;
         }
     }
 
@@ -237,6 +305,7 @@ impl RegionBuilder {
             stream.sequence = made.sequence;
             stream.tally.stored += made.tally.stored;
             stream.tally.plain += made.tally.plain;
+            stream.plain += made.plain;
             stream.tally.records += made.tally.records;
         }
     }
@@ -321,6 +390,7 @@ impl RegionBuilder {
                 data_offset: region.data_offset,
                 data_length: region.length(),
             });
+            self.regions += 1;
             self.dictionaries.commit();
             self.recent.push(content, message.len());
         } else {
@@ -329,6 +399,7 @@ impl RegionBuilder {
         if let Some(sums) = &mut self.sums {
             region.add_to(sums);
         }
+        self.counts.add(&std::mem::take(&mut self.counting));
         // Keep its memory.
         self.region = region;
         self.region.clear();

@@ -10,11 +10,15 @@ use crate::error::{Error, Result};
 
 impl Writer {
     /// Closes the region that the sort buffer holds, and begins a region that the caller writes block by block (WRT-8).
+    /// With the option `single_below`, the output becomes a pair.
     ///
     /// # Errors
-    /// As [`Writer::flush`].
+    /// As [`Writer::flush`]. `io` with the source [`std::io::ErrorKind::OutOfMemory`] when the budget refuses the working
+    /// memory; the call may be repeated.
     pub fn region(&mut self) -> Result<RegionWriter<'_>> {
         self.flush()?;
+        self.begin_memory()?;
+        self.decide_paired()?;
         self.builder.output().hold_region(true);
         self.guarded(|builder| builder.begin_region(true))?;
         self.region_open = true;
@@ -147,9 +151,11 @@ impl<'a> RegionWriter<'a> {
         self.ended = true;
         self.writer.region_ended();
         let wrapped = self.wrapped;
-        self.writer.guarded(|builder| {
-            builder.output().hold_region(false);
-            builder.commit_region(wrapped)
+        self.writer.ending_region(|writer| {
+            writer.guarded(|builder| {
+                builder.output().hold_region(false);
+                builder.commit_region(wrapped)
+            })
         })
     }
 

@@ -127,6 +127,23 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
 
 // SAFETY: as above.
 #[unsafe(no_mangle)]
+unsafe extern "C" fn renameat2(a: c_int, from: *const c_char, b: c_int, to: *const c_char, flags: c_uint) -> c_int {
+    // SAFETY: see above.
+    let path = unsafe { CStr::from_ptr(to) };
+    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let call = match flags {
+        libc::RENAME_NOREPLACE => "rename to free",
+        _ => "rename to",
+    };
+    if !admit(call, path) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments, as they came.
+    unsafe { libc::syscall(libc::SYS_renameat2, a, from, b, to, flags) as c_int }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
 unsafe extern "C" fn linkat(a: c_int, from: *const c_char, b: c_int, to: *const c_char, flags: c_int) -> c_int {
     // SAFETY: see above.
     let path = unsafe { CStr::from_ptr(to) };

@@ -129,6 +129,12 @@ pub(crate) fn write(name: &std::path::Path, options: &WriterOptions, calls: &[Ca
 /// The writer after the calls.
 pub(crate) fn unfinished(name: &std::path::Path, options: &WriterOptions, calls: &[Call]) -> faro::Result<Writer> {
     let mut writer = Writer::create(name, options.clone())?;
+    make(&mut writer, options, calls)?;
+    Ok(writer)
+}
+
+/// Makes the calls.
+pub(crate) fn make(writer: &mut Writer, options: &WriterOptions, calls: &[Call]) -> faro::Result<()> {
     for call in calls {
         match call {
             Call::Put { to, kind, bytes } => {
@@ -155,5 +161,5 @@ pub(crate) fn unfinished(name: &std::path::Path, options: &WriterOptions, calls:
             }
         }
     }
-    Ok(writer)
+    Ok(())
 }

@@ -5,9 +5,9 @@ mod shapes;
 
 use super::ArrowWriter;
 use crate::{Codec, ErrorCode, Files, Reader, ReaderOptions, Result, WriterOptions};
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::array::AsArray;
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::Int64Type;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;

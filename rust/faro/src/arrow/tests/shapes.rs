@@ -3,14 +3,14 @@
 use super::{folder, open, read};
 use crate::arrow::ArrowWriter;
 use crate::{ErrorCode, WriterOptions};
-use arrow_array::builder::{ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{
+use arrow::array::AsArray;
+use arrow::array::builder::{ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder};
+use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeListArray, Float64Array, Int32Array,
     NullArray, RecordBatch, RunArray, StringArray, StringViewArray, StructArray, UInt64Array, UnionArray,
 };
-use arrow_schema::{DataType, Field, UnionFields, UnionMode};
+use arrow::datatypes::{DataType, Field, UnionFields, UnionMode};
+use arrow::datatypes::{Int8Type, Int32Type};
 use std::sync::Arc;
 
 const ROWS: usize = 300;

@@ -13,6 +13,11 @@ impl Digest {
     pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
         DDict::try_create(bytes).map(Digest)
     }
+
+    /// Its memory, in bytes.
+    pub(crate) fn memory_size(&self) -> u64 {
+        self.0.sizeof() as u64
+    }
 }
 
 impl std::fmt::Debug for Digest {

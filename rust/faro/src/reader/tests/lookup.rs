@@ -8,7 +8,6 @@ use crate::{Follower, Layout, WriterOptions};
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// What a partition reads: the offset, partition, region and payload of each block.
 pub(super) type Blocks = Vec<(u64, Option<u32>, u32, Vec<u8>)>;
@@ -45,12 +44,12 @@ pub(super) fn messages(reader: &Reader) -> Vec<(u64, u64)> {
 
 /// How many bytes of the index file reading one partition takes, after opening.
 fn cost(reader: &Reader, partition: u32) -> u64 {
-    let before = reader.output().index_file().read.load(Ordering::Relaxed);
+    let before = reader.output().index_file().calls().bytes();
     reader
         .partition(partition)
         .unwrap()
         .for_each(|block| drop(block.unwrap()));
-    reader.output().index_file().read.load(Ordering::Relaxed) - before
+    reader.output().index_file().calls().bytes() - before
 }
 
 proptest! {

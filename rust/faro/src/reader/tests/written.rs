@@ -4,12 +4,11 @@ use super::by_partition::{acts, from_three_on, unfinished};
 use crate::check::{CheckLevel, check_reader};
 use crate::{Codec, Durability, Layout, Reader, ReaderOptions, WriterOptions, check};
 use proptest::prelude::*;
-use std::sync::atomic::Ordering;
 
 /// The bytes that were read of all files.
 fn read(reader: &Reader) -> u64 {
     let files = &reader.output().opened.files;
-    let of = |file: &crate::storage::InputFile| file.read.load(Ordering::Relaxed);
+    let of = |file: &crate::storage::InputFile| file.calls().bytes();
     of(&files.index) + files.data.as_ref().map_or(0, of)
 }
 

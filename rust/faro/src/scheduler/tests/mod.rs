@@ -2,5 +2,6 @@
 
 pub(super) mod common;
 mod failures;
+mod figures;
 mod promises;
 mod rules;

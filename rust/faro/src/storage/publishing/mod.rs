@@ -6,14 +6,16 @@ mod lock;
 mod new_file;
 mod patience;
 mod record_lock;
+mod rename_new;
 
 pub(crate) use fork::Birth;
 pub(crate) use living::{Living, ReadFile, is_living, key_of, key_of_metadata};
 pub(crate) use lock::PublishingLock;
-pub(crate) use new_file::{NewFile, new_file};
+pub(crate) use new_file::{ClaimedFile, new_file};
 pub(crate) use record_lock::{Locked, lock_file, unlock_file};
 
 use living::FileKey;
+use rename_new::rename_new;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -45,8 +47,13 @@ pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) ->
     }
     let mut given: Vec<(usize, Option<FileKey>)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        let key = key_of(name.temporary);
-        match std::fs::hard_link(name.temporary, name.last) {
+        // Only a file that others follow may have to be taken back.
+        let key = if at + 1 < names.len() {
+            key_of(name.temporary)
+        } else {
+            None
+        };
+        match give_free_name(name) {
             Ok(()) => given.push((at, key)),
             Err(error) if at == 0 && has_no_links(&error) => return rename_free(names, lock),
             Err(error) => {
@@ -54,9 +61,22 @@ pub(crate) fn give_names(names: &[Naming<'_>], lock: &Path, replace: Replace) ->
                 return Err((at, error));
             }
         }
-        // If this fails, the temporary name stays as a second name (PUB-7).
-        let _ = std::fs::remove_file(name.temporary);
     }
+    Ok(())
+}
+
+/// Gives a file a name that is free (PUB-3): by one rename where the system has it, else by a hard link.
+fn give_free_name(name: &Naming<'_>) -> io::Result<()> {
+    match rename_new(name.temporary, name.last) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => link(name),
+        done => done,
+    }
+}
+
+fn link(name: &Naming<'_>) -> io::Result<()> {
+    std::fs::hard_link(name.temporary, name.last)?;
+    // If this fails, the temporary name stays as a second name (PUB-7).
+    let _ = std::fs::remove_file(name.temporary);
     Ok(())
 }
 

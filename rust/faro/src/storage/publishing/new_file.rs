@@ -14,7 +14,7 @@ pub(crate) type Refused = (&'static str, io::Error);
 /// A new file with its record lock. It is on the list of files that are being written, except on systems without inode
 /// numbers.
 #[derive(Debug)]
-pub(crate) struct NewFile {
+pub(crate) struct ClaimedFile {
     /// Declared, and so dropped, before the file.
     pub living: Option<Living>,
     pub file: File,
@@ -22,7 +22,7 @@ pub(crate) struct NewFile {
 
 /// Creates a file that did not exist. With `replacing`, it first removes the file that has the name, as often as
 /// needed.
-pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused> {
+pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<ClaimedFile, Refused> {
     let mut patience = Patience::new(PATIENCE);
     loop {
         if replacing {
@@ -46,7 +46,7 @@ pub(crate) fn new_file(path: &Path, replacing: bool) -> Result<NewFile, Refused>
 }
 
 /// Puts a new file on the list and locks it; none if the name belongs to another file by now.
-fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<NewFile>, Refused> {
+fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<ClaimedFile>, Refused> {
     let mut living = None;
     let claimed = file.metadata().and_then(|metadata| {
         living = Living::new(&metadata);
@@ -58,7 +58,7 @@ fn claim(file: File, path: &Path, patience: &mut Patience) -> Result<Option<NewF
         }
     });
     match claimed {
-        Ok(true) => Ok(Some(NewFile { living, file })),
+        Ok(true) => Ok(Some(ClaimedFile { living, file })),
         Ok(false) => Ok(None),
         Err(error) => {
             if is_named(&file, path) {

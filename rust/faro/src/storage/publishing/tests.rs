@@ -106,6 +106,33 @@ fn names_are_given_in_order_and_nothing_is_left() {
     }
 }
 
+/// Both ways leave a name that exists to its file (PUB-3).
+#[test]
+fn neither_the_rename_nor_the_link_takes_a_name_that_exists() {
+    fn rename(name: &Naming<'_>) -> io::Result<()> {
+        rename_new(name.temporary, name.last)
+    }
+    for give in [rename, link] {
+        let folder = tempfile::tempdir().unwrap();
+        let [(temporary, last), _] = pair(folder.path());
+        let name = Naming {
+            temporary: &temporary,
+            last: &last,
+        };
+        put(folder.path(), "a.data", "another's");
+        let done = give(&name).map_err(|error| error.kind());
+        if done == Err(ErrorKind::Unsupported) && !cfg!(all(target_os = "linux", target_env = "gnu")) {
+            continue;
+        }
+        assert_eq!(done, Err(ErrorKind::AlreadyExists));
+        assert_eq!(text(&last).as_deref(), Some("another's"));
+        std::fs::remove_file(&last).unwrap();
+        give(&name).unwrap();
+        assert_eq!(text(&last).as_deref(), Some("new data"));
+        assert!(!temporary.exists());
+    }
+}
+
 #[test]
 fn the_data_file_is_taken_back_when_the_index_is_refused() {
     let folder = tempfile::tempdir().unwrap();

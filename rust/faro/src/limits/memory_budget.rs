@@ -1,0 +1,116 @@
+//! The memory of an engine, from which writers and readers ask for theirs.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// An engine's budget of memory. What it is given to asks before it takes memory, and tells when it gives memory back,
+/// both in bytes. What was granted and not given back is `memory_used`: after the end of its user it is 0.
+///
+/// Both calls come from the threads that use the library, also several at a time, and never while the library holds a
+/// lock. A call may take as long as it wants. It may make other writers spill, with [`Writer::flush`](crate::Writer::flush)
+/// on their threads; not the writer that asks, which spills by itself when it is refused.
+///
+/// ```
+/// use faro::{MemoryBudget, Writer, WriterOptions};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+///
+/// /// So many bytes are left.
+/// struct Left(AtomicU64);
+///
+/// impl MemoryBudget for Left {
+///     fn try_grow(&self, bytes: u64) -> bool {
+///         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
+///     }
+///     fn shrink(&self, bytes: u64) {
+///         self.0.fetch_add(bytes, Relaxed);
+///     }
+/// }
+///
+/// # fn main() -> faro::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let name = folder.path().join("shuffle");
+/// let left = Arc::new(Left(AtomicU64::new(100 << 20)));
+/// let mut writer = Writer::create(&name, WriterOptions::new(4).memory_budget(left.clone()))?;
+/// writer.write(2, b"a record")?;
+/// assert_eq!(left.0.load(Relaxed) + writer.memory_used(), 100 << 20);
+/// writer.finish()?;
+/// assert_eq!(left.0.load(Relaxed), 100 << 20);
+/// # Ok(()) }
+/// ```
+pub trait MemoryBudget: Send + Sync {
+    /// Grants `bytes` more, or refuses and returns false. It is called before the memory is taken.
+    fn try_grow(&self, bytes: u64) -> bool;
+
+    /// Takes back `bytes` that were granted. The memory is free already.
+    fn shrink(&self, bytes: u64);
+}
+
+/// Options show whether they have a budget.
+impl fmt::Debug for dyn MemoryBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryBudget")
+    }
+}
+
+/// What one user holds of a budget. Without a budget, all is granted, and counted all the same. Dropping it gives all
+/// back.
+#[derive(Debug)]
+pub(crate) struct Grants {
+    budget: Option<Arc<dyn MemoryBudget>>,
+    held: u64,
+    refusals: u64,
+}
+
+impl Grants {
+    pub(crate) fn new(budget: Option<Arc<dyn MemoryBudget>>) -> Grants {
+        Grants {
+            budget,
+            held: 0,
+            refusals: 0,
+        }
+    }
+
+    /// Asks for `bytes` more.
+    pub(crate) fn try_grow(&mut self, bytes: u64) -> bool {
+        let granted = self.budget.as_ref().is_none_or(|budget| budget.try_grow(bytes));
+        match granted {
+            true => self.held += bytes,
+            false => self.refusals += 1,
+        }
+        granted
+    }
+
+    /// Gives back what is held beyond `bytes`.
+    pub(crate) fn shrink_to(&mut self, bytes: u64) {
+        let rest = self.held.saturating_sub(bytes);
+        if rest > 0 {
+            // Before the call, which may panic: nothing is given back twice.
+            self.held -= rest;
+            if let Some(budget) = &self.budget {
+                budget.shrink(rest);
+            }
+        }
+    }
+
+    /// The bytes that are held.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// How often the budget refused.
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals
+    }
+
+    /// Forgets the budget, in a process that is a copy of its user's.
+    pub(crate) fn forget(&mut self) {
+        self.budget = None;
+    }
+}
+
+impl Drop for Grants {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}

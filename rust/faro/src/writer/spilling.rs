@@ -1,0 +1,124 @@
+//! How a writer gets room for records, ends regions, and gives memory back.
+
+use super::extents::write_region;
+use super::figures::WriterFigures;
+use super::memory::{Room, STEP, out_of_memory};
+use super::output_writer::{State, Writer, new_buffer};
+use super::trace::Span;
+use crate::error::{Error, Result};
+use std::time::Instant;
+
+impl Writer {
+    /// The bytes that the writer holds now: what its budget ([`WriterOptions::memory_budget`]) has granted and not got
+    /// back. Without a budget it is counted in the same way: nothing before the first record, then the working memory
+    /// ([`WriterOptions::working_memory`]), and what the sort buffer has taken of [`WriterOptions::buffer_size`]. After
+    /// `finish`, `abort` and their like it is 0.
+    pub fn memory_used(&self) -> u64 {
+        self.memory.grants().held()
+    }
+
+    /// Asks for the working memory before the first record or region.
+    pub(super) fn begin_memory(&mut self) -> Result<()> {
+        self.memory.begin(&self.options)
+    }
+
+    /// Whether the sort buffer has room for a record, or gets it from the budget.
+    pub(super) fn room_for(&mut self, charge: u64, surplus: u64) -> Room {
+        if !self.buffer.has_room(charge) {
+            let missing = match self.buffer.missing(charge) {
+                Some(missing) => missing,
+                None => return Room::Full,
+            };
+            // Few steps, since each may move the records: the buffer doubles.
+            let most = self.buffer.could_grow();
+            let large = missing.max(STEP).max(self.buffer.granted()).min(most);
+            let small = missing.max(STEP).min(most);
+            let granted = [large, small].into_iter().find(|step| self.memory.try_grow(*step));
+            let Some(granted) = granted else {
+                return Room::Refused;
+            };
+            self.buffer.grant(granted);
+        }
+        match surplus > 0 && !self.memory.take_surplus(surplus) {
+            true => Room::Refused,
+            false => Room::Enough,
+        }
+    }
+
+    /// Ends the region, and frees the sort buffer.
+    pub(super) fn spill(&mut self) -> Result<()> {
+        let spilled = self.close_region();
+        self.release_buffer();
+        spilled
+    }
+
+    /// The error for a record that gets no memory in an empty buffer.
+    pub(super) fn no_room(&self, charge: u64) -> Error {
+        out_of_memory(charge.max(STEP).min(self.options.buffer_size))
+    }
+
+    /// Frees the sort buffer. When a full buffer ends a region, it keeps its memory for the next.
+    pub(super) fn release_buffer(&mut self) {
+        self.buffer.give_back();
+        self.buffer = new_buffer(&self.options);
+        self.memory.sort_buffer_is_free();
+        self.know_plain();
+    }
+
+    /// Closes the region that the sort buffer holds.
+    pub(super) fn close_region(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.decide_paired()?;
+        self.ending_region(|writer| {
+            let closed = write_region(&mut writer.builder, &mut writer.buffer);
+            writer.buffer.clear();
+            writer.memory.sort_buffer_is_empty();
+            writer.know_plain();
+            writer.guarded(|_| closed)
+        })
+    }
+
+    /// Runs the end of a region.
+    pub(super) fn ending_region<T>(&mut self, end: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        let span = Span::write_region(self.builder.files());
+        let (start, before) = (Instant::now(), self.builder.counts());
+        let result = end(self);
+        self.region_time += start.elapsed();
+        let after = self.builder.counts();
+        span.ends_with(after.0, after.1 - before.1);
+        result
+    }
+
+    /// What the writer has done so far, at any time, even after its end.
+    ///
+    /// ```
+    /// # fn main() -> faro::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let name = folder.path().join("shuffle");
+    /// let mut writer = faro::Writer::create(&name, faro::WriterOptions::new(4))?;
+    /// writer.write(2, b"a record")?;
+    /// assert_eq!(writer.figures().records, 0);
+    /// writer.finish()?;
+    /// let figures = writer.figures();
+    /// assert_eq!((figures.records, figures.regions, figures.blocks, figures.plain_bytes), (1, 1, 1, 4 + 8));
+    /// # Ok(()) }
+    /// ```
+    pub fn figures(&self) -> WriterFigures {
+        WriterFigures {
+            spills: self.spills,
+            region_time: self.region_time,
+            memory_used: self.memory_used(),
+            memory_refusals: self.memory.grants().refusals(),
+            ..self.builder.figures()
+        }
+    }
+
+    /// The state after the end: nothing is held.
+    pub(super) fn end_with(&mut self, state: State) {
+        self.set_state(state);
+        self.release_buffer();
+        self.memory.end();
+    }
+}

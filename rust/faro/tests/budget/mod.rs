@@ -1,0 +1,76 @@
+//! Budgets for tests.
+
+// Each test file is a crate and uses only a part.
+#![allow(dead_code)]
+
+use faro::MemoryBudget;
+use std::sync::{Arc, Mutex};
+
+/// A budget with a limit, which can refuse or panic at one call.
+pub(crate) struct Limited {
+    limit: u64,
+    /// What is held, the most that was, and the calls of `try_grow` so far.
+    state: Mutex<(u64, u64, usize)>,
+    flaw: Option<(usize, Flaw)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// This call is refused.
+    RefusesOne,
+    /// This call and all after it are refused.
+    RefusesFrom,
+    Panics,
+}
+
+impl Limited {
+    pub(crate) fn new(limit: u64) -> Arc<Limited> {
+        Limited::with_flaw(limit, None)
+    }
+
+    pub(crate) fn with_flaw(limit: u64, flaw: Option<(usize, Flaw)>) -> Arc<Limited> {
+        let state = Mutex::default();
+        Arc::new(Limited { limit, state, flaw })
+    }
+
+    pub(crate) fn held(&self) -> u64 {
+        self.state.lock().unwrap().0
+    }
+
+    pub(crate) fn most(&self) -> u64 {
+        self.state.lock().unwrap().1
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.state.lock().unwrap().2
+    }
+}
+
+impl MemoryBudget for Limited {
+    fn try_grow(&self, bytes: u64) -> bool {
+        assert!(bytes > 0, "nothing is asked for");
+        let call = {
+            let mut state = self.state.lock().unwrap();
+            state.2 += 1;
+            state.2 - 1
+        };
+        match self.flaw {
+            Some((at, Flaw::RefusesOne)) if call == at => return false,
+            Some((at, Flaw::RefusesFrom)) if call >= at => return false,
+            Some((at, Flaw::Panics)) if call == at => panic!("a flaw of the test"),
+            _ => {}
+        }
+        let mut state = self.state.lock().unwrap();
+        if state.0 + bytes > self.limit {
+            return false;
+        }
+        state.0 += bytes;
+        state.1 = state.1.max(state.0);
+        true
+    }
+
+    fn shrink(&self, bytes: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.0 = state.0.checked_sub(bytes).expect("more is given back than was granted");
+    }
+}
