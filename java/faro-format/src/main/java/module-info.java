@@ -8,6 +8,8 @@ module dev.faro {
     requires flatbuffers.java;
     requires org.lz4.java;
     requires com.github.luben.zstd_jni;
+    // Events, if the JVM has the flight recorder.
+    requires static jdk.jfr;
 
     exports dev.faro;
     exports dev.faro.check;

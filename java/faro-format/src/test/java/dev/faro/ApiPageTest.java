@@ -43,7 +43,8 @@ class ApiPageTest {
             Map.entry("FileKind", Set.of("number", "of")),
             Map.entry("Framing", Set.of("number", "of")),
             Map.entry("LocalFile", Set.of("name", "of", "read", "size")),
-            Map.entry("MemoryFile", Set.of("name", "read", "size")),
+            Map.entry("MemoryFile", Set.of("name", "read", "readBytes", "size")),
+            Map.entry("MemoryDestination", Set.of("create", "taken")),
             Map.entry("RangeRead", Set.of("next", "offset", "target")),
             Map.entry("Region", Set.of("dataEnd", "dataOffset", "firstBlock", "isForAll", "isMember", "nextMember",
                     "partitionOf", "sequence", "sharedCount", "sharedEnd", "sharedFirstBlock", "sharedStart",
@@ -51,11 +52,13 @@ class ApiPageTest {
             Map.entry("SchedulerOptions", Set.of("MIN_SIZE")),
             Map.entry("StoredBlock", Set.of("codec", "dictionary", "kind", "payload", "plainSize")),
             Map.entry("StoredOutput", Set.of("data", "index", "isSingle")),
-            Map.entry("Summary", Set.of("blocks", "dataBytes", "fileId", "files", "indexBytes", "layout", "regions",
+            Map.entry("Summary", Set.of("blocks", "dataBytes", "fileId", "files", "indexBytes", "layout", "names",
+                    "regions",
                     "statistics")),
             Map.entry("Sweep.Request", Set.of("bytes", "end", "owner", "start")),
             // For other packages of the library, as LocalFile.of. The types in their signatures are not exported.
             Map.entry("PartitionReader", Set.of("output")),
+            Map.entry("RegionCache", Set.of("store")),
             Map.entry("Reader", Set.of("of", "output")));
 
     /** The names in the column for Java. */

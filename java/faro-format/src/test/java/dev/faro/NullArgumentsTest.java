@@ -8,6 +8,7 @@ import dev.faro.check.CheckLevel;
 import dev.faro.codec.Encoder;
 import dev.faro.follow.Follower;
 import dev.faro.reader.Feed;
+import dev.faro.reader.Opening;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
 import dev.faro.repair.Clean;
@@ -21,11 +22,14 @@ import dev.faro.repair.RepairOptions;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;
+import dev.faro.storage.DestinationCheck;
 import dev.faro.storage.LocalFile;
+import dev.faro.storage.MemoryDestination;
 import dev.faro.storage.MemoryFile;
 import dev.faro.storage.RangeRead;
 import dev.faro.storage.StoredFileCheck;
 import dev.faro.storage.StoredOutput;
+import dev.faro.storage.Wanted;
 import dev.faro.testing.Outputs;
 import dev.faro.writer.RegionWriter;
 import dev.faro.writer.StoredBlock;
@@ -70,6 +74,10 @@ class NullArgumentsTest {
                 new Row("data", () -> Writer.createPair(null, path, writing)),
                 new Row("index", () -> Writer.createPair(path, null, writing)),
                 new Row("options", () -> Writer.createPair(path, path, null)),
+                new Row("destination", () -> Writer.createIn(null, writing)),
+                new Row("options", () -> Writer.createIn(new MemoryDestination("m"), null)),
+                new Row("name", () -> new MemoryDestination(null)),
+                new Row("factory", () -> DestinationCheck.check(null, null)),
                 new Row("name", () -> Reader.open(null, READING)),
                 new Row("options", () -> Reader.open(path, null)),
                 new Row("data", () -> Reader.openPair(null, path, READING)),
@@ -79,6 +87,15 @@ class NullArgumentsTest {
                 new Row("options", () -> Reader.openSingle(path, null)),
                 new Row("output", () -> Reader.openStored(null, READING)),
                 new Row("options", () -> Reader.openStored(StoredOutput.single(new MemoryFile("m", BYTES)), null)),
+                new Row("data", () -> Opening.ofPair(null, "i", READING)),
+                new Row("index", () -> Opening.ofPair("d", null, READING)),
+                new Row("options", () -> Opening.ofPair("d", "i", null)),
+                new Row("name", () -> Opening.ofSingle(null, READING)),
+                new Row("role", () -> Opening.ofSingle("s", READING).bring(null, 0, BYTES, 1)),
+                new Row("bytes", () -> Opening.ofSingle("s", READING).bring(FileRole.SINGLE, 0, null, 1)),
+                new Row("cause", () -> Opening.ofSingle("s", READING).fail(FileRole.SINGLE, null)),
+                new Row("failed", () -> Opening.wantedBy(null)),
+                new Row("role", () -> new Wanted(null, 0, 1)),
                 new Row("path", () -> LocalFile.open(null)),
                 new Row("name", () -> new MemoryFile(null, BYTES)),
                 new Row("bytes", () -> new MemoryFile("m", null)),

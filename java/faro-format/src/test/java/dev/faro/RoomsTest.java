@@ -38,7 +38,7 @@ class RoomsTest {
             "key");
     /** What the library may use: itself, the JDK, and the libraries that its module requires. */
     private static final String[] USABLE = {
-        "dev.faro..", "java..", "com.google.flatbuffers..", "com.github.luben.zstd..", "net.jpountz.."
+        "dev.faro..", "java..", "com.google.flatbuffers..", "com.github.luben.zstd..", "net.jpountz..", "jdk.jfr.."
     };
 
     private static final String ROOT = "dev.faro";

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.flink.configuration.NettyShuffleEnvironmentOptions.CompressionCodec;
+import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.runtime.io.disk.BatchShuffleReadBufferPool;
 import org.apache.flink.runtime.io.disk.FileChannelManagerImpl;
 import org.apache.flink.runtime.io.network.api.StopMode;
@@ -50,6 +52,10 @@ public final class FlinkPeer implements Closeable {
     private final BatchShuffleReadBufferPool readPool;
     private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(1, FlinkPeer::daemon);
     private final ResultPartitionManager manager = new ResultPartitionManager();
+    /** Flink may remove the files of a partition after the next one was opened, so each has names of its own. */
+    private int made;
+    /** Memory for one reading at a time. */
+    private final MemorySegment joined = MemorySegmentFactory.allocateUnpooledSegment(SEGMENT);
 
     /**
      * Makes a peer.
@@ -77,7 +83,7 @@ public final class FlinkPeer implements Closeable {
 
     /** Opens a partition for records: allocates its memory and makes its files. */
     public ResultPartition open(Path folder) throws IOException {
-        ResultPartition partition = kind == Kind.SORT ? sorted(folder.resolve("flink")) : hashed(folder);
+        ResultPartition partition = kind == Kind.SORT ? sorted(folder.resolve("flink-" + made++)) : hashed(folder);
         partition.setup();
         return partition;
     }
@@ -127,7 +133,7 @@ public final class FlinkPeer implements Closeable {
     /** Reads a finished partition, each subpartition as a whole, {@code atOnce} at a time; see {@link FlinkReading}. */
     public long read(ResultPartition partition, int atOnce, FlinkReading.Sink sink)
             throws IOException, InterruptedException {
-        return new FlinkReading(partition, decompressor(), sink).run(subpartitions, atOnce);
+        return new FlinkReading(partition, decompressor(), joined, sink).run(subpartitions, atOnce);
     }
 
     /** Releases the memory of the writer, when it is finished. */
@@ -135,9 +141,14 @@ public final class FlinkPeer implements Closeable {
         partition.close();
     }
 
-    /** Removes the files. All reads must have ended. */
-    public void delete(ResultPartition partition, Path folder) throws IOException {
+    /** Lets Flink remove the files. All reads must have ended. */
+    void release(ResultPartition partition) {
         manager.releasePartition(partition.getPartitionId(), null);
+    }
+
+    /** Removes the files, and what Flink leaves. All reads must have ended. */
+    public void delete(ResultPartition partition, Path folder) throws IOException {
+        release(partition);
         clear(folder);
     }
 

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.flink.core.memory.MemorySegment;
-import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
 import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
@@ -35,11 +34,12 @@ public final class FlinkReading {
     private final Sink sink;
     private final BlockingQueue<Consumer> ready = new LinkedBlockingQueue<>();
     /** Memory to join the parts of a buffer before it is decompressed. */
-    private final MemorySegment joined = MemorySegmentFactory.allocateUnpooledSegment(FlinkPeer.SEGMENT);
+    private final MemorySegment joined;
     private long read;
 
-    FlinkReading(ResultPartition partition, BufferDecompressor decompressor, Sink sink) {
+    FlinkReading(ResultPartition partition, BufferDecompressor decompressor, MemorySegment joined, Sink sink) {
         this.partition = partition;
+        this.joined = joined;
         this.decompressor = decompressor;
         this.sink = sink;
     }

@@ -58,8 +58,10 @@ public final class Rounds {
             if (nanos.get(i).isEmpty()) {
                 continue;
             }
-            ObjectNode line = Results.line(part, subject.name(), caseFields, nanos.get(i), subject.plainBytes())
-                    .put("stored_bytes", last[i].storedBytes());
+            ObjectNode line = Results.line(part, subject.name(), caseFields, nanos.get(i), subject.plainBytes());
+            if (last[i].storedBytes() > 0) {
+                line.put("stored_bytes", last[i].storedBytes());
+            }
             if (last[i].indexBytes() > 0) {
                 line.put("index_bytes", last[i].indexBytes());
             }

@@ -89,7 +89,7 @@ public final class Check {
         boolean inSingle = files.isSingle() && header.hasDictionaries();
         BlockReader metadata = BlockReader.ofMetadata(files.index(), header.fileId(), output.limits())
                 .with(header.hasDictionaries() ? Dictionaries.counted(() -> dictionaries) : null);
-        long footer = output.opening().footerOffset();
+        long footer = output.opened().footerOffset();
         long at = FileHeader.SIZE;
         long count = 0;
         int region = 0;
@@ -127,9 +127,9 @@ public final class Check {
             throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockHeader.SIZE,
                     directory.size() + " regions", region);
         }
-        if (output.opening().footerSequence() != count) {
+        if (output.opened().footerSequence() != count) {
             throw files.index().fault(ErrorCode.INCONSISTENT_INDEX, footer + BlockHeader.SEQUENCE, "sequence " + count,
-                    output.opening().footerSequence());
+                    output.opened().footerSequence());
         }
     }
 
@@ -195,7 +195,7 @@ public final class Check {
         };
         if (!same) {
             throw output.files().index().fault(ErrorCode.INCONSISTENT_INDEX,
-                    output.opening().footerOffset() + BlockHeader.SIZE,
+                    output.opened().footerOffset() + BlockHeader.SIZE,
                     "statistics that agree with the blocks", kind + " statistics that differ");
         }
     }

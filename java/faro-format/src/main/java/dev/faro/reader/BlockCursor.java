@@ -27,6 +27,8 @@ import java.nio.ByteBuffer;
  * from another thread, interrupt its thread or close the reader: the cursor's next read then fails with {@code io}.
  */
 public final class BlockCursor implements Closeable {
+    private static final int COUNTED_TOGETHER = 1000;
+
     private final OutputReader output;
     private final FileHeader header;
     private final Extents extents;
@@ -36,6 +38,10 @@ public final class BlockCursor implements Closeable {
     private BlockReader blocks;
     private long at;
     private boolean begun;
+    /** Blocks that were delivered, and not counted in the reader's figures yet. */
+    private int counted;
+    private long plainBytes;
+    private long storedBytes;
 
     BlockCursor(OutputReader output, ExtentReaders.ExtentReader reader, Extents extents, boolean fromStart) {
         this.output = output;
@@ -67,9 +73,23 @@ public final class BlockCursor implements Closeable {
                     sequences.above);
             at = blocks.end();
             sequences.read(blocks.sequence());
+            plainBytes += blocks.plainSize();
+            storedBytes += blocks.storedSize();
+            if (++counted == COUNTED_TOGETHER) {
+                count();
+            }
             return true;
         } catch (FaroException e) {
             throw fail(e);
+        }
+    }
+
+    private void count() {
+        if (counted > 0) {
+            output.delivered().add(counted, plainBytes, storedBytes);
+            counted = 0;
+            plainBytes = 0;
+            storedBytes = 0;
         }
     }
 
@@ -112,6 +132,7 @@ public final class BlockCursor implements Closeable {
     /** Makes the cursor fail with an error that is not a fault of a block. */
     FaroException fail(FaroException e) {
         failure = e;
+        count();
         return e;
     }
 
@@ -229,6 +250,7 @@ public final class BlockCursor implements Closeable {
     /** Releases the buffers. Results of {@link #payload} are not valid any more. */
     @Override
     public void close() {
+        count();
         if (reader != null) {
             if (extents.lendsBlocks()) {
                 output.readers().giveBack(reader);

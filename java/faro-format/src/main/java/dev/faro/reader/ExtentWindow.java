@@ -17,13 +17,13 @@ import java.util.List;
  * the file, and delivered in another order. For one thread.
  */
 final class ExtentWindow implements ByteSource {
-    /** The maximum size of a window in bytes, without gaps. */
-    static final int MAX_BYTES = 4 << 20;
     /** The largest gap that is faster to read than another system call, in bytes. */
     private static final int GAP = 4 << 10;
     private static final int MIN_CAPACITY = 64 << 10;
 
     private final InputFile file;
+    /** The maximum size of a window in bytes, without gaps. */
+    private final int maxBytes;
     private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
     private long[] starts = new long[16];
     private long[] ends = new long[16];
@@ -35,6 +35,7 @@ final class ExtentWindow implements ByteSource {
 
     ExtentWindow(InputFile file) {
         this.file = file;
+        this.maxBytes = file.readBytes();
     }
 
     /**
@@ -43,7 +44,7 @@ final class ExtentWindow implements ByteSource {
      * @param first the index of the first partition in the table
      * @return 0 if not even one partition fits
      */
-    static int fits(ExtentTable table, int first) {
+    int fits(ExtentTable table, int first) {
         int sharedCount = table.sharedBegin(table.regions());
         BitSet taken = new BitSet(sharedCount);
         long bytes = 0;
@@ -56,7 +57,7 @@ final class ExtentWindow implements ByteSource {
                     bytes += table.shared(i).end() - table.shared(i).start();
                 }
             }
-            if (bytes > MAX_BYTES) {
+            if (bytes > maxBytes) {
                 break;
             }
             index++;
@@ -82,9 +83,9 @@ final class ExtentWindow implements ByteSource {
                 }
             }
         }
-        reads = ReadPlan.of(starts, ends, count, GAP, MAX_BYTES);
-        if (reads.bytes() > 2L * MAX_BYTES) {
-            reads = ReadPlan.of(starts, ends, count, 0, MAX_BYTES);
+        reads = ReadPlan.of(starts, ends, count, GAP, maxBytes);
+        if (reads.bytes() > 2L * maxBytes) {
+            reads = ReadPlan.of(starts, ends, count, 0, maxBytes);
         }
         read((int) reads.bytes());
     }
@@ -134,7 +135,7 @@ final class ExtentWindow implements ByteSource {
 
     private void read(int bytes) throws FaroException {
         if (buffer.capacity() < bytes) {
-            int size = Math.max(MIN_CAPACITY, Math.max(bytes, Math.min(MAX_BYTES, Integer.highestOneBit(bytes) << 1)));
+            int size = Math.max(MIN_CAPACITY, Math.max(bytes, Math.min(maxBytes, Integer.highestOneBit(bytes) << 1)));
             buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
         }
         if (bufferOffsets.length < reads.size()) {

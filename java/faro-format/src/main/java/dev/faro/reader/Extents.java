@@ -2,6 +2,7 @@ package dev.faro.reader;
 
 import dev.faro.FaroException;
 import dev.faro.internal.block.BlockReader;
+import java.util.function.IntPredicate;
 
 /**
  * The extents that a cursor reads, in the order of the cursor. The fields describe the extent that {@link #next} moved
@@ -32,6 +33,19 @@ abstract class Extents {
 
     /** Whether this cursor delivers the extent for a partition of the file. */
     abstract boolean isFor(int which);
+
+    /**
+     * Tests whether a partition reads the current extent; the test stays valid when the cursor moves on. Only those
+     * that a {@link Feed} plans with have it. Null for an own extent.
+     */
+    IntPredicate readers() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** The number of regions, from region 0 on, whose messages are not needed any more. */
+    int regionsDone() {
+        return 0;
+    }
 
     /** The partition that is being read, or -1 if several are read together. */
     abstract int currentPartition();

@@ -6,8 +6,11 @@ import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.reader.ExtentReaders;
 import dev.faro.internal.reader.OutputReader;
+import dev.faro.internal.storage.NotBrought;
+import dev.faro.storage.Wanted;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntPredicate;
@@ -31,7 +34,11 @@ import java.util.function.IntPredicate;
  */
 public final class Feed implements Closeable {
     private final long maxBlockSize;
-    private final RegionExtents plan;
+    private final Extents plan;
+    /** What is wanted besides blocks; null if the reader reads that itself. */
+    private final FeedIndex index;
+    private final boolean awaitsDictionaries;
+    private final boolean direct;
     private final int currentPartition;
     private final ConcurrentLinkedQueue<Extent> extents = new ConcurrentLinkedQueue<>();
     private final FeedSource source;
@@ -44,6 +51,7 @@ public final class Feed implements Closeable {
     private long next;
     private long wantedFrom;
     private long wantedTo;
+    private List<Wanted> wantedIndex = List.of();
 
     /** An extent that was planned. */
     private record Extent(long start, long end, boolean shared, int partition, long firstBlock, int region,
@@ -118,7 +126,12 @@ public final class Feed implements Closeable {
         this.source = new FeedSource(returns::giveBack);
         this.blocks = output.readers().blocksOf(source);
         this.currentPartition = to - from == 1 ? from : -1;
-        this.plan = new RegionExtents(output.regions(), output.directory(), blocks, from, to, 0);
+        this.index = FeedIndex.of(output);
+        this.awaitsDictionaries = index != null && output.dictionaries() != null;
+        // A reader that reads itself has the messages in its cache, for all feeds of a scheduler.
+        this.direct = index != null && output.directLookup() != null && to - from == 1;
+        this.plan = direct ? new LookedUpExtents(output.directLookup(), blocks, output.header().selective(), from, 0)
+                : new RegionExtents(output.regions(), output.directory(), blocks, from, to, 0);
         this.cursor = new BlockCursor(output, new ExtentReaders.ExtentReader(blocks, new Decoder()),
                 new Planned(), true);
     }
@@ -126,13 +139,49 @@ public final class Feed implements Closeable {
     /**
      * Plans the next bytes: a part of an extent, or several adjacent extents.
      *
-     * @param maxBytes the maximum number of bytes
+     * <p>If the reader was made by {@link Opening}, the next bytes can also be some of the index, or a dictionary:
+     * {@link #wantedIndex} names them, and {@link Opening#bring} takes them. Blocks that were brought to the opening
+     * are not wanted again. Call this again each time that {@link #poll} returns {@code NOT_YET}, even after it
+     * returned false.
+     *
+     * @param maxBytes the maximum number of bytes of blocks
      * @return false if there is nothing more to bring; otherwise {@link #wantedFrom} and {@link #wantedTo} are the
-     *     bounds of the bytes
+     *     bounds of the bytes, unless {@link #wantedIndex} names some
      * @throws FaroException a fault of a region message. The caller passes it to {@link #endWith} to end the reading,
      *     or calls this again
      */
     public boolean want(long maxBytes) throws FaroException {
+        if (index == null) {
+            return wantBlocks(maxBytes);
+        }
+        wantedIndex = index.wantedDictionary();
+        if (!wantedIndex.isEmpty()) {
+            return true;
+        }
+        try {
+            boolean wanted = wantBlocks(maxBytes);
+            index.forget(plan.regionsDone());
+            return wanted && !bringHeld();
+        } catch (FaroException e) {
+            List<Wanted> missing = NotBrought.wantedBy(e);
+            if (missing.isEmpty()) {
+                throw e;
+            }
+            wantedIndex = direct ? missing : index.withFollowing(missing, plan.regionsDone());
+            return true;
+        }
+    }
+
+    /** Brings the wanted blocks, if they were brought to the opening. */
+    private boolean bringHeld() {
+        ByteBuffer held = index.held(wantedFrom, wantedTo);
+        if (held != null) {
+            source.addOwn(held, wantedFrom);
+        }
+        return held != null;
+    }
+
+    private boolean wantBlocks(long maxBytes) throws FaroException {
         if (ended || !inExtent && !planExtent()) {
             return false;
         }
@@ -178,6 +227,14 @@ public final class Feed implements Closeable {
     /** The offset after the wanted bytes. */
     public long wantedTo() {
         return wantedTo;
+    }
+
+    /**
+     * The wanted bytes that {@link Opening#bring} takes: of region messages, also those that are needed soon, or of a
+     * dictionary. Empty if bytes of blocks are wanted, and always if the reader was not made by {@link Opening}.
+     */
+    public List<Wanted> wantedIndex() {
+        return wantedIndex;
     }
 
     /**
@@ -238,7 +295,7 @@ public final class Feed implements Closeable {
     }
 
     /** Whether the bytes of the block at an offset are complete, as far as its checks need them. */
-    private boolean isWhole(long at, long left) {
+    private boolean isWhole(long at, long left) throws FaroException {
         if (!source.fill(at, (int) Math.min(left, BlockHeader.SIZE))) {
             return false;
         }
@@ -247,7 +304,10 @@ public final class Feed implements Closeable {
         }
         long stored = source.u32(at);
         long size = BlockHeader.sizeInFile(stored);
-        return size > left || stored > maxBlockSize || source.fill(at, (int) size);
+        if (size <= left && stored <= maxBlockSize && !source.fill(at, (int) size)) {
+            return false;
+        }
+        return !awaitsDictionaries || index.hasDictionary((int) (source.u32(at + BlockHeader.KIND) >>> 16), at);
     }
 
     /** The block that {@link #poll} moved to. Use the methods that describe the block, not {@code next}. */

@@ -26,7 +26,7 @@ final class FeedSource implements ByteSource {
     /**
      * Bytes that were brought.
      *
-     * @param original the buffer to give back
+     * @param original the buffer to give back, or null
      * @param view a view of the bytes for this source only, because a checksum moves its position
      */
     private record Part(ByteBuffer original, ByteBuffer view, long from, long to) {}
@@ -36,7 +36,16 @@ final class FeedSource implements ByteSource {
     }
 
     void add(ByteBuffer bytes, long offset) {
-        parts.add(new Part(bytes, bytes.slice().order(ByteOrder.LITTLE_ENDIAN), offset, offset + bytes.remaining()));
+        add(bytes, bytes, offset);
+    }
+
+    /** Adds bytes that are not given back. */
+    void addOwn(ByteBuffer bytes, long offset) {
+        add(null, bytes, offset);
+    }
+
+    private void add(ByteBuffer original, ByteBuffer bytes, long offset) {
+        parts.add(new Part(original, bytes.slice().order(ByteOrder.LITTLE_ENDIAN), offset, offset + bytes.remaining()));
     }
 
     /**
@@ -91,7 +100,9 @@ final class FeedSource implements ByteSource {
             ByteBuffer original = part.original;
             // Cleared before the call, which may fail, so that nothing is given back twice.
             part = null;
-            returns.accept(original);
+            if (original != null) {
+                returns.accept(original);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import dev.faro.internal.block.BlockHeader;
 import dev.faro.internal.block.BlockReader;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FoundExtents;
+import java.util.function.IntPredicate;
 
 /**
  * The extents of one partition by direct lookup. All regions are looked up before the first extent is read, even those
@@ -51,6 +52,16 @@ final class LookedUpExtents extends Extents {
     @Override
     boolean isFor(int which) {
         return which == wanted;
+    }
+
+    @Override
+    IntPredicate readers() {
+        return this::isFor;
+    }
+
+    @Override
+    int regionsDone() {
+        return found == null ? 0 : lookup.regions();
     }
 
     @Override

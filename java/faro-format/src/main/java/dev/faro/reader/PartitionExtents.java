@@ -81,7 +81,7 @@ final class PartitionExtents extends Extents {
                 return;
             }
             int first = currentPartition - table.from();
-            int count = ExtentWindow.fits(table, first);
+            int count = window.fits(table, first);
             if (count > 0) {
                 aloneEnd = currentPartition + count;
                 window.load(table, first, first + count);

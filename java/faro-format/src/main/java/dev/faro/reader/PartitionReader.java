@@ -8,8 +8,10 @@ import dev.faro.index.Region;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
 import dev.faro.internal.message.Directory;
+import dev.faro.internal.reader.DeliveredBlocks;
 import dev.faro.internal.reader.ExtentReaders;
 import dev.faro.internal.reader.OutputReader;
+import dev.faro.internal.storage.ReadCounts;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -131,8 +133,9 @@ public abstract class PartitionReader implements Closeable {
 
     /**
      * Reads the blocks of the partitions in [from, to), one partition after another, each in the order of
-     * {@link #partition} (PRT-7). Partitions are read together while their extents in all regions have at most 4 MiB. For
-     * many small partitions this needs few reads; a cursor for each partition would need one for each region.
+     * {@link #partition} (PRT-7). Partitions are read together while their extents in all regions have at most
+     * {@link dev.faro.storage.StoredFile#readBytes}, which is 4 MiB for local files. For many small partitions this
+     * needs few reads; a cursor for each partition would need one for each region.
      *
      * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions
      */
@@ -174,6 +177,27 @@ public abstract class PartitionReader implements Closeable {
      */
     public final long storedBytes(int partition) throws FaroException {
         return output.storedBytes(partition);
+    }
+
+    /**
+     * What this reader keeps in memory now, in bytes: its region messages in the cache, also in a shared one;
+     * dictionaries; what was brought to an {@link Opening}; and the buffers that are ready for the next cursors. Open
+     * cursors have buffers besides: usually one of up to {@link dev.faro.storage.StoredFile#readBytes}. 0 after
+     * {@link #close}.
+     */
+    public final long memoryUsed() {
+        return output.memory();
+    }
+
+    /** What was read so far. May be asked for at any time, even after {@link #close}. */
+    public final ReaderFigures figures() {
+        ReadCounts data = output.files().data().counts();
+        ReadCounts index = output.files().isSingle() ? null : output.files().index().counts();
+        DeliveredBlocks delivered = output.delivered();
+        return new ReaderFigures(data.reads() + (index == null ? 0 : index.reads()),
+                data.bytes() + (index == null ? 0 : index.bytes()), delivered.blocks(), delivered.plainBytes(),
+                delivered.storedBytes(), output.regions().read(), output.regions().cached(),
+                data.nanos() + (index == null ? 0 : index.nanos()), memoryUsed());
     }
 
     /** Closes the files. A cursor that is still open fails with {@code io} when it next reads a file. */

@@ -64,8 +64,8 @@ public final class Reader extends PartitionReader {
     }
 
     /**
-     * Opens an output from its stored files, which may be anywhere. Closing the reader closes them; if opening fails, it
-     * closes them too.
+     * Opens an output from its stored files, which may be anywhere. Closing the reader closes them; if opening fails,
+     * it closes them too.
      * <pre>{@code
      * StoredOutput output = StoredOutput.paired(data, index);
      * try (Reader reader = Reader.openStored(output, ReaderOptions.DEFAULT)) {

@@ -89,7 +89,7 @@ final class RegionExtents extends Extents {
         return shared ? current.isMember(nextShared - 1, which) : which == partition;
     }
 
-    /** Tests whether a partition reads the current extent; the test stays valid when the cursor moves on. */
+    @Override
     IntPredicate readers() {
         if (!shared) {
             return null;
@@ -97,6 +97,11 @@ final class RegionExtents extends Extents {
         RegionIndex region = current;
         int number = nextShared - 1;
         return which -> region.isMember(number, which);
+    }
+
+    @Override
+    int regionsDone() {
+        return nextRegion;
     }
 
     @Override

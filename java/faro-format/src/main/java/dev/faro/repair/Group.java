@@ -6,7 +6,7 @@ import dev.faro.FileHeader;
 import dev.faro.FileRole;
 import dev.faro.internal.storage.HeldFile;
 import dev.faro.internal.storage.InputFile;
-import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.LocalOutputFile;
 import dev.faro.internal.storage.OutputName;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -64,7 +64,7 @@ final class Group {
             }
             Found found = find(role, name.file(role), taken);
             if (found != null) {
-                String x = found.header == null ? null : OutputFile.shortId(found.header.fileId());
+                String x = found.header == null ? null : LocalOutputFile.shortId(found.header.fileId());
                 group(groups, name, single, x).last.put(role, found);
             }
         }
@@ -214,7 +214,7 @@ final class Group {
 
     /** The temporary name for a role (PUB-2). */
     Path temporaryPath(FileRole role) {
-        return OutputFile.temporaryName(finalPath(role), x);
+        return LocalOutputFile.temporaryName(finalPath(role), x);
     }
 
     /** The final name for a role. */

@@ -21,7 +21,7 @@ import dev.faro.internal.index.RegionDraft;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.storage.InputFile;
-import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.LocalOutputFile;
 import dev.faro.internal.writer.Committer;
 import dev.faro.repair.RepairReport.Action;
 import java.io.IOException;
@@ -63,7 +63,7 @@ public final class Rebuild {
     /** The fault of the block at which the walk ended, or null. */
     private FaroException fault;
 
-    private Rebuild(InputFile data, FileHeader header, RebuildOptions options, OutputFile index) {
+    private Rebuild(InputFile data, FileHeader header, RebuildOptions options, LocalOutputFile index) {
         this.data = data;
         this.header = header;
         this.sharedToAll = options.sharedToAll();
@@ -124,7 +124,7 @@ public final class Rebuild {
     private static RepairReport rebuild(
             InputFile data, FileHeader header, Path indexPath, Path temporary, RebuildOptions options)
             throws FaroException {
-        OutputFile index = create(temporary);
+        LocalOutputFile index = create(temporary);
         try {
             Rebuild rebuild = new Rebuild(data, header, options, index);
             Committer.header(index, header.withKind(FileKind.INDEX));
@@ -135,11 +135,11 @@ public final class Rebuild {
             rebuild.committer.footer(false, rebuild.end, null, Repair.mark("rebuilt"), null);
             index.sync();
             RepairReport report = rebuild.report();
-            try (OutputFile cut = OutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {
+            try (LocalOutputFile cut = LocalOutputFile.cut(FileRole.DATA, data.path(), rebuild.end)) {
                 cut.sync();
             }
             Files.move(temporary, indexPath, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            OutputFile.syncFolder(FileRole.INDEX, indexPath);
+            LocalOutputFile.syncFolder(FileRole.INDEX, indexPath);
             // Closed only now, because other programs may remove a temporary file without a lock (PUB-9).
             index.close();
             return report;
@@ -155,16 +155,16 @@ public final class Rebuild {
     }
 
     /** Makes the new file; it replaces what a rebuild that died left there. */
-    private static OutputFile create(Path temporary) throws FaroException {
+    private static LocalOutputFile create(Path temporary) throws FaroException {
         try {
             Files.deleteIfExists(temporary);
         } catch (IOException e) {
             throw FaroException.io(FileRole.INDEX, temporary, "to remove what was left", e);
         }
-        return OutputFile.create(FileRole.INDEX, temporary);
+        return LocalOutputFile.create(FileRole.INDEX, temporary);
     }
 
-    private static void remove(OutputFile index, Throwable failure) {
+    private static void remove(LocalOutputFile index, Throwable failure) {
         try (index) {
             Files.deleteIfExists(index.path());
         } catch (IOException e) {

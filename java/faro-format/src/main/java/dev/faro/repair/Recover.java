@@ -6,7 +6,7 @@ import dev.faro.FileRole;
 import dev.faro.Limits;
 import dev.faro.internal.storage.FinalNames;
 import dev.faro.internal.storage.HeldFile;
-import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.storage.LocalOutputFile;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.internal.storage.Patience;
 import dev.faro.internal.storage.PublishingLock;
@@ -135,16 +135,16 @@ public final class Recover {
         for (FileRole role : group.roles()) {
             removeSecondName(role);
         }
-        OutputFile.syncFolder(group.roles().get(0), group.finalPath(group.roles().get(0)));
+        LocalOutputFile.syncFolder(group.roles().get(0), group.finalPath(group.roles().get(0)));
     }
 
     private void giveNamesLocked() throws FaroException {
         FinalNames names = new FinalNames(lock);
-        for (FileRole role : unnamed) {
-            names.add(role, group.temporaryPath(role), group.finalPath(role), mayReplace(role));
-        }
         try {
             lock.holding(() -> {
+                for (FileRole role : unnamed) {
+                    names.add(role, group.temporaryPath(role), group.finalPath(role), mayReplace(role));
+                }
                 checkStillNamed();
                 names.give();
             });

@@ -8,8 +8,8 @@ import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.follow.Walk;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.FileSet;
-import dev.faro.internal.reader.Opening;
-import dev.faro.internal.storage.OutputFile;
+import dev.faro.internal.reader.Opened;
+import dev.faro.internal.storage.LocalOutputFile;
 import dev.faro.internal.writer.Committer;
 import dev.faro.repair.RepairReport.Action;
 import java.nio.charset.StandardCharsets;
@@ -71,7 +71,7 @@ public final class Repair {
         long dataSize = files.isSingle() ? 0 : files.data().size();
         long indexSize = files.index().size();
         try {
-            Directory directory = Opening.of(files, options.limits()).footer().directory();
+            Directory directory = Opened.of(files, options.limits()).footer().directory();
             return new RepairReport(
                     Action.NOTHING, directory.size(), -1, dataSize, 0, indexSize, 0, 0, Optional.empty(), List.of());
         } catch (FaroException e) {
@@ -112,14 +112,14 @@ public final class Repair {
 
     private static void mend(FileSet files, Walk walk, long dataEnd, long indexEnd) throws FaroException {
         if (!files.isSingle()) {
-            try (OutputFile data = OutputFile.cut(FileRole.DATA, files.data().path(), dataEnd)) {
+            try (LocalOutputFile data = LocalOutputFile.cut(FileRole.DATA, files.data().path(), dataEnd)) {
                 data.sync();
             }
         }
         if (walk.footer() != null && indexEnd > walk.metadataEnd()) {
             return;
         }
-        try (OutputFile index = OutputFile.cut(files.index().role(), files.index().path(), indexEnd)) {
+        try (LocalOutputFile index = LocalOutputFile.cut(files.index().role(), files.index().path(), indexEnd)) {
             if (walk.footer() != null) {
                 Committer.tail(index, walk.tail());
             } else {

@@ -15,8 +15,8 @@ import java.util.Optional;
  * @param indexKept bytes of the index file or single file that are kept, without the new footer and tail
  * @param indexCut bytes cut off the index file or single file
  * @param orphaned the number of shared blocks that {@code rebuild} left without members
- * @param fault the fault of the block at which {@code rebuild} ended its walk (REP-5); empty if the walk reached the end
- *     of the data file, and for a repair
+ * @param fault the fault of the block at which {@code rebuild} ended its walk (REP-5); empty if the walk reached the
+ *     end of the data file, and for a repair
  * @param lost what cannot be recovered from a data file alone
  */
 public record RepairReport(

@@ -84,7 +84,9 @@ public final class Consumer implements Closeable {
             newsWanted.set(true);
             // Bytes may have arrived before the flag was set.
             state = pollOnce();
-            if (state != Feed.State.NOT_YET) {
+            if (state == Feed.State.NOT_YET) {
+                scheduler.waits();
+            } else {
                 newsWanted.set(false);
             }
         }

@@ -8,6 +8,9 @@ interface ConsumerHost {
     /** Whether tasks of an executor make the steps. */
     boolean hasExecutor();
 
+    /** A consumer polled, and had nothing yet. */
+    void waits();
+
     /** Makes a step, as {@link Scheduler#serve} does. */
     boolean serve() throws FaroException;
 

@@ -1,5 +1,6 @@
 package dev.faro.scheduler;
 
+import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.internal.storage.InputFile;
@@ -236,7 +237,7 @@ final class FileReads {
         file.position = end;
     }
 
-    SchedulerFigures figures(long mostHeld) {
-        return new SchedulerFigures(reads, bytes, gapBytes, requests, seekBytes, mostHeld);
+    SchedulerFigures figures(long held, long mostHeld, long waits) {
+        return new SchedulerFigures(reads, bytes, gapBytes, requests, seekBytes, held, mostHeld, waits);
     }
 }

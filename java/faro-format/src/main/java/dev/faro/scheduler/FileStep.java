@@ -1,5 +1,6 @@
 package dev.faro.scheduler;
 
+import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.plan.Sweep;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package dev.faro.scheduler;
 
+import dev.faro.Buffers;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 

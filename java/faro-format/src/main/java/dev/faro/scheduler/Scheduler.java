@@ -1,5 +1,6 @@
 package dev.faro.scheduler;
 
+import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.reader.PartitionReader;
 import java.io.Closeable;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Serves many consumers of one or more files with few, long reads, in the order of each file (docs/scheduler.md). Safe
@@ -43,6 +45,7 @@ public final class Scheduler implements Closeable {
     private final Ledger ledger;
     private final Map<PartitionReader, FileSweep<Account>> files = new IdentityHashMap<>();
     private final Set<Account> accounts = new LinkedHashSet<>();
+    private final LongAdder waits = new LongAdder();
     private final ConsumerHost host = new Host();
     private volatile boolean closed;
     /** The reason why nothing more is read: this was closed, or a step failed while it changed the ledger. */
@@ -105,11 +108,14 @@ public final class Scheduler implements Closeable {
     /**
      * Opens a reading of the partitions in [from, to), region by region.
      *
-     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions, or the scheduler
-     *     is closed; {@code io} if the scheduler has failed
+     * @throws FaroException {@code invalid-argument} if the file does not have all of the partitions, the reader was
+     *     made by {@link dev.faro.reader.Opening}, or the scheduler is closed; {@code io} if the scheduler has failed
      */
     public Consumer range(PartitionReader reader, int from, int to) throws FaroException {
         Objects.requireNonNull(reader, "reader");
+        if (reader.output().files().data().brought() != null) {
+            throw FaroException.invalidArgument("a reader that reads its files", "one that was made by Opening");
+        }
         Consumer consumer;
         boolean run;
         synchronized (ledger) {
@@ -251,6 +257,11 @@ public final class Scheduler implements Closeable {
     /** The methods that consumers call. */
     private final class Host implements ConsumerHost {
         @Override
+        public void waits() {
+            waits.increment();
+        }
+
+        @Override
         public boolean hasExecutor() {
             return executor != null;
         }
@@ -348,10 +359,10 @@ public final class Scheduler implements Closeable {
         return FaroException.io(null, null, expected, cause);
     }
 
-    /** The counts so far. */
+    /** The counts so far. May be asked for at any time, even after {@link #close}. */
     public SchedulerFigures figures() {
         synchronized (ledger) {
-            return reads.figures(ledger.mostHeld);
+            return reads.figures(ledger.held, ledger.mostHeld, waits.sum());
         }
     }
 

@@ -4,11 +4,14 @@ package dev.faro.scheduler;
  * What a scheduler has read so far.
  *
  * @param reads the number of reads
- * @param readBytes the number of bytes that were read
+ * @param bytesRead the number of bytes that were read
  * @param gapBytes the number of these that no consumer had requested
  * @param requests the number of requests that were served
  * @param seekBytes the sum of the distances between the end of each read of a file and the beginning of the next
- * @param mostHeldBytes the largest number of bytes that were held at once: read and not taken
+ * @param heldBytes the number of bytes that are held now: read, or being read, and not taken
+ * @param mostHeldBytes the largest number of bytes that were held at once
+ * @param waits how often a consumer polled and had nothing yet
  */
 public record SchedulerFigures(
-        long reads, long readBytes, long gapBytes, long requests, long seekBytes, long mostHeldBytes) {}
+        long reads, long bytesRead, long gapBytes, long requests, long seekBytes, long heldBytes, long mostHeldBytes,
+        long waits) {}

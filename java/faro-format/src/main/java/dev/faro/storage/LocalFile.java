@@ -35,13 +35,16 @@ public final class LocalFile implements StoredFile {
      * name belongs to another file by now.
      */
     private volatile ByteBuffer beginning = ByteBuffer.allocate(0);
+    /** All bytes of a small file that this process has just written; null for other files. */
+    private final ByteBuffer whole;
     private volatile FileChannel channel;
-    private boolean closed;
+    private volatile boolean closed;
 
-    private LocalFile(Path path, Object key, FileChannel channel) {
+    private LocalFile(Path path, Object key, FileChannel channel, ByteBuffer whole) {
         this.path = path;
         this.key = key;
         this.channel = channel;
+        this.whole = whole;
     }
 
     /**
@@ -54,7 +57,7 @@ public final class LocalFile implements StoredFile {
         Object key = keyOfRegular(path);
         FileChannel reopened = Claim.reopen(Claim.ofFile(path, key));
         FileChannel channel = reopened == null ? FileChannel.open(path, StandardOpenOption.READ) : reopened;
-        return new LocalFile(path, key, channel);
+        return new LocalFile(path, key, channel, null);
     }
 
     /**
@@ -63,8 +66,9 @@ public final class LocalFile implements StoredFile {
      */
     @SuppressWarnings("exports")
     public static LocalFile of(WrittenFile written) {
-        LocalFile file = new LocalFile(written.path(), written.key(), written.channel());
-        file.identify(written.header(), 0, written.header().limit());
+        LocalFile file = new LocalFile(written.path(), written.key(), written.channel(),
+                written.isWhole() ? written.beginning().asReadOnlyBuffer() : null);
+        file.identify(written.beginning(), 0, written.beginning().limit());
         return file;
     }
 
@@ -104,11 +108,30 @@ public final class LocalFile implements StoredFile {
         if (!target.hasRemaining()) {
             return 0;
         }
+        if (whole != null) {
+            return readWhole(offset, target);
+        }
         int index = target.position();
         int count = (int) lasting(open -> readSome(open, target, offset));
         if (offset == 0 && count > beginning.limit() && beginning.limit() < FileHeader.SIZE) {
             identify(target, index, count);
         }
+        return count;
+    }
+
+    private int readWhole(long offset, ByteBuffer target) throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw interrupted(null);
+        }
+        if (offset >= whole.limit()) {
+            return -1;
+        }
+        int count = (int) Math.min(target.remaining(), whole.limit() - offset);
+        int at = target.position();
+        target.put(at, whole, (int) offset, count).position(at + count);
         return count;
     }
 

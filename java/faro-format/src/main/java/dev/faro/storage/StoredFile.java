@@ -58,6 +58,14 @@ public interface StoredFile extends Closeable {
     }
 
     /**
+     * How many neighbouring bytes are worth one request: a reader asks for about as many at once, if it wants them all.
+     * By default 4 MiB. Values below 4 KiB or above 64 MiB are taken as these.
+     */
+    default int readBytes() {
+        return 4 << 20;
+    }
+
+    /**
      * What distinguishes this content from other contents of the same name, such as an entity tag: two files with the
      * same name and the same version have the same bytes. Empty if the storage has no such thing.
      */

@@ -5,7 +5,9 @@ import dev.faro.internal.storage.OutputFile;
 
 /** Whether a writer accepts calls: not after its end or a failure (WRT-6), and few while a region is open (WRT-10). */
 final class Calls {
-    private final OutputFile data;
+    /** Null until the layout is decided. */
+    private OutputFile data;
+    private final News news;
     private FaroException failure;
     private boolean regionOpen;
     private WriterState state = WriterState.OPEN;
@@ -14,9 +16,13 @@ final class Calls {
         OPEN, FINISHED, ABORTED
     }
 
-    /** Begins with a writer that accepts calls. */
-    Calls(OutputFile data) {
-        this.data = data;
+    Calls(News news) {
+        this.news = news;
+    }
+
+    /** The data file or single file exists now; errors without one of their own name it. */
+    void opened(OutputFile file) {
+        data = file;
     }
 
     /** Refuses a call if the writer failed or ended, or a region is open. */
@@ -78,12 +84,15 @@ final class Calls {
     /** Makes the writer fail with an error; returns the error. */
     FaroException fail(FaroException e) {
         failure = e;
+        news.fault(e);
         return e;
     }
 
     /** Makes the writer fail for a reason that has no code of its own. */
     void failUnexpectedly(Throwable e) {
-        failure = FaroException.io(data.role(), data.path(), "to continue writing", e);
+        String wanted = "to continue writing";
+        failure = data == null ? FaroException.io(null, null, wanted, e) : data.failed(wanted, e);
+        news.fault(failure);
     }
 
     /** Adds an error of an abort to the error that made the writer fail, if there is one. */

@@ -6,7 +6,7 @@ import dev.faro.internal.index.FooterStatistics;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.FileSet;
 import dev.faro.internal.reader.FinishedReader;
-import dev.faro.internal.reader.Opening;
+import dev.faro.internal.reader.Opened;
 import dev.faro.internal.writer.Committer;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
@@ -46,7 +46,7 @@ final class Handover {
             }
             indexBytes -= dataBytes;
         }
-        this.summary = new Summary(files.paths(), header.fileId(), directory.size(), blocks, dataBytes, indexBytes,
+        this.summary = new Summary(files, header.fileId(), directory.size(), blocks, dataBytes, indexBytes,
                 FooterStatistics.of(header, footer.message()));
     }
 
@@ -57,12 +57,14 @@ final class Handover {
     /**
      * Opens the output, which was published without closing its files.
      *
-     * @throws FaroException {@code limit-exceeded}, as opening by name reports it; then the files are closed
+     * @throws FaroException {@code limit-exceeded}, as opening by name reports it, or {@code io} if a storage cannot
+     *     open what it published; then the files are closed, and the output stays
      */
     Finished open(ReaderOptions options) throws FaroException {
-        FileSet opened = files.handOver(header);
+        FileSet opened = null;
         try {
-            Opening opening = Opening.ofWritten(
+            opened = files.handOver(header);
+            Opened opening = Opened.ofWritten(
                     opened, options.limits(), footer.message(), footer.offset(), footer.sequence(), schema);
             FinishedReader output = new FinishedReader(opened, opening, options);
             for (int i = 0; i < messages.size(); i++) {
@@ -72,11 +74,17 @@ final class Handover {
         } catch (FaroException e) {
             FaroException published = new FaroException(e.code(), e.role(), e.file(), e.offset(), e.expected(),
                     e.found() + "; the output is finished and published", e);
-            FileSet.closeAfter(published, opened);
+            closeAfter(published, opened);
             throw published;
         } catch (RuntimeException | Error e) {
-            FileSet.closeAfter(e, opened);
+            closeAfter(e, opened);
             throw e;
+        }
+    }
+
+    private static void closeAfter(Throwable failure, FileSet opened) {
+        if (opened != null) {
+            FileSet.closeAfter(failure, opened);
         }
     }
 }

@@ -4,69 +4,67 @@ import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.FileKind;
 import dev.faro.FileRole;
-import dev.faro.internal.bytes.HeaderBytes;
 import dev.faro.internal.reader.FileSet;
-import dev.faro.internal.storage.FinalNames;
-import dev.faro.internal.storage.InputFile;
 import dev.faro.internal.storage.OutputFile;
-import dev.faro.internal.storage.OutputName;
-import dev.faro.internal.storage.PublishingLock;
 import dev.faro.internal.writer.Committer;
-import dev.faro.storage.LocalFile;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The files of an output while it is written: names, publication, removal (PUB, WRT-4, WRT-6). */
-final class OutputFiles {
-    private final boolean follow;
-    private final boolean overwrite;
-    private final PublishingLock lock;
-    private final FinalNames names;
-    private final List<Target> targets = new ArrayList<>();
+abstract class OutputFiles {
+    /** The data file or single file. */
+    abstract OutputFile data();
 
-    private record Target(OutputFile file, Path finalPath) {}
+    /** The index file or single file. */
+    abstract OutputFile index();
 
-    private OutputFiles(FileRole role, Path lock, WriterOptions options) {
-        this.follow = options.follow;
-        this.overwrite = options.overwrite;
-        this.lock = new PublishingLock(role, lock, options.patience);
-        this.names = new FinalNames(this.lock);
-    }
+    /** The final names of local files: data and index, or the single file; immutable. */
+    abstract List<Path> paths();
+
+    /** The names of the files for people, in the same order; immutable. */
+    abstract List<String> names();
 
     /**
-     * Makes the files, empty.
+     * Writes the rest, gives the files their names, data first, and closes them. If this fails, nothing remains that
+     * looks finished, as far as the system permits (WRT-6).
      *
-     * @param paths the final names: data and index, or the single file
+     * @param end the size of the index file or single file without its tail
+     * @param keepOpen whether the files stay open, for {@link #handOver}
      */
-    static OutputFiles create(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
-        OutputFiles files = new OutputFiles(role(paths, 0), OutputName.of(paths.get(0)).lock(), options);
-        try {
-            if (options.follow && options.overwrite) {
-                files.lock.holding(() -> files.createAnew(paths));
-            } else if (options.follow) {
-                // Java learns the number of a file only from its name, so the lock keeps other writers from replacing
-                // the file before.
-                files.lock.holding(() -> files.create(paths, header));
-            } else {
-                files.create(paths, header);
-            }
-        } catch (IOException e) {
-            FaroException failure = e instanceof FaroException known ? known
-                    : FaroException.io(role(paths, 0), paths.get(0), "a new file", e);
-            files.discardAfter(failure);
-            throw failure;
-        } catch (RuntimeException | Error e) {
-            files.discardAfter(e);
-            throw e;
+    abstract void publish(long end, boolean sync, boolean keepOpen) throws FaroException;
+
+    /**
+     * Hands over the published files to a reader.
+     *
+     * @param header the header of the index file or single file
+     */
+    abstract FileSet handOver(FileHeader header) throws FaroException;
+
+    /**
+     * Removes the files, even if they have their final names, and closes them.
+     *
+     * @throws FaroException {@code io} for the first file that could not be removed, the others suppressed
+     */
+    abstract void discard() throws FaroException;
+
+    /**
+     * Writes the rest of a data file, so that no region in the index file has blocks that are not written. A single
+     * file has one order.
+     *
+     * @param keepOpen as in {@link #publish}
+     */
+    void flushData(boolean keepOpen) throws FaroException {
+        if (!isSingle()) {
+            data().flush();
         }
-        return files;
+    }
+
+    final boolean isSingle() {
+        return data() == index();
     }
 
     /**
-     * Writes the headers and the schema block, and lets followers see them.
+     * Writes the headers and the schema block.
      *
      * @param header the header of the index file or single file
      * @param schema the encapsulated Arrow schema message, or null
@@ -79,211 +77,15 @@ final class OutputFiles {
         if (schema != null) {
             committer.schema(schema);
         }
-        if (follow) {
-            data().flush();
-            index().flush();
-        }
     }
 
-    private void create(List<Path> paths, FileHeader header) throws FaroException {
-        for (int i = 0; i < paths.size() && !overwrite; i++) {
-            FinalNames.checkFree(role(paths, i), paths.get(i));
-        }
-        for (int i = 0; i < paths.size(); i++) {
-            Path path = paths.get(i);
-            FileRole role = role(paths, i);
-            Path first = follow ? path : OutputFile.temporaryName(path, header.fileId());
-            targets.add(new Target(OutputFile.create(role, first), path));
-            if (!follow) {
-                names.add(role, first, path, overwrite);
-            }
-        }
+    /** The roles of an output's files. */
+    static List<FileRole> roles(Layout layout) {
+        return layout == Layout.SINGLE ? List.of(FileRole.SINGLE) : List.of(FileRole.DATA, FileRole.INDEX);
     }
 
-    /** Makes new files with the final names, so that readers of the older files keep those; needs the lock (PUB-4). */
-    private void createAnew(List<Path> paths) throws FaroException {
-        for (int i = 0; i < paths.size(); i++) {
-            try {
-                Files.deleteIfExists(paths.get(i));
-            } catch (IOException e) {
-                throw FaroException.io(role(paths, i), paths.get(i), "to remove the older file", e);
-            }
-        }
-        for (int i = 0; i < paths.size(); i++) {
-            // A writer that does not overwrite may have taken the name by now.
-            targets.add(new Target(OutputFile.create(role(paths, i), paths.get(i), true), paths.get(i)));
-        }
-    }
-
-    private static FileRole role(List<Path> paths, int i) {
-        return paths.size() == 1 ? FileRole.SINGLE : i == 0 ? FileRole.DATA : FileRole.INDEX;
-    }
-
-    /** The data file or single file. */
-    OutputFile data() {
-        return targets.get(0).file;
-    }
-
-    /** The index file or single file. */
-    OutputFile index() {
-        return targets.get(targets.size() - 1).file;
-    }
-
-    /** The final names: data and index, or the single file; immutable. */
-    List<Path> paths() {
-        return targets.stream().map(Target::finalPath).toList();
-    }
-
-    boolean isSingle() {
-        return targets.size() == 1;
-    }
-
-    /**
-     * Writes the rest, gives the files their names, data first, and closes them or only releases them. If this fails,
-     * nothing remains that looks finished, as far as the system permits (WRT-6).
-     *
-     * @param end the size of the index file or single file without its tail
-     * @param keepOpen whether the files stay open, for {@link #handOver}
-     */
-    void publish(long end, boolean sync, boolean keepOpen) throws FaroException {
-        try {
-            publish(sync, keepOpen);
-        } catch (FaroException | RuntimeException | Error e) {
-            uninterrupted(() -> takeBack(end, e));
-            throw e;
-        }
-    }
-
-    /** Runs a step without a pending interrupt, which would close every channel that the step needs. */
-    private static void uninterrupted(Runnable step) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            step.run();
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void takeBack(long end, Throwable error) {
-        try {
-            if (follow && !tryCut(end, error)) {
-                removeFinal(List.of(targets.get(targets.size() - 1)));
-            }
-            names.takeBack(true);
-        } catch (IOException e) {
-            error.addSuppressed(e);
-        }
-    }
-
-    private boolean tryCut(long end, Throwable error) {
-        try {
-            index().takeBack(end);
-            return true;
-        } catch (IOException e) {
-            error.addSuppressed(e);
-            return false;
-        }
-    }
-
-    private void publish(boolean sync, boolean keepOpen) throws FaroException {
-        for (Target target : targets) {
-            target.file.complete(sync);
-        }
-        if (!follow) {
-            names.give();
-        }
-        if (sync) {
-            // Synced while the files are open: if this fails, a tail can be cut off without the names, which may be
-            // gone.
-            OutputFile.syncFolder(data().role(), targets.get(0).finalPath);
-        }
-        // Only now, because others take such files for a dead writer's (PUB-6).
-        for (Target target : targets) {
-            if (keepOpen) {
-                target.file.release();
-            } else {
-                target.file.close();
-            }
-        }
-    }
-
-    /**
-     * Hands over the published files, which are still open, to a reader.
-     *
-     * @param header the header of the index file or single file
-     */
-    FileSet handOver(FileHeader header) {
-        InputFile data = handOver(targets.get(0), header.withKind(isSingle() ? FileKind.SINGLE : FileKind.DATA));
-        return new FileSet(header, isSingle() ? data : handOver(targets.get(1), header), data);
-    }
-
-    private static InputFile handOver(Target target, FileHeader header) {
-        return new InputFile(
-                target.file.role(), LocalFile.of(target.file.handOver(target.finalPath, HeaderBytes.encode(header))));
-    }
-
-    /** Removes final names that still belong to these files, the index first; needs the lock (PUB-4). */
-    private void removeFinal(List<Target> files) throws IOException {
-        boolean any = false;
-        for (Target target : files) {
-            any |= target.file.has(target.finalPath);
-        }
-        if (any) {
-            lock.holding(() -> {
-                for (int i = files.size() - 1; i >= 0; i--) {
-                    files.get(i).file.remove(files.get(i).finalPath);
-                }
-            });
-        }
-    }
-
-    /**
-     * Removes the files, even if they have their final names, and closes them.
-     *
-     * @throws FaroException {@code io} for the first file that could not be removed, the others suppressed
-     */
-    void discard() throws FaroException {
-        FaroException[] failure = {null};
-        uninterrupted(() -> failure[0] = tryDiscard());
-        targets.clear();
-        if (failure[0] != null) {
-            throw failure[0];
-        }
-    }
-
-    private FaroException tryDiscard() {
-        FaroException failure = null;
-        for (Target target : targets) {
-            if (!target.file.path().equals(target.finalPath)) {
-                failure = attempt(target, () -> target.file.remove(target.file.path()), failure);
-            }
-        }
-        if (!targets.isEmpty() && (follow || names.anyGiven())) {
-            failure = attempt(targets.get(0), () -> removeFinal(targets), failure);
-        }
-        for (Target target : targets) {
-            failure = attempt(target, target.file::close, failure);
-        }
-        return failure;
-    }
-
-    private static FaroException attempt(Target target, PublishingLock.Work work, FaroException before) {
-        try {
-            work.run();
-        } catch (IOException | RuntimeException e) {
-            FaroException failure =
-                    FaroException.io(target.file.role(), target.file.path(), "to remove the file", e);
-            if (before == null) {
-                return failure;
-            }
-            before.addSuppressed(failure);
-        }
-        return before;
-    }
-
-    private void discardAfter(Throwable error) {
+    /** Discards the files before an error is thrown. */
+    final void discardAfter(Throwable error) {
         try {
             discard();
         } catch (FaroException e) {

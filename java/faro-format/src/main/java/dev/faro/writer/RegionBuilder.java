@@ -26,16 +26,22 @@ final class RegionBuilder {
     private final BlockSeal seal;
     private final RegionDraft draft;
     private final PartitionCounters ownBlocks = new PartitionCounters();
+    private final boolean timed;
+    private long compressNanos;
+    private long checksumNanos;
     private long sharedBlocks;
     /** The number of blocks in committed regions. */
     private long blocks;
     private ByteBuffer plain = NO_BYTES;
     private boolean compress;
     private long start;
+    /** The plain size of the region's blocks so far, in bytes; that of events is not in the draft. */
+    private long plainBytes;
     private int partition;
     private long sequence;
 
-    RegionBuilder(OutputFile file, FileHeader header, Encoder encoder) {
+    RegionBuilder(OutputFile file, FileHeader header, Encoder encoder, boolean timed) {
+        this.timed = timed;
         this.file = file;
         this.encoder = encoder;
         this.seal = new BlockSeal(header.fileId());
@@ -47,6 +53,11 @@ final class RegionBuilder {
         return draft;
     }
 
+    /** The plain size of the region's blocks so far, in bytes. */
+    long plainBytes() {
+        return plainBytes;
+    }
+
     /** The offset of the region in the file. */
     long start() {
         return start;
@@ -55,6 +66,7 @@ final class RegionBuilder {
     /** Begins a region. */
     void beginRegion() {
         draft.clear();
+        plainBytes = 0;
         start = file.position();
     }
 
@@ -108,7 +120,9 @@ final class RegionBuilder {
             return;
         }
         int at = file.reserve(blockRoom(Math.max(plainSize, encoder.bound(plainSize))));
+        long before = timed ? System.nanoTime() : 0;
         int stored = encoder.encode(plain, plainSize, file.buffer(), at + BlockHeader.SIZE);
+        compressNanos += timed ? System.nanoTime() - before : 0;
         if (stored < plainSize) {
             append(at, stored, plainSize, kind, encoder.codec(), encoder.dictionaryFor(plainSize));
         } else {
@@ -127,8 +141,11 @@ final class RegionBuilder {
     }
 
     private void append(int at, int stored, int plainSize, int kind, Codec codec, int dictionary) {
+        long before = timed ? System.nanoTime() : 0;
         int size = seal.seal(file.buffer(), at, stored, plainSize, partition, sequence, kind, codec, dictionary);
+        checksumNanos += timed ? System.nanoTime() - before : 0;
         file.advance(size);
+        plainBytes += plainSize;
         draft.addBlock(size, kind == BlockKind.DATA ? plainSize : 0, sequence++);
     }
 
@@ -154,6 +171,16 @@ final class RegionBuilder {
     /** The number of blocks in committed regions. */
     long blocks() {
         return blocks;
+    }
+
+    /** The time for compression in nanoseconds, if it is measured. */
+    long compressNanos() {
+        return compressNanos;
+    }
+
+    /** The time for checksums and headers in nanoseconds, if it is measured. */
+    long checksumNanos() {
+        return checksumNanos;
     }
 
     /** Releases memory. */

@@ -30,11 +30,14 @@ public final class RegionWriter implements AutoCloseable {
     private final RegionBuilder output;
     private final int rotation;
     private final long maxPlain;
+    private final Runnable committed;
     private int lastSlot = -1;
     private boolean shared;
     private boolean closed;
 
-    RegionWriter(Calls calls, WriterRegions regions, RegionBuilder output, long maxPlain) {
+    /** @param committed is run when the region was committed */
+    RegionWriter(Calls calls, WriterRegions regions, RegionBuilder output, long maxPlain, Runnable committed) {
+        this.committed = committed;
         this.calls = calls;
         this.regions = regions;
         this.output = output;
@@ -111,10 +114,11 @@ public final class RegionWriter implements AutoCloseable {
         checkOpen();
         closed = true;
         try {
-            calls.guard(regions::commit);
+            calls.guard(regions::commitCallers);
         } finally {
             closed();
         }
+        committed.run();
     }
 
     /** Removes the region, unless it was ended. */

@@ -15,7 +15,9 @@ import java.util.UUID;
  * }</pre>
  */
 public final class Summary {
+    private final Layout layout;
     private final List<Path> files;
+    private final List<String> names;
     private final UUID fileId;
     private final int regions;
     private final long blocks;
@@ -23,9 +25,11 @@ public final class Summary {
     private final long indexBytes;
     private final Statistics statistics;
 
-    Summary(List<Path> files, UUID fileId, int regions, long blocks, long dataBytes, long indexBytes,
+    Summary(OutputFiles files, UUID fileId, int regions, long blocks, long dataBytes, long indexBytes,
             Statistics statistics) {
-        this.files = files;
+        this.layout = files.isSingle() ? Layout.SINGLE : Layout.PAIRED;
+        this.files = files.paths();
+        this.names = files.names();
         this.fileId = fileId;
         this.regions = regions;
         this.blocks = blocks;
@@ -36,12 +40,20 @@ public final class Summary {
 
     /** Whether the output is a pair or a single file. */
     public Layout layout() {
-        return files.size() == 1 ? Layout.SINGLE : Layout.PAIRED;
+        return layout;
     }
 
-    /** The data file and the index file, or the single file, by their final names; immutable. */
+    /**
+     * The data file and the index file, or the single file, by their final names; immutable. Empty for an output in a
+     * storage.
+     */
     public List<Path> files() {
         return files;
+    }
+
+    /** The same files by the names that errors show: paths, or those of a storage; immutable. */
+    public List<String> names() {
+        return names;
     }
 
     /** The file_id in the headers of the files (HDR). */

@@ -1,19 +1,20 @@
 package dev.faro.writer;
 
 import dev.faro.BlockKind;
+import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
-import dev.faro.codec.Codec;
 import dev.faro.codec.Encoder;
 import dev.faro.internal.bytes.Tail;
 import dev.faro.internal.index.Members;
 import dev.faro.internal.index.StatisticsDraft;
-import dev.faro.internal.message.Directory;
-import dev.faro.internal.sortbuffer.SortBuffer;
 import dev.faro.internal.storage.OutputName;
 import dev.faro.internal.bytes.Utf8;
 import dev.faro.internal.writer.Committer;
+import dev.faro.internal.reader.FileSet;
 import dev.faro.reader.ReaderOptions;
+import dev.faro.storage.Destination;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -45,49 +46,34 @@ import java.util.TreeMap;
 public final class Writer implements AutoCloseable {
     private final WriterOptions options;
     private final FileHeader header;
-    private final OutputFiles files;
     private final Encoder encoder;
-    private final RegionBuilder output;
-    private final BlockBuilder builder;
-    private final SortBuffer buffer;
-    private final Committer committer;
-    private final WriterDictionaries dictionaries;
-    private final WriterRegions regions;
+    private final LateOutput output;
+    private final Collector collector;
     private final Calls calls;
+    private final News news;
     private final TreeMap<byte[], byte[]> properties = new TreeMap<>(Arrays::compareUnsigned);
     private final byte[] createdBy;
     private final long maxPlain;
     private final RecordRules rules;
 
-    private Writer(List<Path> paths, FileHeader header, WriterOptions options) throws FaroException {
+    private Writer(Place place, FileHeader header, WriterOptions options) throws FaroException {
         this.options = options;
         this.header = header;
         this.createdBy = options.createdBy == null ? null : Utf8.encode(options.createdBy);
         // A larger block would not fit into a buffer of the JVM.
         this.maxPlain = Math.min(options.maxPlainSize, 1 << 30);
         this.rules = new RecordRules(header.framing(), maxPlain);
-        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered);
-        StatisticsDraft statistics = options.statistics ? new StatisticsDraft(header) : null;
+        this.news = new News(options.listener);
+        this.calls = new Calls(news);
         // The files come after everything that can fail for lack of memory or of a native library; they would not be
         // removed.
         this.encoder = new Encoder(options.codec, options.level);
-        this.files = createFiles(paths, encoder);
-        this.output = new RegionBuilder(files.data(), header, encoder);
         int blockSize = (int) Math.min(options.blockSize, maxPlain);
-        this.builder = new BlockBuilder(output, options.framing, blockSize);
-        this.committer = new Committer(files.index(), header.fileId(), new Directory(), 0);
-        DictionaryTraining training = options.dictionaries && options.codec == Codec.ZSTD
-                ? new DictionaryTraining(options.framing, blockSize, options.level) : null;
-        this.dictionaries = new WriterDictionaries(files, header.fileId(), committer, training);
-        this.regions = new WriterRegions(header, files, output, committer, dictionaries, statistics, options);
-        this.calls = new Calls(files.data());
-    }
-
-    private OutputFiles createFiles(List<Path> paths, Encoder opened) throws FaroException {
+        this.output = new LateOutput(place, header, options, encoder, blockSize, calls, news);
         try {
-            return OutputFiles.create(paths, header, options);
+            this.collector = new Collector(header, options, encoder, output);
         } catch (FaroException | RuntimeException | Error e) {
-            opened.close();
+            encoder.close();
             throw e;
         }
     }
@@ -104,7 +90,24 @@ public final class Writer implements AutoCloseable {
         Objects.requireNonNull(options, "options");
         OutputName output = OutputName.of(name);
         Layout layout = options.layoutOf(output);
-        return create(output.files(layout == Layout.SINGLE), layout, options);
+        return layout == null ? create(new Place.Undecided(output), null, options)
+                : create(Place.of(output.files(layout == Layout.SINGLE)), layout, options);
+    }
+
+    /**
+     * Begins an output in a storage (docs/storage.md). The layout of the options decides; its default is a pair. The
+     * blocks of a region writer stay in memory until {@link RegionWriter#end}, up to 1 GiB.
+     *
+     * @throws FaroException {@code invalid-argument}, for example for the option follow; or {@code io}
+     */
+    public static Writer createIn(Destination destination, WriterOptions options) throws FaroException {
+        Objects.requireNonNull(destination, "destination");
+        Objects.requireNonNull(options, "options");
+        if (options.follow) {
+            throw FaroException.invalidArgument("a local file, for the option follow", "a file in a storage");
+        }
+        Layout given = options.layout == null && options.singleBelow == 0 ? Layout.PAIRED : options.layout;
+        return create(new Place.InStorage(destination), given, options);
     }
 
     /**
@@ -116,14 +119,18 @@ public final class Writer implements AutoCloseable {
         Objects.requireNonNull(data, "data");
         Objects.requireNonNull(index, "index");
         Objects.requireNonNull(options, "options");
-        return create(List.of(data, index), Layout.PAIRED, options);
+        if (options.singleBelow != 0) {
+            throw FaroException.invalidArgument("option single_below: a NAME without a layout", "the names of a pair");
+        }
+        return create(Place.of(List.of(data, index)), Layout.PAIRED, options);
     }
 
-    private static Writer create(List<Path> paths, Layout layout, WriterOptions given) throws FaroException {
+    /** Begins an output; {@code layout} is null if it is decided later. */
+    private static Writer create(Place place, Layout layout, WriterOptions given) throws FaroException {
         WriterOptions options = new WriterOptions(given);
-        Writer writer = new Writer(paths, options.header(layout), options);
+        Writer writer = new Writer(place, options.header(layout), options);
         try {
-            writer.calls.guard(() -> writer.files.begin(writer.header, writer.committer, options.schema));
+            writer.output.begin(layout);
             return writer;
         } catch (FaroException | RuntimeException | Error e) {
             writer.abort();
@@ -131,9 +138,12 @@ public final class Writer implements AutoCloseable {
         }
     }
 
-    /** The header of the index file or single file. */
+    /**
+     * The header of the index file or single file; that of an index file while the layout is not decided
+     * ({@link WriterOptions#singleBelow}).
+     */
     public FileHeader header() {
-        return header;
+        return output.made() == null ? header : output.made().header();
     }
 
     /**
@@ -230,57 +240,46 @@ public final class Writer implements AutoCloseable {
      * @param members the partitions; null for one
      */
     private void take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        boolean taken;
         try {
-            put(partition, members, record, kind, rows);
+            taken = collector.take(partition, members, record, kind, rows);
         } catch (FaroException e) {
-            throw calls.fail(e);
+            // Unusable memory from the caller, which has changed nothing.
+            throw e.code() == ErrorCode.INVALID_ARGUMENT ? e : calls.fail(e);
         } catch (RuntimeException | Error e) {
             calls.failUnexpectedly(e);
             throw e;
         }
+        if (!taken) {
+            throw outOfMemory();
+        }
+        news.tellRegions();
     }
 
-    /** Adds a record to the sort buffer, by SRT-1 to SRT-4. */
-    private void put(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
-        int length = record.remaining();
-        boolean oversized = buffer.isOversized(length, members);
-        boolean outOfOrder = members == null && options.ordered && buffer.hasShared();
-        if (oversized || outOfOrder || !buffer.fits(length, members)) {
-            closeRegion();
-        }
-        if (oversized) {
-            regions.begin();
-            if (members == null) {
-                builder.beginOwn(partition);
-            } else {
-                builder.beginShared(members);
-            }
-            builder.record(record, record.position(), length, kind, rows);
-            builder.endExtent();
-            regions.commit();
-        } else if (members == null) {
-            buffer.add(partition, record, kind, rows);
-        } else {
-            buffer.add(members, record, kind, rows);
-        }
+    /** The writer is as it was before the call. */
+    private static FaroException outOfMemory() {
+        return FaroException.io(null, null, "memory for the record", new IOException("out of memory: it was refused"));
     }
 
-    private void closeRegion() throws FaroException {
-        if (!buffer.isEmpty()) {
-            dictionaries.train(buffer, encoder);
-            regions.begin();
-            buffer.drain((int) options.rotation, builder);
-            regions.commit();
-        }
+    /**
+     * The memory in bytes that the writer holds: working memory, from the first record to the end, and the memory of
+     * the records, without that of {@link WriterOptions#buffers}.
+     */
+    public long memoryUsed() {
+        return collector.memoryUsed();
     }
 
-    /** Closes the current region, and releases the memory of the sort buffer. The next records allocate it again. */
+    /**
+     * Closes the current region, and gives back the memory of its records. The next records take it again. This is the
+     * spill that an engine calls when memory is short; the working memory stays ({@link #memoryUsed}).
+     */
     public void flush() throws FaroException {
         calls.checkNoRegion();
         calls.guard(() -> {
-            closeRegion();
-            buffer.release();
+            collector.closeRegion();
+            collector.release();
         });
+        news.tellRegions();
     }
 
     /**
@@ -296,22 +295,32 @@ public final class Writer implements AutoCloseable {
         if (!options.dictionaries) {
             throw FaroException.invalidArgument("a file with the option dictionaries", "a file without it");
         }
+        WriterDictionaries.checkBytes(dictionary);
+        calls.guard(output::get);
+        WriterDictionaries dictionaries = output.made().dictionaries();
         dictionaries.check(dictionary);
-        calls.guard(this::closeRegion);
+        calls.guard(collector::closeRegion);
         // Closing the region may have added a trained dictionary.
         dictionaries.check(dictionary);
         return dictionaries.add(dictionary);
     }
 
-    /** Closes the current region, and begins one from blocks of the caller (WRT-8). */
+    /**
+     * Closes the current region, and begins one from blocks of the caller (WRT-8). An output whose layout was not
+     * decided becomes a pair ({@link WriterOptions#singleBelow}).
+     */
     public RegionWriter region() throws FaroException {
         flush();
-        if (options.follow && files.isSingle()) {
-            regions.holdBack(true);
+        if (!collector.takeWorking()) {
+            throw outOfMemory();
         }
-        calls.guard(regions::begin);
+        calls.guard(() -> {
+            OutputFiles files = output.get().files();
+            output.made().regions().holdBack(options.follow && files.isSingle() || !files.data().canCut());
+            output.made().regions().begin(true);
+        });
         calls.regionBegun();
-        return new RegionWriter(calls, regions, output, maxPlain);
+        return new RegionWriter(calls, output.made().regions(), output.made().blocks(), maxPlain, news::tellRegions);
     }
 
     /** Sets a property of the footer. Each key can be set once. */
@@ -333,7 +342,9 @@ public final class Writer implements AutoCloseable {
      * @throws FaroException {@code io}; then no file looks finished (WRT-6)
      */
     public Summary finish() throws FaroException {
-        return end(false).summary();
+        Summary summary = end(false).summary();
+        news.finished(summary);
+        return summary;
     }
 
     /**
@@ -343,7 +354,8 @@ public final class Writer implements AutoCloseable {
      * its name, as any {@link dev.faro.storage.LocalFile}.
      *
      * <p>The writer keeps the messages of the first regions, up to 256 KiB. They are in the reader's cache as far as
-     * {@link ReaderOptions#cacheBytes} permits. All else is read when it is needed.
+     * {@link ReaderOptions#cacheBytes} permits. A file of at most 16 KiB, written at once, stays in memory as a whole
+     * until the reader is closed. All else is read when it is needed.
      *
      * <pre>{@code
      * Finished finished = writer.finishAndOpen(ReaderOptions.DEFAULT);
@@ -353,24 +365,37 @@ public final class Writer implements AutoCloseable {
      * }</pre>
      *
      * @throws FaroException what {@link #finish} throws; or {@code limit-exceeded} if opening would exceed a limit of
-     *     the options. Then the output is finished and published, as the error says, and other options can open it
+     *     the options, or {@code io} if a storage cannot open what it published. Then the output is finished and
+     *     published, as the error says, and can be opened later
      */
     public Finished finishAndOpen(ReaderOptions options) throws FaroException {
         Objects.requireNonNull(options, "options");
-        return end(true).open(options);
+        Finished finished = end(true).open(options);
+        try {
+            news.finished(finished.summary());
+            return finished;
+        } catch (RuntimeException | Error e) {
+            FileSet.closeAfter(e, finished.reader());
+            throw e;
+        }
     }
 
     private Handover end(boolean keepOpen) throws FaroException {
         calls.checkNoRegion();
         Handover[] handover = new Handover[1];
         calls.guard(() -> {
-            closeRegion();
+            collector.closeLastRegion();
             // Building the footer needs memory for the numbers of all partitions.
-            buffer.release();
+            collector.release();
+            WriterOutput output = this.output.made();
+            OutputFiles files = output.files();
+            files.flushData(keepOpen);
+            StatisticsDraft statistics = output.regions().statistics();
+            Committer committer = output.committer();
             Committer.WrittenFooter footer = committer.footer(files.isSingle(), files.data().position(),
-                    regions.statistics() == null ? null : regions.statistics().counts(), properties, createdBy);
-            handover[0] = new Handover(header, files, committer.directory(), footer, options.schema,
-                    regions.takeMessages(), output.blocks());
+                    statistics == null ? null : statistics.counts(), properties, createdBy);
+            handover[0] = new Handover(output.header(), files, committer.directory(), footer, options.schema,
+                    output.regions().takeMessages(), output.blocks().blocks());
             files.publish(files.index().position() - Tail.SIZE, options.durability == Durability.COMMIT, keepOpen);
         });
         calls.finished();
@@ -378,12 +403,19 @@ public final class Writer implements AutoCloseable {
         return handover[0];
     }
 
+    /** What the writer has done so far; also after its end. */
+    public WriterFigures figures() {
+        return WriterFigures.of(collector, output.made());
+    }
+
     /** Releases what an ended writer does not need, because its owner may keep it. */
     private void release() {
         encoder.close();
-        buffer.discard();
-        output.release();
-        regions.takeMessages();
+        collector.discard();
+        if (output.made() != null) {
+            output.made().blocks().release();
+            output.made().regions().takeMessages();
+        }
     }
 
     /**
@@ -397,7 +429,9 @@ public final class Writer implements AutoCloseable {
         calls.aborted();
         release();
         try {
-            files.discard();
+            if (output.made() != null) {
+                output.made().files().discard();
+            }
         } catch (FaroException e) {
             calls.suppress(e);
         }

@@ -50,8 +50,13 @@ final class WriterDictionaries {
         return committer.directory().dictionaryCount() + waiting.size();
     }
 
-    /** Refuses a dictionary that cannot be added (DIC-8). One that is known already can be. */
-    void check(byte[] dictionary) throws FaroException {
+    /** Whether dictionaries are to be written before the next region. */
+    boolean areWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** Refuses bytes that no output takes as a dictionary (DIC-8). */
+    static void checkBytes(byte[] dictionary) throws FaroException {
         ByteBuffer bytes = ByteBuffer.wrap(dictionary).order(ByteOrder.LITTLE_ENDIAN);
         if (!DictionaryDigest.isDictionary(bytes)) {
             throw FaroException.invalidArgument(
@@ -60,6 +65,12 @@ final class WriterDictionaries {
         if (dictionary.length > MAX_BYTES) {
             throw FaroException.invalidArgument("a dictionary of at most " + MAX_BYTES + " bytes", dictionary.length);
         }
+    }
+
+    /** Refuses a dictionary that cannot be added (DIC-8). One that is known already can be. */
+    void check(byte[] dictionary) throws FaroException {
+        checkBytes(dictionary);
+        ByteBuffer bytes = ByteBuffer.wrap(dictionary);
         if (count() >= MAX_DICTIONARIES && !numbers.containsKey(bytes)) {
             throw FaroException.invalidArgument("at most " + MAX_DICTIONARIES + " dictionaries", "one more");
         }

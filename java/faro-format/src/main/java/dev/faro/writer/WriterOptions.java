@@ -1,9 +1,12 @@
 package dev.faro.writer;
 
+import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.FileKind;
 import dev.faro.Framing;
+import dev.faro.Listener;
+import dev.faro.MemoryBudget;
 import dev.faro.codec.Codec;
 import dev.faro.internal.block.Payloads;
 import dev.faro.internal.storage.OutputName;
@@ -29,6 +32,11 @@ public final class WriterOptions {
 
     /** Null if the NAME decides. */
     Layout layout;
+    long singleBelow;
+    MemoryBudget memoryBudget;
+    Buffers buffers;
+    Listener listener;
+    boolean timed;
     /** How long to wait for the publishing lock (PUB-5). */
     Duration patience = Patience.MOST;
     final long partitionCount;
@@ -60,6 +68,11 @@ public final class WriterOptions {
     /** Copies options, so that later calls of their setters do not change a writer. */
     WriterOptions(WriterOptions other) {
         layout = other.layout;
+        singleBelow = other.singleBelow;
+        memoryBudget = other.memoryBudget;
+        buffers = other.buffers;
+        listener = other.listener;
+        timed = other.timed;
         patience = other.patience;
         partitionCount = other.partitionCount;
         firstPartition = other.firstPartition;
@@ -89,6 +102,17 @@ public final class WriterOptions {
      */
     public WriterOptions layout(Layout value) {
         layout = value;
+        return this;
+    }
+
+    /**
+     * The output is a single file if it is finished with at most this many bytes of records, and without a region
+     * before; otherwise a pair (WRT-13). A record is charged its bytes and 12 (SRT-1). 0, the default, is never; at
+     * most 2^33. Until the layout is decided, the writer makes no file. Not with a layout, a NAME with the ending of
+     * one, {@link #overwrite} or {@link #follow}. Neither layout may exist under the NAME.
+     */
+    public WriterOptions singleBelow(long value) {
+        singleBelow = value;
         return this;
     }
 
@@ -131,6 +155,48 @@ public final class WriterOptions {
     /** The size of the sort buffer in bytes, 1 to 2^33; default 67,108,864. */
     public WriterOptions bufferSize(long value) {
         bufferSize = value;
+        return this;
+    }
+
+    /**
+     * Grants the memory of the writer; default null, which grants all. {@link Writer#memoryUsed} is what it has
+     * granted. A refusal ends the region and gives its memory back; if even the first memory of a region is refused,
+     * the call fails with {@code io}, and can be repeated.
+     */
+    public WriterOptions memoryBudget(MemoryBudget value) {
+        memoryBudget = value;
+        return this;
+    }
+
+    /**
+     * The memory in bytes that a writer with these options asks its {@link #memoryBudget} for beside that of records:
+     * with the first record, and until its end. An engine that reserves this and a buffer for each of its tasks never
+     * has to refuse a task everything.
+     *
+     * @throws FaroException {@code invalid-argument} if an option is out of range
+     */
+    public long workingMemory() throws FaroException {
+        return WorkingMemory.bytes(header(layout), blockSize, bufferSize, codec);
+    }
+
+    /**
+     * Supplies the memory for records, heap or direct; default null, the heap. All buffers are given back by
+     * {@link Writer#flush}, and when the writer ends. This memory is not asked from {@link #memoryBudget}.
+     */
+    public WriterOptions buffers(Buffers value) {
+        buffers = value;
+        return this;
+    }
+
+    /** Gets regions, the end and faults; default null, no listener. */
+    public WriterOptions listener(Listener value) {
+        listener = value;
+        return this;
+    }
+
+    /** Whether {@link WriterFigures} have the times of compression and checksums, which costs time; default no. */
+    public WriterOptions timed(boolean value) {
+        timed = value;
         return this;
     }
 
@@ -216,8 +282,13 @@ public final class WriterOptions {
         return this;
     }
 
-    /** The layout of an output with this NAME. */
+    /** The layout of an output with this NAME; null if it is decided later. */
     Layout layoutOf(OutputName name) throws FaroException {
+        if (singleBelow != 0) {
+            require(name.ending() == OutputName.Ending.NONE, "single_below", "a NAME without a layout",
+                    name.path().getFileName());
+            return layout;
+        }
         Layout named = switch (name.ending()) {
             case SINGLE -> Layout.SINGLE;
             case PAIRED -> Layout.PAIRED;
@@ -238,6 +309,10 @@ public final class WriterOptions {
         range("attempt", attempt, 0, U32);
         range("block_size", blockSize, 1, MAX_BLOCK);
         range("buffer_size", bufferSize, 1, MAX_BUFFER);
+        range("single_below", singleBelow, 0, MAX_BUFFER);
+        require(singleBelow == 0 || layout == null, "single_below", "no option layout", layout);
+        require(singleBelow == 0 || !overwrite, "single_below", "no option overwrite", "overwrite");
+        require(singleBelow == 0 || !follow, "single_below", "no option follow", "follow");
         range("level", level, 1, MAX_LEVEL);
         range("rotation", rotation, 0, partitionCount - 1);
         range("max_plain_size", maxPlainSize, 1, U32);

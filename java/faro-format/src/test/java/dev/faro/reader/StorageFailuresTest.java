@@ -20,6 +20,7 @@ import dev.faro.storage.StoredOutput;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Layout;
+import dev.faro.writer.Writer;
 import dev.faro.writer.WriterOptions;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -57,6 +58,9 @@ class StorageFailuresTest {
         final MemoryFile file;
         /** The sizes of the lists of ranges. */
         final List<Integer> ranges = new ArrayList<>();
+        /** The most bytes that one read asked for. */
+        int mostAsked;
+        int readBytes = 4 << 20;
         volatile IOException failure;
         boolean readsNothing;
         boolean leavesRanges;
@@ -76,6 +80,7 @@ class StorageFailuresTest {
             if (failure != null) {
                 throw failure;
             }
+            mostAsked = Math.max(mostAsked, target.remaining());
             return readsNothing ? 0 : file.read(offset, target);
         }
 
@@ -85,6 +90,11 @@ class StorageFailuresTest {
             if (!leavesRanges) {
                 StoredFile.super.readRanges(reads);
             }
+        }
+
+        @Override
+        public int readBytes() {
+            return readBytes;
         }
 
         @Override
@@ -133,7 +143,8 @@ class StorageFailuresTest {
     /** Also a timeout, whose class says that it is an interrupt. It ends the reading, as an interrupt does not. */
     @Test
     void aFailureIsAnIoErrorOfTheFile() throws Exception {
-        for (IOException failure : List.of(new IOException("the network is down"), new SocketTimeoutException("late"))) {
+        for (IOException failure : List.of(
+                new IOException("the network is down"), new SocketTimeoutException("late"))) {
             data.failure = null;
             try (Reader reader = open(); Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT);
                     Consumer consumer = scheduler.partition(reader, 1)) {
@@ -215,6 +226,47 @@ class StorageFailuresTest {
             assertEquals(1, data.ranges.size());
             assertTrue(data.ranges.get(0) >= PARTITIONS, data.ranges.toString());
             consumers.forEach(Consumer::close);
+        }
+    }
+
+    /** The first pieces of all region messages are one call; a failure of that call is that of one region. */
+    @Test
+    void aDirectLookupIsOneCall() throws Exception {
+        ReaderOptions direct = ReaderOptions.DEFAULT.withLookup(Lookup.DIRECT);
+        try (Reader reader = Reader.openStored(StoredOutput.paired(data, index), direct)) {
+            List<String> expected = Scrambled.transcript(reader.partition(1));
+            assertEquals(List.of(3), index.ranges);
+            index.leavesRanges = true;
+            assertEquals(expected, Scrambled.transcript(reader.partition(1)));
+            index.failure = new IOException("no");
+            FaroException e = expect(ErrorCode.IO, () -> readAll(reader.partition(1)));
+            assertEquals(FileRole.INDEX, e.role());
+            index.failure = null;
+        }
+    }
+
+    /** The storage says how much is worth one request, within limits. */
+    @Test
+    void readsOfThePreferredSize() throws Exception {
+        Path name = folder.resolve("large");
+        try (Writer writer = Writer.create(name, new WriterOptions(2).blockSize(2000))) {
+            for (int i = 0; i < 3000; i++) {
+                writer.write(i % 2, ByteBuffer.allocate(1900));
+            }
+            writer.finish();
+        }
+        for (int preferred : new int[] {-1, 0, 100_000, 1 << 20, Integer.MAX_VALUE}) {
+            data = new Watched(NAME, Outputs.file(name, ".data"));
+            index = new Watched("the index", Outputs.file(name, ".index"));
+            data.readBytes = preferred;
+            try (Reader reader = open()) {
+                readAll(reader.partition(1));
+                int extent = (int) reader.storedBytes(1);
+                assertEquals(Math.min(extent, Math.max(4096, preferred)), data.mostAsked);
+                data.ranges.clear();
+                readAll(reader.byPartition(0, 2));
+                assertEquals(preferred == Integer.MAX_VALUE ? List.of(1) : List.of(), data.ranges);
+            }
         }
     }
 

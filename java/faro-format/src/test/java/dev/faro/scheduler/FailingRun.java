@@ -3,6 +3,7 @@ package dev.faro.scheduler;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.reader.Feed;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.faro.Buffers;
 import dev.faro.FaroException;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
@@ -183,7 +184,8 @@ class SchedulerTest {
                     int first = thread;
                     tasks.add(() -> {
                         for (int i = first; i < output.partitions; i += 2) {
-                            assertEquals(expected.get(i), Scrambled.transcript(scheduler.partition(reader, output.first + i)));
+                            assertEquals(expected.get(i),
+                                    Scrambled.transcript(scheduler.partition(reader, output.first + i)));
                         }
                         return null;
                     });
@@ -228,6 +230,26 @@ class SchedulerTest {
             assertTrue(figures.reads() <= 2 * REGIONS, figures.toString());
             assertEquals(0, figures.gapBytes());
         }
+    }
+
+    @Test
+    void figuresOfWaitingAndHolding() throws Exception {
+        Reader reader = openEven(folder, system);
+        Scheduler scheduler = new Scheduler(SchedulerOptions.DEFAULT);
+        try (reader; scheduler; Consumer consumer = scheduler.partition(reader, 1)) {
+            assertEquals(Feed.State.NOT_YET, consumer.poll());
+            assertEquals(1, scheduler.figures().waits());
+            assertEquals(0, scheduler.figures().heldBytes());
+            while (scheduler.serve()) {
+                // Until the consumer has all that it may hold.
+            }
+            assertEquals(Feed.State.BLOCK, consumer.poll());
+            SchedulerFigures figures = scheduler.figures();
+            assertEquals(1, figures.waits());
+            assertTrue(figures.heldBytes() > 0 && figures.heldBytes() <= figures.mostHeldBytes(), figures.toString());
+            assertEquals(figures.bytesRead() - figures.gapBytes(), figures.heldBytes());
+        }
+        assertEquals(0, scheduler.figures().heldBytes());
     }
 
     /** Rule 4: a consumer that never takes anything fills its share, and is skipped. */

@@ -37,8 +37,8 @@ final class ReadOperation {
                 .withLimits(Request.limits(request))
                 .withVerify(request.path("verify").asBoolean(true))
                 .withLookup(Lookup.valueOf(request.path("lookup").asText("full").toUpperCase(Locale.ROOT)));
-        if (MemoryFiles.areWanted()) {
-            return Reader.openStored(MemoryFiles.load(request), options);
+        if (StoredFiles.areWanted()) {
+            return Reader.openStored(StoredFiles.load(request), options);
         }
         Path single = Request.path(request, "single");
         return single == null

@@ -22,18 +22,24 @@ final class WriteOperation {
     private static final Map<String, Codec> CODECS = Map.of("none", Codec.NONE, "lz4", Codec.LZ4, "zstd", Codec.ZSTD);
 
     private final Writer writer;
+    /** Null if the writer writes local files. */
+    private final MemoryOutput memory;
     private boolean finished;
     /** The numbers that calls returned; null if there were no such calls. */
     private ArrayNode dictionaries;
 
-    private WriteOperation(Writer writer) {
+    private WriteOperation(Writer writer, MemoryOutput memory) {
         this.writer = writer;
+        this.memory = memory;
     }
 
     static ObjectNode perform(JsonNode request) throws FaroException {
         WriterOptions options = options(request.get("options"));
-        try (Writer writer = Writer.create(Path.of(request.get("path").textValue()), options)) {
-            return new WriteOperation(writer).run(request.get("calls"));
+        Path path = Path.of(request.get("path").textValue());
+        boolean inMemory = StoredFiles.areInMemory() && !request.get("options").path("follow").asBoolean();
+        MemoryOutput memory = inMemory ? MemoryOutput.of(path) : null;
+        try (Writer writer = memory == null ? Writer.create(path, options) : Writer.createIn(memory, options)) {
+            return new WriteOperation(writer, memory).run(request.get("calls"));
         }
     }
 
@@ -47,6 +53,7 @@ final class WriteOperation {
         switch (name) {
             case "layout" -> options.layout(Layout.valueOf(constant(value)));
             case "partition_count" -> { }
+            case "single_below" -> options.singleBelow(value.longValue());
             case "first_partition" -> options.firstPartition(value.longValue());
             case "framing" -> options.framing(Framing.valueOf(constant(value)));
             case "producer" -> options.producer(Long.parseUnsignedLong(value.textValue()));
@@ -135,6 +142,9 @@ final class WriteOperation {
             case "flush" -> writer.flush();
             case "finish" -> {
                 writer.finish();
+                if (memory != null) {
+                    memory.toFiles();
+                }
                 finished = true;
             }
             case "abort" -> writer.abort();

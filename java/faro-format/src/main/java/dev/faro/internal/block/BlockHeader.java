@@ -17,7 +17,8 @@ public final class BlockHeader {
     public static final int PARTITION = 8;
     /** The offset of the sequence. */
     public static final int SEQUENCE = 12;
-    static final int KIND = 16;
+    /** The offset of the kind; codec and dictionary follow within four bytes. */
+    public static final int KIND = 16;
     static final int CODEC = 17;
     static final int DICTIONARY = 18;
     static final int CHECKSUM = 20;

@@ -72,6 +72,11 @@ public final class BlockReader extends BlockFields {
         source.clear();
     }
 
+    /** The size of its buffer in bytes. */
+    public long memory() {
+        return source.memory();
+    }
+
     /** Whether bytes 16 to 23 of the block at {@code from} are zero. The caller has checked that the file has them. */
     public boolean seemsZero(long from, long aheadEnd) throws FaroException {
         int index = source.ensure(from, BlockHeader.SIZE, aheadEnd);

@@ -18,6 +18,12 @@ public interface ByteSource {
      */
     int ensure(long offset, int count, long aheadEnd) throws FaroException;
 
+    /** The size of the memory, in bytes. */
+    default long memory() {
+        ByteBuffer bytes = buffer();
+        return bytes == null ? 0 : bytes.capacity();
+    }
+
     /** Discards what was read, because the file may have grown or changed. */
     void clear();
 }

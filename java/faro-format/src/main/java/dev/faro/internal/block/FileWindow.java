@@ -7,8 +7,6 @@ import java.nio.ByteOrder;
 
 /** A part of a file in memory. It moves forward by positioned reads, which read ahead. */
 final class FileWindow implements ByteSource {
-    /** The size of one read in bytes, if the file has that many. */
-    private static final int READ_AHEAD = 256 << 10;
     private static final int MIN_CAPACITY = 4 << 10;
 
     private final InputFile file;
@@ -38,7 +36,7 @@ final class FileWindow implements ByteSource {
             return (int) (offset - start);
         }
         long ahead = Math.max(offset + count, aheadEnd) - offset;
-        int wanted = (int) Math.max(count, Math.min(READ_AHEAD, ahead));
+        int wanted = (int) Math.max(count, Math.min(file.aheadBytes(), ahead));
         int kept = 0;
         if (offset >= start && offset < start + length) {
             kept = (int) (start + length - offset);

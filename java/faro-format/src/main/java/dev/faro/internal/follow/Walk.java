@@ -16,7 +16,7 @@ import dev.faro.internal.index.FooterMessage;
 import dev.faro.internal.index.RegionIndex;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.reader.FileSet;
-import dev.faro.internal.reader.Opening;
+import dev.faro.internal.reader.Opened;
 import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
 
@@ -71,7 +71,7 @@ public final class Walk {
         if (!read(size, Context.SCHEMA)) {
             throw index.fault(ErrorCode.UNFINISHED, size, "a schema block", "the end of the file");
         }
-        return Opening.readSchema(files, limits, size);
+        return Opened.readSchema(files, limits, size);
     }
 
     /**
@@ -208,7 +208,7 @@ public final class Walk {
                     tail + " and " + (size - next - Tail.SIZE) + " bytes");
         }
         if (!files.isSingle()) {
-            Opening.checkDataEnd(files.data(), footer.dataSize());
+            Opened.checkDataEnd(files.data(), footer.dataSize());
         }
         finished = true;
         return false;

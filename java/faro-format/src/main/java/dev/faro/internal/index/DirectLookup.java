@@ -10,6 +10,12 @@ import dev.faro.internal.message.MessageKind;
 import dev.faro.internal.message.MessagePieces;
 import dev.faro.internal.message.TableProbe;
 import dev.faro.internal.storage.InputFile;
+import dev.faro.internal.storage.NotBrought;
+import dev.faro.storage.RangeRead;
+import dev.faro.storage.Wanted;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Finds the extents of one partition without reading whole region messages (LKP-1 to LKP-3). It reads only the pieces
@@ -19,6 +25,9 @@ import dev.faro.internal.storage.InputFile;
  * Keeps nothing between calls. Safe to share between threads.
  */
 public final class DirectLookup {
+    /** The number of regions whose first pieces are read with one request. */
+    private static final int TOGETHER = 1024;
+
     private final InputFile file;
     private final FileHeader header;
     private final FooterMessage footer;
@@ -36,6 +45,41 @@ public final class DirectLookup {
         this.footerOffset = footerOffset;
     }
 
+    private long messageOffset(int region) {
+        return footer.directory().messageOffset(region) + BlockHeader.SIZE;
+    }
+
+    private long messageSize(int region) {
+        return footer.directory().messageSize(region) & 0xFFFFFFFFL;
+    }
+
+    /** Reads the first piece of the messages of several regions with one request; empty if each is read alone. */
+    private List<ByteBuffer> firstPieces(int from, int to) throws FaroException {
+        List<ByteBuffer> pieces = new ArrayList<>();
+        List<RangeRead> ranges = new ArrayList<>();
+        for (int region = from; region < to; region++) {
+            ByteBuffer piece = MessagePieces.firstPiece(messageSize(region));
+            pieces.add(piece);
+            ranges.add(new RangeRead(messageOffset(region), piece));
+        }
+        try {
+            file.readRanges(ranges);
+        } catch (FaroException e) {
+            if (!NotBrought.wantedBy(e).isEmpty()) {
+                throw e;
+            }
+            // Read alone, so that the fault of one region is not that of another.
+            return List.of();
+        }
+        pieces.forEach(ByteBuffer::flip);
+        return pieces;
+    }
+
+    /** The number of regions. */
+    public int regions() {
+        return footer.directory().size();
+    }
+
     /**
      * Looks up a partition of the file in all regions.
      *
@@ -47,10 +91,30 @@ public final class DirectLookup {
         FoundExtents found = new FoundExtents();
         MessagePieces message = new MessagePieces(file);
         Directory directory = footer.directory();
+        List<Wanted> wanted = new ArrayList<>();
+        List<ByteBuffer> firstPieces = List.of();
         for (int number = 0; number < directory.size(); number++) {
-            message.open(directory.messageOffset(number) + BlockHeader.SIZE,
-                    directory.messageSize(number) & 0xFFFFFFFFL);
-            new PartitionInRegion(message, number, partition).find(found);
+            if (number % TOGETHER == 0) {
+                firstPieces = firstPieces(number, Math.min(directory.size(), number + TOGETHER));
+            }
+            try {
+                message.open(messageOffset(number), messageSize(number),
+                        firstPieces.isEmpty() ? null : firstPieces.get(number % TOGETHER));
+                new PartitionInRegion(message, number, partition).find(found);
+            } catch (FaroException e) {
+                List<Wanted> missing = NotBrought.wantedBy(e);
+                if (missing.isEmpty() && wanted.isEmpty()) {
+                    throw e;
+                }
+                if (missing.isEmpty()) {
+                    break;
+                }
+                wanted.addAll(missing);
+            }
+        }
+        if (!wanted.isEmpty()) {
+            // What all regions lack is wanted at once. A fault after it is found when the lookup is repeated.
+            throw file.io("bytes of region messages", new NotBrought(wanted));
         }
         FooterStatistics statistics = footer.statistics();
         if (statistics != null && statistics.stored(partition) != found.bytes()) {

@@ -11,9 +11,7 @@ import dev.faro.internal.block.Dictionaries;
 import dev.faro.internal.message.Directory;
 import dev.faro.internal.storage.InputFile;
 import java.nio.ByteBuffer;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The regions of a file. Each is read at its first use, and kept in a cache of limited size. Safe to share between
@@ -23,20 +21,21 @@ public final class Regions {
     private final InputFile file;
     private final FileHeader header;
     private final Limits limits;
-    private final long cacheBytes;
-    private final Map<Integer, RegionIndex> cache = new LinkedHashMap<>(16, 0.75f, true);
-    private long cached;
+    private final RegionStore store;
+    private final LongAdder read = new LongAdder();
+    private final LongAdder cached = new LongAdder();
+    private boolean closed;
 
     /**
      * Makes the regions of an index file or single file.
      *
-     * @param cacheBytes the maximum size of the region messages that are kept, in bytes
+     * @param store keeps regions, perhaps also of other files
      */
-    public Regions(InputFile file, FileHeader header, Limits limits, long cacheBytes) {
+    public Regions(InputFile file, FileHeader header, Limits limits, RegionStore store) {
         this.file = file;
         this.header = header;
         this.limits = limits;
-        this.cacheBytes = cacheBytes;
+        this.store = store;
     }
 
     /** The header of the file. */
@@ -50,15 +49,20 @@ public final class Regions {
      * @throws FaroException the first check that fails, {@code truncated} or {@code io}
      */
     public RegionIndex get(Directory directory, int number) throws FaroException {
-        synchronized (cache) {
-            RegionIndex region = cache.get(number);
-            if (region != null) {
-                return region;
-            }
+        RegionIndex known = store.get(this, number);
+        if (known != null) {
+            cached.increment();
+            return known;
         }
         RegionIndex region = load(directory, number);
+        read.increment();
         keep(number, region);
         return region;
+    }
+
+    /** Whether a region is in the cache now. */
+    public boolean isCached(int number) {
+        return store.has(this, number);
     }
 
     /**
@@ -68,11 +72,9 @@ public final class Regions {
      * @throws FaroException the first check of REG-10 that fails
      */
     public void offer(Directory directory, int number, ByteBuffer message) throws FaroException {
-        synchronized (cache) {
-            // A message that is too large is refused when it is read.
-            if (cached + message.capacity() > cacheBytes || message.limit() > limits.maxMessageSize()) {
-                return;
-            }
+        // A message that is too large is refused when it is read.
+        if (!store.hasRoom(message.capacity()) || message.limit() > limits.maxMessageSize()) {
+            return;
         }
         keep(number, RegionIndex.parse(message, header, expected(directory, number), file,
                 directory.messageOffset(number) + BlockHeader.SIZE));
@@ -97,20 +99,30 @@ public final class Regions {
                 reader.message(), header, expected(directory, number), file, offset + BlockHeader.SIZE);
     }
 
-    private void keep(int number, RegionIndex region) {
-        long size = region.memory();
-        if (size > cacheBytes) {
-            return;
+    private synchronized void keep(int number, RegionIndex region) {
+        if (!closed) {
+            store.put(this, number, region);
         }
-        synchronized (cache) {
-            if (cache.put(number, region) == null) {
-                cached += size;
-            }
-            Iterator<RegionIndex> eldest = cache.values().iterator();
-            while (cached > cacheBytes) {
-                cached -= eldest.next().memory();
-                eldest.remove();
-            }
-        }
+    }
+
+    /** The number of regions that were read. */
+    public long read() {
+        return read.sum();
+    }
+
+    /** The number of regions that the cache had. */
+    public long cached() {
+        return cached.sum();
+    }
+
+    /** The size of the regions that are kept, in bytes. */
+    public long memory() {
+        return store.memory(this);
+    }
+
+    /** Forgets the regions, and keeps no others. */
+    public synchronized void close() {
+        closed = true;
+        store.removeAll(this);
     }
 }

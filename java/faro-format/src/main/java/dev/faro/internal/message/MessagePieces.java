@@ -40,9 +40,29 @@ public final class MessagePieces {
      * @param messageSize the size of the message in bytes; all of them are in the file
      */
     public void open(long messageOffset, long messageSize) {
+        open(messageOffset, messageSize, null);
+    }
+
+    /**
+     * The same with the first piece.
+     *
+     * @param first a buffer of {@link #firstPiece} with the bytes from 0 to its limit; null if they were not read
+     */
+    public void open(long messageOffset, long messageSize, ByteBuffer first) {
         offset = messageOffset;
         size = messageSize;
         Arrays.fill(numbers, NONE);
+        if (first != null) {
+            pieces[0] = first.order(ByteOrder.LITTLE_ENDIAN);
+            numbers[0] = 0;
+            used[0] = ++clock;
+        }
+    }
+
+    /** Makes a buffer for the first piece of a message. */
+    public static ByteBuffer firstPiece(long messageSize) {
+        // It replaces a piece, and later a larger one may replace it.
+        return ByteBuffer.allocate(PIECE).limit((int) Math.min(PIECE, messageSize));
     }
 
     /** The size of the message in bytes. */

@@ -18,6 +18,7 @@ public final class ExtentReaders {
     private final Limits limits;
     private final boolean verify;
     private final Dictionaries dictionaries;
+    private volatile boolean closed;
     private final ArrayBlockingQueue<ExtentReader> free = new ArrayBlockingQueue<>(KEPT);
 
     /**
@@ -52,8 +53,25 @@ public final class ExtentReaders {
         return BlockReader.ofExtents(file, fileId, limits, verify, source).with(dictionaries);
     }
 
+    /** The size of the kept buffers, in bytes. */
+    long memory() {
+        return free.stream().mapToLong(reader -> reader.blocks().memory()).sum();
+    }
+
+    /** Forgets the kept readers. */
+    void close() {
+        closed = true;
+        free.clear();
+    }
+
     /** Keeps a reader from {@link #take}, unless enough are kept. */
     public void giveBack(ExtentReader reader) {
-        free.offer(reader);
+        if (!closed) {
+            free.offer(reader);
+        }
+        if (closed) {
+            // Closed in between.
+            free.clear();
+        }
     }
 }

@@ -24,6 +24,9 @@ public final class FileDictionaries implements Dictionaries {
     private final Limits limits;
     private final Supplier<Directory> directory;
     private final Map<Integer, DictionaryDigest> digests = new HashMap<>();
+    /** The size of the dictionaries that were read, in bytes. */
+    private long memory;
+    private boolean closed;
 
     private FileDictionaries(FileSet files, Limits limits, Supplier<Directory> directory) {
         this.files = files;
@@ -47,9 +50,28 @@ public final class FileDictionaries implements Dictionaries {
             DictionaryDigest digest = digests.get(number);
             if (digest == null) {
                 digest = load(number);
-                digests.put(number, digest);
+                if (!closed) {
+                    memory += directory.get().dictionarySize(number - 1) & 0xFFFFFFFFL;
+                    digests.put(number, digest);
+                }
             }
             return digest;
+        }
+    }
+
+    /** The size of the dictionaries that are in memory, in bytes. */
+    long memory() {
+        synchronized (digests) {
+            return memory;
+        }
+    }
+
+    /** Forgets the dictionaries, and keeps no others. */
+    void close() {
+        synchronized (digests) {
+            closed = true;
+            digests.clear();
+            memory = 0;
         }
     }
 

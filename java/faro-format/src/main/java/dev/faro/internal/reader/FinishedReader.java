@@ -10,15 +10,15 @@ import java.nio.ByteBuffer;
 
 /** A finished output that was opened by OPN-1. */
 public final class FinishedReader extends OutputReader {
-    private final Opening opening;
+    private final Opened opened;
     private final DirectLookup directLookup;
 
     /** Makes a reader of an output that was opened. */
-    public FinishedReader(FileSet files, Opening opening, ReaderOptions options) {
+    public FinishedReader(FileSet files, Opened opened, ReaderOptions options) {
         super(files, options);
-        this.opening = opening;
+        this.opened = opened;
         this.directLookup = options.lookup() == Lookup.FULL ? null
-                : new DirectLookup(files.index(), files.header(), opening.footer(), opening.footerOffset());
+                : new DirectLookup(files.index(), files.header(), opened.footer(), opened.footerOffset());
     }
 
     /**
@@ -28,7 +28,7 @@ public final class FinishedReader extends OutputReader {
      */
     public static FinishedReader open(FileSet files, ReaderOptions options) throws FaroException {
         try {
-            return new FinishedReader(files, Opening.of(files, options.limits()), options);
+            return new FinishedReader(files, Opened.of(files, options.limits()), options);
         } catch (FaroException | RuntimeException | Error e) {
             FileSet.closeAfter(e, files);
             throw e;
@@ -36,13 +36,13 @@ public final class FinishedReader extends OutputReader {
     }
 
     /** The results of opening. */
-    public Opening opening() {
-        return opening;
+    public Opened opened() {
+        return opened;
     }
 
     @Override
     public Directory directory() {
-        return opening.footer().directory();
+        return opened.footer().directory();
     }
 
     @Override
@@ -52,11 +52,11 @@ public final class FinishedReader extends OutputReader {
 
     @Override
     public FooterMessage footer() {
-        return opening.footer();
+        return opened.footer();
     }
 
     @Override
     public ByteBuffer schema() {
-        return opening.schema();
+        return opened.schema();
     }
 }

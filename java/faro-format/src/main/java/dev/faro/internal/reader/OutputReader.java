@@ -3,11 +3,14 @@ package dev.faro.internal.reader;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.Limits;
+import dev.faro.index.RegionCache;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
 import dev.faro.internal.index.RegionIndex;
+import dev.faro.internal.index.RegionStore;
 import dev.faro.internal.index.Regions;
 import dev.faro.internal.message.Directory;
+import dev.faro.internal.storage.BroughtFile;
 import dev.faro.reader.ReaderOptions;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
@@ -22,15 +25,21 @@ public abstract class OutputReader implements Closeable {
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
+    private final DeliveredBlocks delivered = new DeliveredBlocks();
 
     /** Makes a reader of an output with checked headers. */
     protected OutputReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
-        this.regions = new Regions(files.index(), files.header(), options.limits(), options.cacheBytes());
+        this.regions = new Regions(files.index(), files.header(), options.limits(), store(options));
         this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory);
         this.readers = new ExtentReaders(
                 files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
+    }
+
+    private static RegionStore store(ReaderOptions options) {
+        RegionCache shared = options.regionCache();
+        return shared == null ? new RegionStore(options.cacheBytes()) : shared.store();
     }
 
     /** The regions and dictionaries that can be read now. The result does not change. */
@@ -136,8 +145,28 @@ public abstract class OutputReader implements Closeable {
         }
     }
 
+    /** The blocks that cursors have delivered. */
+    public final DeliveredBlocks delivered() {
+        return delivered;
+    }
+
+    /** The size in bytes of what is kept between calls. */
+    public final long memory() {
+        long memory = regions.memory() + readers.memory();
+        BroughtFile index = files.index().brought();
+        if (index != null) {
+            memory += index.memory() + (files.isSingle() ? 0 : files.data().brought().memory());
+        }
+        return dictionaries == null ? memory : memory + dictionaries.memory();
+    }
+
     @Override
     public final void close() throws FaroException {
+        regions.close();
+        readers.close();
+        if (dictionaries != null) {
+            dictionaries.close();
+        }
         files.close();
     }
 }

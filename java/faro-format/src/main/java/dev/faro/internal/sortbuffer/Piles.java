@@ -63,6 +63,12 @@ final class Piles {
         return chunk != null && (framed ? LENGTH : 0) + length <= chunk.memory.capacity() - chunk.end;
     }
 
+    /** The memory in bytes that {@link #begin} would allocate. */
+    int needed(int target) {
+        Pile pile = piles[target];
+        return pile.used < pile.chunks.size() ? 0 : pile.used > 3 ? CHUNK : FIRST << pile.used;
+    }
+
     /** Opens a chunk of a target, which has room for any record that is taken. */
     void begin(int target) {
         Pile pile = piles[target];
@@ -84,7 +90,7 @@ final class Piles {
             chunk.memory.putInt(at, length);
             at += LENGTH;
         }
-        record.get(record.position(), chunk.memory.bytes, at, length);
+        chunk.memory.put(at, record);
         chunk.end = at + length;
         chunk.records++;
     }

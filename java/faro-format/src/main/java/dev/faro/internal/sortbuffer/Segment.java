@@ -52,8 +52,17 @@ final class Segment {
      * @param opaque whether the ends of records need not be known
      */
     Segment(int capacity, boolean opaque) {
+        this(new Memory(capacity), opaque);
+    }
+
+    /** Makes an empty part of memory whose capacity is a multiple of 8. */
+    Segment(Memory memory, boolean opaque) {
         this.opaque = opaque;
-        memory = new Memory(capacity);
+        this.memory = memory;
+    }
+
+    Memory memory() {
+        return memory;
     }
 
     void clear() {
@@ -98,11 +107,11 @@ final class Segment {
         if (kind != 0 || rows != 1) {
             special = true;
             memory.putInt(position, length | SPECIAL);
-            memory.bytes[at] = (byte) kind;
+            memory.putByte(at, (byte) kind);
             memory.putLong(at + 1, rows);
             at += EXTRA;
         }
-        record.get(record.position(), memory.bytes, at, length);
+        memory.put(at, record);
         used = at + length;
         memory.putLong(entry(count++), (long) target << 32 | position);
     }
@@ -174,8 +183,6 @@ final class Segment {
                 segment(to, target, at, (int) (sum >>> 32));
             }
         }
-        byte[] source = memory.bytes;
-        byte[] sink = to.bytes;
         long entry = memory.getLong(entry(0));
         for (int i = 1; i <= count; i++) {
             int position = (int) entry;
@@ -184,9 +191,9 @@ final class Segment {
             int size = (int) entry - position - left;
             int offset = (int) sums[target];
             sums[target] = offset + size;
-            System.arraycopy(source, position + left, sink, offset, size);
+            memory.copy(position + left, to, offset, size);
         }
-        memory = scratch.swap(memory);
+        adopt(scratch);
     }
 
     /** Compares the entries, and copies the records in their order. */
@@ -200,14 +207,23 @@ final class Segment {
         for (int i = 0; i < count; i++) {
             int position = (int) sorted[i];
             int size = size(position) - left;
-            System.arraycopy(memory.bytes, position + left, to.bytes, at, size);
+            memory.copy(position + left, to, at, size);
             at += size;
             if (i + 1 == count || sorted[i + 1] >>> 32 != sorted[i] >>> 32) {
                 segment(to, (int) (sorted[i] >>> 32), at, i + 1 - first);
                 first = i + 1;
             }
         }
-        memory = scratch.swap(memory);
+        adopt(scratch);
+    }
+
+    /** Makes the sorted records, which are in scratch memory, those of the part. */
+    private void adopt(Scratch scratch) {
+        if (memory.owned() == null) {
+            memory = scratch.swap(memory);
+            return;
+        }
+        scratch.memory(memory.capacity()).copy(0, memory, 0, directory + stride * segments);
     }
 
     private void begin(int bytesPerSegment) {
@@ -294,7 +310,7 @@ final class Segment {
     }
 
     private boolean isEvent(int position) {
-        return memory.getInt(position) < 0 && memory.bytes[position + LENGTH] != 0;
+        return memory.getInt(position) < 0 && memory.getByte(position + LENGTH) != 0;
     }
 
     /** Passes the records of a target to the sink. */
@@ -327,7 +343,7 @@ final class Segment {
         for (int at = start; at < end; at += size(at)) {
             int length = length(at);
             if (memory.getInt(at) < 0) {
-                int kind = memory.bytes[at + LENGTH] & 0xFF;
+                int kind = memory.getByte(at + LENGTH) & 0xFF;
                 sink.record(memory.view, at + LENGTH + EXTRA, length, kind, memory.getLong(at + LENGTH + 1));
             } else {
                 sink.record(memory.view, at + LENGTH, length, 0, 1);

@@ -50,6 +50,9 @@ public final class SortBuffer {
     private final List<Members> shared = new ArrayList<>();
     private final Map<Members, Integer> sharedTargets = new HashMap<>();
     private final Scratch scratch;
+    private final SortMemory memory;
+    /** What the owner of the buffer takes, in bytes. */
+    private long reserved;
     /** The piles if there are few partitions; otherwise null. */
     private final Piles piles;
     /** Whether all records of single partitions are in piles. Records in piles come before those in parts. */
@@ -65,13 +68,20 @@ public final class SortBuffer {
      * @param ordered whether each broadcast or multicast with other members than the last one begins a shared extent
      */
     public SortBuffer(FileHeader header, long size, boolean ordered) {
+        this(header, size, ordered, new SortMemory(null, null));
+    }
+
+    /** Makes an empty buffer, as {@link #SortBuffer(FileHeader, long, boolean)} does, with memory from elsewhere. */
+    public SortBuffer(FileHeader header, long size, boolean ordered, SortMemory memory) {
+        this.memory = memory;
         this.header = header;
         this.size = size;
         this.ordered = ordered;
         this.segmentSize = segmentSize(size, header.partitionCount());
         this.scratch = new Scratch(segmentSize);
         // With framing arrow, a record is a block.
-        boolean few = header.framing() != Framing.ARROW && header.partitionCount() <= Piles.MAX_TARGETS;
+        boolean few = !memory.isOfEngine() && header.framing() != Framing.ARROW
+                && header.partitionCount() <= Piles.MAX_TARGETS;
         this.piles = few ? new Piles(header.partitionCount(), header.framing() == Framing.RECORDS) : null;
         this.piling = few;
     }
@@ -86,6 +96,17 @@ public final class SortBuffer {
     /** Whether the buffer holds no record. */
     public boolean isEmpty() {
         return records == 0;
+    }
+
+    /** The size of the memory for sorting beside the records, in bytes, if the whole buffer is used. */
+    public static long sortingBytes(FileHeader header, long size) {
+        long numbers = Math.max(header.partitionCount(), segmentSize(size, header.partitionCount()) / 16);
+        return segmentSize(size, header.partitionCount()) + 8 * Math.min(numbers, 1 << 19);
+    }
+
+    /** The charge of the records in the buffer, in bytes (SRT-1). */
+    public long charged() {
+        return charged;
     }
 
     /** The memory in bytes that holds records, or can take them without another allocation. */
@@ -122,90 +143,188 @@ public final class SortBuffer {
         return sharedTargets.getOrDefault(members, -1);
     }
 
-    /** Adds a record for one partition. {@link #fits} must have returned true. */
-    public void add(int partition, ByteBuffer record, int kind, long rows) {
-        put(partition - header.firstPartition(), record, kind, rows, charge(record.remaining(), null, false));
+    /**
+     * Adds a record for one partition. {@link #fits} must have returned true.
+     *
+     * @return false if there is no memory for it; then nothing has changed
+     */
+    public boolean add(int partition, ByteBuffer record, int kind, long rows) throws FaroException {
+        if (!put(partition - header.firstPartition(), record, kind, rows)) {
+            return false;
+        }
+        charged += charge(record.remaining(), null, false);
+        return true;
     }
 
-    /** Adds a record for several partitions. {@link #fits} must have returned true. */
-    public void add(Members members, ByteBuffer record, int kind, long rows) {
-        int target = sharedTarget(members);
-        long charge = charge(record.remaining(), members, target < 0);
-        if (target < 0) {
-            target = shared.size();
+    /** Adds a record for several partitions; see {@link #add(int, ByteBuffer, int, long)}. */
+    public boolean add(Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        int known = sharedTarget(members);
+        int target = known < 0 ? shared.size() : known;
+        if (!put(header.partitionCount() + target, record, kind, rows)) {
+            return false;
+        }
+        charged += charge(record.remaining(), members, known < 0);
+        if (known < 0) {
             shared.add(members);
             sharedTargets.put(members, target);
         }
-        put(header.partitionCount() + target, record, kind, rows, charge);
+        return true;
     }
 
-    private void put(int target, ByteBuffer record, int kind, long rows, long charge) {
-        charged += charge;
-        records++;
+    private boolean put(int target, ByteBuffer record, int kind, long rows) throws FaroException {
+        int length = record.remaining();
         if (piling && target < header.partitionCount()) {
-            if (kind == 0 && rows == 1 && record.remaining() <= Piles.LONGEST) {
-                putOnPile(target, record);
-                return;
+            if (kind == 0 && rows == 1 && length <= Piles.LONGEST) {
+                if (!piles.fits(target, length) && !beginChunk(target)) {
+                    return false;
+                }
+                piles.add(target, record);
+                records++;
+                return true;
             }
-            piling = false;
         }
         Segment segment = usedSegments == 0 ? null : segments.get(usedSegments - 1);
-        if (segment == null || !segment.fits(record.remaining())) {
-            segment = segmentWithRoom(segment, record.remaining());
+        if (segment == null || !segment.fits(length)) {
+            segment = segmentWithRoom(segment, length);
+            if (segment == null) {
+                return false;
+            }
+        }
+        if (target < header.partitionCount()) {
+            piling = false;
         }
         segment.add(target, record, kind, rows);
+        records++;
+        return true;
     }
 
-    private void putOnPile(int target, ByteBuffer record) {
-        if (!piles.fits(target, record.remaining())) {
-            // Releases parts that only an earlier region needed.
-            segments.subList(usedSegments, segments.size()).clear();
-            piles.begin(target);
+    private boolean beginChunk(int target) {
+        // Releases parts that only an earlier region needed.
+        drop(segments.subList(usedSegments, segments.size()));
+        int needed = piles.needed(target);
+        if (needed > 0 && !memory.tryGrow(needed)) {
+            return false;
         }
-        piles.add(target, record);
+        try {
+            piles.begin(target);
+        } finally {
+            settle();
+        }
+        return true;
     }
 
-    private Segment segmentWithRoom(Segment segment, int length) {
+    /** Returns a part with room for a record, or null if there is no memory. */
+    private Segment segmentWithRoom(Segment segment, int length) throws FaroException {
         if (segment != null) {
-            if (grow(segment, length)) {
-                return segment;
+            if (!segment.isSorted() && segment.capacity() < segmentSize && !memory.isOfEngine()) {
+                if (!grow(segment, length)) {
+                    return null;
+                }
+                if (segment.fits(length)) {
+                    return segment;
+                }
             }
             segment.sort(targets(), scratch);
         }
         Segment next = nextSegment(length);
-        if (!next.fits(length)) {
-            grow(next, length);
+        if (next != null && !next.fits(length) && !grow(next, length)) {
+            usedSegments--;
+            return null;
         }
         return next;
     }
 
-    /** Enlarges a part that does not have its full size yet; returns whether the record fits now. */
+    /** Enlarges a part that does not have its full size yet; false if there is no memory. */
     private boolean grow(Segment segment, int length) {
-        if (segment.isSorted() || segment.capacity() >= segmentSize) {
+        long doubled = segment.capacity() + Math.max(segment.capacity(), Segment.capacityFor(length));
+        int capacity = (int) Math.min(segmentSize, doubled);
+        if (!memory.tryGrow(capacity)) {
             return false;
         }
-        long doubled = segment.capacity() + Math.max(segment.capacity(), Segment.capacityFor(length));
-        segment.grow((int) Math.min(segmentSize, doubled));
-        return segment.fits(length);
-    }
-
-    /** Returns an empty part. If the next record is larger than a part, the part is made for it. */
-    private Segment nextSegment(int length) {
-        long needed = Math.min(Integer.MAX_VALUE - 63, Segment.capacityFor(length));
-        if (needed > segmentSize) {
-            segments.add(usedSegments, newSegment((int) needed));
-        } else if (usedSegments == segments.size()) {
-            segments.add(newSegment(segments.isEmpty() ? Math.min(FIRST_PART, segmentSize) : segmentSize));
+        try {
+            segment.grow(capacity);
+        } finally {
+            settle();
         }
-        return segments.get(usedSegments++);
+        return true;
     }
 
-    private Segment newSegment(int capacity) {
+    /** Returns an empty part, or null. If the next record is larger than a part, the part is made for it. */
+    private Segment nextSegment(int length) throws FaroException {
+        int needed = (int) Math.min(Integer.MAX_VALUE - 63, Segment.capacityFor(length));
+        boolean large = needed > segmentSize;
+        if (!large && usedSegments < segments.size()) {
+            if (!memory.isOfEngine() || segments.get(usedSegments).capacity() >= needed) {
+                return segments.get(usedSegments++);
+            }
+            drop(segments.subList(usedSegments, segments.size()));
+        }
+        int wanted = large ? needed : segments.isEmpty() ? Math.min(FIRST_PART, segmentSize) : segmentSize;
+        Segment made = memory.isOfEngine() ? engineSegment(Math.max(wanted, needed), needed) : heapSegment(wanted);
+        if (made != null) {
+            segments.add(usedSegments++, made);
+        }
+        return made;
+    }
+
+    private Segment engineSegment(int wanted, int needed) throws FaroException {
+        Memory taken = memory.take(wanted, needed);
+        return taken == null ? null : new Segment(taken, header.framing() == Framing.OPAQUE);
+    }
+
+    private Segment heapSegment(int capacity) {
         if (piles != null) {
             // Releases chunks that only an earlier region needed.
             piles.trim();
         }
-        return new Segment(capacity, header.framing() == Framing.OPAQUE);
+        if (!memory.tryGrow(capacity)) {
+            settle();
+            return null;
+        }
+        try {
+            return new Segment(capacity, header.framing() == Framing.OPAQUE);
+        } catch (OutOfMemoryError e) {
+            settle();
+            throw e;
+        }
+    }
+
+    /** Removes parts without records, and gives an engine's memory back. */
+    private void drop(List<Segment> unused) {
+        List<Segment> dropped = List.copyOf(unused);
+        unused.clear();
+        RuntimeException failure = null;
+        for (Segment segment : dropped) {
+            if (memory.isOfEngine()) {
+                try {
+                    memory.giveBack(segment.memory());
+                } catch (RuntimeException e) {
+                    failure = e;
+                }
+            }
+        }
+        settle();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Asks for memory that the buffer's owner takes; it is held until {@link #discard}.
+     *
+     * @return false if it is refused
+     */
+    public boolean reserve(long bytes) {
+        if (!memory.tryGrow(bytes)) {
+            return false;
+        }
+        reserved += bytes;
+        return true;
+    }
+
+    /** Gives back what is not used any more. */
+    private void settle() {
+        memory.settle(reserved + (memory.isOfEngine() ? 0 : capacity()));
     }
 
     private int targets() {
@@ -243,16 +362,37 @@ public final class SortBuffer {
         drain(0, header.partitionCount(), sink);
     }
 
+    /** Whether the records leave any block in the file (SRT-3). */
+    public boolean leavesBlocks() {
+        if (header.framing() != Framing.OPAQUE) {
+            return !isEmpty();
+        }
+        if (usedSegments > 0) {
+            segments.get(usedSegments - 1).sort(targets(), scratch);
+        }
+        seek(0);
+        boolean any = false;
+        for (int target = lowest(); target < Integer.MAX_VALUE && !any; target = lowest()) {
+            any = skip(target);
+        }
+        return any;
+    }
+
+    /** Skips the records of a target; returns whether they leave a block with framing opaque. */
+    private boolean skip(int target) {
+        boolean any = piles != null && piles.skip(target);
+        for (int i = 0; i < usedSegments; i++) {
+            any |= segments.get(i).skip(target);
+        }
+        return any;
+    }
+
     private int extentsWithBlocks() {
         int extents = 0;
         seek(0);
         for (int target = lowest(); target < header.partitionCount(); target = lowest()) {
-            boolean any = piles != null && piles.skip(target);
-            for (int i = 0; i < usedSegments; i++) {
-                any |= segments.get(i).skip(target);
-            }
             // Only with framing opaque a record without bytes leaves nothing (WRT-2).
-            extents += any || header.framing() != Framing.OPAQUE ? 1 : 0;
+            extents += skip(target) || header.framing() != Framing.OPAQUE ? 1 : 0;
         }
         return extents;
     }
@@ -294,22 +434,22 @@ public final class SortBuffer {
 
     /** Releases memory that holds no record. The buffer can be used again. */
     public void release() {
-        segments.subList(usedSegments, segments.size()).clear();
         scratch.release();
         if (piles != null) {
             piles.trim();
         }
+        drop(segments.subList(usedSegments, segments.size()));
     }
 
-    /** Removes all records and releases the memory. The buffer can be used again. */
+    /** Removes all records and releases the memory, also what was reserved. The buffer can be used again. */
     public void discard() {
+        reserved = 0;
         clear();
         release();
     }
 
     private void clear() {
         usedSegments = 0;
-        segments.removeIf(segment -> segment.capacity() > segmentSize);
         segments.forEach(Segment::clear);
         if (piles != null) {
             piles.clear();
@@ -319,5 +459,10 @@ public final class SortBuffer {
         records = 0;
         shared.clear();
         sharedTargets.clear();
+        for (int i = segments.size() - 1; i >= 0; i--) {
+            if (segments.get(i).capacity() > segmentSize) {
+                drop(segments.subList(i, i + 1));
+            }
+        }
     }
 }

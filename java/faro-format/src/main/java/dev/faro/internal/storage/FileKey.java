@@ -1,6 +1,7 @@
 package dev.faro.internal.storage;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -24,6 +25,19 @@ final class FileKey {
 
     static BasicFileAttributes attributes(Path path) throws IOException {
         return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /**
+     * Removes a name, if it exists, with one system call where the JDK permits it: {@link Files} looks at the file
+     * first.
+     *
+     * @throws IOException the system's error
+     */
+    static void deleteIfExists(Path path) throws IOException {
+        boolean removed = path.getFileSystem() == FileSystems.getDefault() && path.toFile().delete();
+        if (!removed) {
+            Files.deleteIfExists(path);
+        }
     }
 
     /** Whether a name belongs to the file with a key. */

@@ -10,16 +10,22 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Gives the files of one output their final names, all or none (PUB-2 to PUB-4). */
 public final class FinalNames {
+    /** What an error wanted that found a name taken. */
+    static final String FREE_NAME = "no file with that name, or the option overwrite";
+
     private static final Set<String> FAILURES = Set.of(
             "Input/output error", "No space left on device", "Disk quota exceeded", "Read-only file system");
 
     private final PublishingLock lock;
     private final List<Name> names = new ArrayList<>();
+    private final Map<Path, FileRole> others = new LinkedHashMap<>();
 
     private enum NameState {
         TEMPORARY, LINKED, MOVED
@@ -30,14 +36,19 @@ public final class FinalNames {
         final Path temporary;
         final Path path;
         final boolean replace;
-        Object key;
+        final Object key;
         NameState state = NameState.TEMPORARY;
 
-        Name(FileRole role, Path temporary, Path path, boolean replace) {
+        Name(FileRole role, Path temporary, Path path, boolean replace, Object key) {
             this.role = role;
             this.temporary = temporary;
             this.path = path;
             this.replace = replace;
+            this.key = key;
+        }
+
+        boolean isTaken() {
+            return !replace && exists(path);
         }
 
         void checkFree() throws FaroException {
@@ -90,7 +101,7 @@ public final class FinalNames {
         void removeTemporary() {
             if (state == NameState.LINKED) {
                 try {
-                    Files.deleteIfExists(temporary);
+                    FileKey.deleteIfExists(temporary);
                 } catch (IOException e) {
                     // A second name stays, as it would after a writer that died here (PUB-7).
                 }
@@ -118,9 +129,25 @@ public final class FinalNames {
      * Adds a file.
      *
      * @param replace whether the name may belong to another file, which is replaced
+     * @param key the identity of the file, or null if the system has none
      */
-    public void add(FileRole role, Path temporary, Path path, boolean replace) {
-        names.add(new Name(role, temporary, path, replace));
+    public void add(FileRole role, Path temporary, Path path, boolean replace, Object key) {
+        names.add(new Name(role, temporary, path, replace, key));
+    }
+
+    /**
+     * Adds a file that another program made, and looks for its identity.
+     *
+     * @param replace whether the name may belong to another file, which is replaced
+     * @throws IOException the system's error
+     */
+    public void add(FileRole role, Path temporary, Path path, boolean replace) throws IOException {
+        add(role, temporary, path, replace, FileKey.of(temporary));
+    }
+
+    /** Adds a name of the other layout, which must be free when the names are given (WRT-13). */
+    public void addOther(FileRole role, Path path) {
+        others.put(path, role);
     }
 
     /**
@@ -129,13 +156,17 @@ public final class FinalNames {
      * @throws FaroException {@code io}
      */
     public static void checkFree(FileRole role, Path path) throws FaroException {
-        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+        if (exists(path)) {
             throw taken(role, path, new FileAlreadyExistsException(path.toString()));
         }
     }
 
+    private static boolean exists(Path path) {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
     private static FaroException taken(FileRole role, Path path, IOException e) {
-        return FaroException.io(role, path, "no file with that name, or the option overwrite", e);
+        return FaroException.io(role, path, FREE_NAME, e);
     }
 
     /**
@@ -145,12 +176,15 @@ public final class FinalNames {
      */
     public void give() throws FaroException {
         try {
-            for (Name name : names) {
-                name.key = FileKey.of(name.temporary);
+            // The others are checked before the first is given, so that no name was visible if one is refused. Giving
+            // the first name checks that one.
+            if (names.stream().skip(1).anyMatch(Name::isTaken)) {
+                for (Name name : names) {
+                    name.checkFree();
+                }
             }
-            // All names are checked before the first is given: if one is refused, no name was visible.
-            for (Name name : names) {
-                name.checkFree();
+            for (Map.Entry<Path, FileRole> other : others.entrySet()) {
+                checkFree(other.getValue(), other.getKey());
             }
             if (names.size() > 1 && names.stream().anyMatch(name -> name.replace)) {
                 lock.holding(this::giveAll);

@@ -24,8 +24,13 @@ import java.util.List;
  * {@link java.io.InterruptedIOException} as cause, and stays interrupted. Other threads continue to read.
  */
 public final class InputFile implements Closeable, Faults {
+    private static final int LEAST_READ = 4 << 10;
+    private static final int MOST_READ = 64 << 20;
+    private static final int LOCAL_AHEAD = 256 << 10;
+
     private final FileRole role;
     private final StoredFile stored;
+    private final ReadCounts counts = new ReadCounts();
 
     /** Reads from a file that is open. Closing the result closes the file. */
     public InputFile(FileRole role, StoredFile stored) {
@@ -100,6 +105,11 @@ public final class InputFile implements Closeable, Faults {
         return stored instanceof LocalFile local ? local.path() : null;
     }
 
+    /** The file, if its bytes are brought by the caller; otherwise null. */
+    public BroughtFile brought() {
+        return stored instanceof BroughtFile file ? file : null;
+    }
+
     /**
      * The current size in bytes.
      *
@@ -123,7 +133,10 @@ public final class InputFile implements Closeable, Faults {
         try {
             while (target.hasRemaining()) {
                 int position = target.position();
-                if (stored.read(at, target) < 0) {
+                long begin = System.nanoTime();
+                int count = stored.read(at, target);
+                counts.add(Math.max(0, count), begin);
+                if (count < 0) {
                     long size = stored.size();
                     throw fault(ErrorCode.TRUNCATED, size, "bytes to " + (at + target.remaining()), "end of file");
                 }
@@ -145,8 +158,11 @@ public final class InputFile implements Closeable, Faults {
      * @throws FaroException as {@link #readFully}, for the first range that fails
      */
     public void readRanges(List<RangeRead> ranges) throws FaroException {
+        long before = positions(ranges);
+        long begin = System.nanoTime();
         try {
             stored.readRanges(ranges);
+            counts.add(positions(ranges) - before, begin);
         } catch (IOException e) {
             long at = 0;
             for (int i = 0; i < ranges.size(); i++) {
@@ -161,6 +177,32 @@ public final class InputFile implements Closeable, Faults {
             // A range that is not full is at the end of the file, which another read shows.
             readFully(range.target(), range.next());
         }
+    }
+
+    private static long positions(List<RangeRead> ranges) {
+        long sum = 0;
+        for (RangeRead range : ranges) {
+            sum += range.target().position();
+        }
+        return sum;
+    }
+
+    /** How many neighbouring bytes are worth one request. */
+    public int readBytes() {
+        return Math.max(LEAST_READ, Math.min(stored.readBytes(), MOST_READ));
+    }
+
+    /**
+     * How many bytes one cursor reads ahead. In a local file the system reads ahead too, and more than this would only
+     * take memory.
+     */
+    public int aheadBytes() {
+        return stored instanceof LocalFile ? LOCAL_AHEAD : readBytes();
+    }
+
+    /** The requests so far. */
+    public ReadCounts counts() {
+        return counts;
     }
 
     @Override

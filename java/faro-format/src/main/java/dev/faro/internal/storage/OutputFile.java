@@ -6,26 +6,16 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.UUID;
 
 /**
- * A file to append to. A buffer collects what callers write. Not for several threads. An interrupt during a call closes
- * the file for good, as with every {@link FileChannel}: the call fails.
+ * A file to append to, wherever it is. A buffer collects what callers write. Not for several threads.
  *
  * <p>A caller reserves space with {@link #reserve}, fills the buffer from the returned index on, and calls
  * {@link #advance} with the number of bytes to keep.
  */
-public final class OutputFile implements Closeable {
-    /**
-     * The maximum size of a write in bytes. Writes end at multiples of it. Systems that allocate the page cache in
-     * pieces as large as the write take small pieces from memory in use, and large ones from memory that was unused for
-     * long.
-     */
-    private static final int PIECE = 64 << 10;
+public abstract class OutputFile implements Closeable {
+    /** Writes end at multiples of this many bytes, except those of {@link #flush}. */
+    protected static final int PIECE = 64 << 10;
     /**
      * The size of the buffer in bytes: some pieces, which fit into a processor's cache, and the block that exceeds
      * them.
@@ -33,108 +23,38 @@ public final class OutputFile implements Closeable {
     private static final int BUFFER = 3 * PIECE + (4 << 10);
     /** The size of the buffer for an index file, where every message is written at once. */
     private static final int SMALL_BUFFER = 1 << 12;
-    /** The maximum number of consecutive writes without a byte. A channel of a file should never have one. */
-    private static final int PATIENCE = 100;
+    /** The size of the buffers of an output's files, in bytes. */
+    public static final int BUFFERS = BUFFER + SMALL_BUFFER;
     /** The maximum number of bytes that are held back, see {@link #holdBack}. */
     private static final int MAX_HELD = 1 << 30;
 
     private static final ByteBuffer NO_BYTES = allocate(0);
 
     private final FileRole role;
-    private final Path path;
-    private final OpenFile file;
-    private final FileChannel channel;
     private final int bufferSize;
     private ByteBuffer buffer;
     private int used;
     private long written;
     private boolean held;
+    private long writeNanos;
+    private long syncNanos;
 
-    private OutputFile(FileRole role, OpenFile file, ByteBuffer buffer, long written) {
+    /** Appends to a file that has {@code written} bytes already. */
+    protected OutputFile(FileRole role, ByteBuffer buffer, long written) {
         this.role = role;
-        this.path = file.path();
-        this.file = file;
-        this.channel = file.channel();
         this.bufferSize = buffer.capacity();
         this.written = written;
         this.buffer = buffer;
     }
 
-    /**
-     * Makes a new file. It refuses an existing one, because a program that knows the file_id can predict temporary
-     * names. Until the file is closed, others take it for a living writer's (PUB-6).
-     *
-     * @throws FaroException {@code io}
-     */
-    public static OutputFile create(FileRole role, Path path) throws FaroException {
-        return create(role, path, false);
+    /** The buffer for a new file. It comes before the file, because memory may be short. */
+    protected static ByteBuffer newBuffer(FileRole role) {
+        return allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
     }
 
-    /**
-     * Makes a new file, as {@link #create(FileRole, Path)} does.
-     *
-     * @param replacing whether to remove a file with the same name
-     * @throws FaroException {@code io}
-     */
-    public static OutputFile create(FileRole role, Path path, boolean replacing) throws FaroException {
-        // The buffer comes before the file, because memory may be short.
-        ByteBuffer buffer = allocate(role == FileRole.INDEX ? SMALL_BUFFER : BUFFER);
-        try {
-            return new OutputFile(role, OpenFile.create(path, replacing), buffer, 0);
-        } catch (IOException e) {
-            throw FaroException.io(role, path, "a new file", e);
-        }
-    }
-
-    /**
-     * Opens an existing file, cuts it, and appends after the cut.
-     *
-     * @param size the size after the cut, in bytes
-     * @throws FaroException {@code io}
-     */
-    public static OutputFile cut(FileRole role, Path path, long size) throws FaroException {
-        ByteBuffer buffer = allocate(SMALL_BUFFER);
-        try {
-            OpenFile file = OpenFile.existing(path);
-            try {
-                file.channel().truncate(size);
-                return new OutputFile(role, file, buffer, size);
-            } catch (IOException e) {
-                file.close();
-                throw e;
-            }
-        } catch (IOException e) {
-            throw FaroException.io(role, path, "a file to repair", e);
-        }
-    }
-
-    /** The name of a file until it is complete (PUB-2). */
-    public static Path temporaryName(Path path, UUID fileId) {
-        return temporaryName(path, shortId(fileId));
-    }
-
-    /** The same for the first 8 hexadecimal digits of a file_id. */
-    public static Path temporaryName(Path path, String shortId) {
-        return path.resolveSibling(path.getFileName() + "." + shortId + ".tmp");
-    }
-
-    /** The part of a file_id in file names: the first 8 hexadecimal digits. */
-    public static String shortId(UUID fileId) {
-        return fileId.toString().substring(0, 8);
-    }
-
-    /**
-     * Syncs the folder of a file.
-     *
-     * @throws FaroException {@code io}
-     */
-    public static void syncFolder(FileRole role, Path file) throws FaroException {
-        Path folder = file.toAbsolutePath().getParent();
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        } catch (IOException e) {
-            throw FaroException.io(role, folder, "to sync the folder", e);
-        }
+    /** The buffer for few bytes. */
+    protected static ByteBuffer smallBuffer() {
+        return allocate(SMALL_BUFFER);
     }
 
     private static ByteBuffer allocate(int size) {
@@ -142,22 +62,37 @@ public final class OutputFile implements Closeable {
     }
 
     /** The role of the file in its output. */
-    public FileRole role() {
+    public final FileRole role() {
         return role;
     }
 
-    /** The path of the file. */
-    public Path path() {
-        return path;
+    /** Whether {@link #reserve} has room for this many bytes, without writing any. */
+    public final boolean hasRoom(long size) {
+        return size <= buffer.capacity() - used;
     }
 
     /** The offset of the next byte, after all bytes so far, written or not. */
-    public long position() {
+    public final long position() {
         return written + used;
     }
 
+    /** The number of bytes that were written to the file. */
+    public final long written() {
+        return written;
+    }
+
+    /** The time for writing in nanoseconds. */
+    public final long writeNanos() {
+        return writeNanos;
+    }
+
+    /** The time for syncing in nanoseconds. */
+    public final long syncNanos() {
+        return syncNanos;
+    }
+
     /** The buffer to fill; {@link #reserve} may replace it. Direct, little-endian. */
-    public ByteBuffer buffer() {
+    public final ByteBuffer buffer() {
         return buffer;
     }
 
@@ -167,11 +102,14 @@ public final class OutputFile implements Closeable {
      * @return the index in {@link #buffer} where the {@code size} bytes begin
      * @throws FaroException {@code io}
      */
-    public int reserve(int size) throws FaroException {
+    public final int reserve(int size) throws FaroException {
         if (size <= buffer.capacity() - used) {
             return used;
         }
         long wanted = (long) used + size;
+        if (held && wanted > MAX_HELD && !canCut()) {
+            throw FaroException.limitExceeded("a region of at most " + MAX_HELD + " bytes in a storage", wanted);
+        }
         if (held && wanted <= MAX_HELD) {
             grow((int) Math.min(MAX_HELD, Math.max(wanted, 2L * buffer.capacity())));
             return used;
@@ -204,15 +142,16 @@ public final class OutputFile implements Closeable {
     }
 
     /** Appends the next {@code size} bytes of the buffer. */
-    public void advance(int size) {
+    public final void advance(int size) {
         used += size;
     }
 
     /**
-     * Whether to keep all bytes in memory until {@link #flush}, so that readers that follow the file do not see them.
-     * If there is more than a gigabyte, the rest is written nevertheless.
+     * Whether to keep all bytes in memory until {@link #flush}: readers that follow the file do not see them, and
+     * {@link #rewind} removes them from any file. If there is more than a gigabyte, the rest is written nevertheless,
+     * or refused if the file cannot be cut.
      */
-    public void holdBack(boolean hold) {
+    public final void holdBack(boolean hold) {
         held = hold;
     }
 
@@ -221,7 +160,7 @@ public final class OutputFile implements Closeable {
      *
      * @throws FaroException {@code io}
      */
-    public void flush() throws FaroException {
+    public final void flush() throws FaroException {
         write(used);
         used = 0;
         if (buffer.capacity() > 4 * bufferSize) {
@@ -230,82 +169,63 @@ public final class OutputFile implements Closeable {
     }
 
     private void write(int count) throws FaroException {
+        if (count == 0) {
+            return;
+        }
+        long before = System.nanoTime();
         try {
-            ByteBuffer source = buffer.duplicate().position(0);
-            long at = written;
-            long end = written + count;
-            int idle = 0;
-            while (at < end) {
-                source.limit((int) (Math.min(end, (at & -PIECE) + PIECE) - written));
-                int taken = channel.write(source, at);
-                idle = taken == 0 ? idle + 1 : 0;
-                if (idle == PATIENCE) {
-                    throw new IOException("a write accepted no bytes");
-                }
-                at += taken;
-            }
-            written = at;
+            write(buffer.duplicate().position(0).limit(count), written);
+            written += count;
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to write " + count + " bytes at " + written, e);
+            throw failed("to write " + count + " bytes at " + written, e);
+        } finally {
+            writeNanos += System.nanoTime() - before;
         }
     }
+
+    /** Writes all bytes of a buffer, from its position to its limit, at an offset: the end of the file. */
+    protected abstract void write(ByteBuffer source, long offset) throws IOException;
+
+    /** Whether bytes that were written can be removed. */
+    public abstract boolean canCut();
+
+    /** Cuts the file, if {@link #canCut}. */
+    protected abstract void truncate(long size) throws IOException;
+
+    /** Syncs the file to the device. */
+    protected abstract void force() throws IOException;
+
+    /** Closes the file. */
+    protected abstract void closeFile() throws IOException;
+
+    /** Makes an {@code io} error of this file. */
+    public abstract FaroException failed(String wanted, Throwable cause);
 
     /**
      * Removes everything from an offset on.
      *
      * @throws FaroException {@code io}
      */
-    public void rewind(long position) throws FaroException {
+    public final void rewind(long position) throws FaroException {
         if (position >= written) {
             used = (int) (position - written);
             return;
         }
         try {
-            channel.truncate(position);
+            truncate(position);
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to cut at " + position, e);
+            throw failed("to cut at " + position, e);
         }
         written = position;
         used = 0;
     }
 
     /**
-     * Cuts the file, open or closed, and drops what was not written. The file is not used after that.
-     *
-     * @throws IOException the system's error, for a caller that has another error to report
+     * The whole content, if none of it was written yet and it has at most {@code most} bytes; otherwise null.
      */
-    public void takeBack(long position) throws IOException {
-        used = 0;
-        if (channel.isOpen()) {
-            channel.truncate(position);
-            return;
-        }
-        if (has(path)) {
-            try (FileChannel reopened = FileChannel.open(path, StandardOpenOption.WRITE)) {
-                reopened.truncate(position);
-            }
-        }
-    }
-
-    /**
-     * Removes a name of the file. If the name belongs to another file by now, it stays, because that file may have
-     * replaced this one.
-     *
-     * @throws IOException the system's error
-     */
-    public void remove(Path name) throws IOException {
-        if (has(name)) {
-            Files.deleteIfExists(name);
-        }
-    }
-
-    /**
-     * Whether a name belongs to this file.
-     *
-     * @throws IOException the system's error
-     */
-    public boolean has(Path name) throws IOException {
-        return file.has(name);
+    public final ByteBuffer unwritten(int most) {
+        return written > 0 || used > most ? null
+                : ByteBuffer.allocate(used).put(0, buffer, 0, used).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
@@ -313,7 +233,7 @@ public final class OutputFile implements Closeable {
      *
      * @throws FaroException {@code io}
      */
-    public void complete(boolean sync) throws FaroException {
+    public final void complete(boolean sync) throws FaroException {
         if (sync) {
             sync();
         } else {
@@ -326,49 +246,37 @@ public final class OutputFile implements Closeable {
      *
      * @throws FaroException {@code io}
      */
-    public void sync() throws FaroException {
+    public final void sync() throws FaroException {
         flush();
+        long before = System.nanoTime();
         try {
-            channel.force(false);
+            force();
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to sync", e);
+            throw failed("to sync", e);
+        } finally {
+            syncNanos += System.nanoTime() - before;
         }
     }
 
-    /**
-     * Lets others take a complete file for a finished one, and leaves it open.
-     *
-     * @throws FaroException {@code io}
-     */
-    public void release() throws FaroException {
-        try {
-            file.release();
-        } catch (IOException e) {
-            throw FaroException.io(role, path, "to release the lock", e);
-        }
+    /** Drops what was not written. */
+    protected final void dropUnwritten() {
+        used = 0;
     }
 
-    /**
-     * Hands over a released file, with its open channel. The file is not used here after that.
-     *
-     * @param name the final name
-     * @param header the first bytes of the file
-     */
-    public WrittenFile handOver(Path name, ByteBuffer header) {
+    /** Drops what was not written, and the buffer. The file is not written after that. */
+    protected final void releaseBuffer() {
         buffer = NO_BYTES;
         used = 0;
-        return new WrittenFile(name, file.key(), channel, header);
     }
 
     /** Closes the file for good. Bytes that were not flushed are lost. */
     @Override
-    public void close() throws FaroException {
-        buffer = NO_BYTES;
-        used = 0;
+    public final void close() throws FaroException {
+        releaseBuffer();
         try {
-            file.close();
+            closeFile();
         } catch (IOException e) {
-            throw FaroException.io(role, path, "to close", e);
+            throw failed("to close", e);
         }
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
  * @param path the final name
  * @param key the identity of the file, or null if the system has none
  * @param channel open for reading and writing
- * @param header the first bytes of the file, from 0 to the limit
+ * @param beginning the first bytes of the file, at least its header, from 0 to the limit
+ * @param isWhole whether these are all bytes of the file
  */
-public record WrittenFile(Path path, Object key, FileChannel channel, ByteBuffer header) {}
+public record WrittenFile(Path path, Object key, FileChannel channel, ByteBuffer beginning, boolean isWhole) {}

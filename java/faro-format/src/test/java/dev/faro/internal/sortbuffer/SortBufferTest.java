@@ -146,8 +146,9 @@ class SortBufferTest {
     private final TreeMap<Integer, List<String>> expected = new TreeMap<>();
     private final Random random = new Random(7);
 
-    private void add(SortBuffer buffer, int partition, ByteBuffer record, int kind, long rows) {
-        buffer.add(partition, record, kind, rows);
+    private void add(SortBuffer buffer, int partition, ByteBuffer record, int kind, long rows)
+            throws FaroException {
+        assertTrue(buffer.add(partition, record, kind, rows));
         expected.computeIfAbsent(partition, any -> new ArrayList<>()).add(line(record, kind, rows));
     }
 

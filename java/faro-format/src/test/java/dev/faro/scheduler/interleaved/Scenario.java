@@ -1,11 +1,11 @@
 package dev.faro.scheduler.interleaved;
 
+import dev.faro.Buffers;
 import dev.faro.ErrorCode;
 import dev.faro.FaroException;
 import dev.faro.reader.BlockCursor;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
-import dev.faro.scheduler.Buffers;
 import dev.faro.scheduler.Consumer;
 import dev.faro.scheduler.Scheduler;
 import dev.faro.scheduler.SchedulerOptions;

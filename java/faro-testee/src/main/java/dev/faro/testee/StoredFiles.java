@@ -1,6 +1,7 @@
 package dev.faro.testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.faro.hadoop.HadoopFile;
 import dev.faro.storage.MemoryFile;
 import dev.faro.storage.StoredFile;
 import dev.faro.storage.StoredOutput;
@@ -9,14 +10,23 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 
-/** The files of a request, loaded into memory to read and check them there. */
-final class MemoryFiles {
-    private MemoryFiles() {}
+/** The files of a request in another storage: loaded into memory, or read through Hadoop's local file system. */
+final class StoredFiles {
+    private static final String STORAGE = System.getenv("FARO_TESTEE_STORAGE");
 
-    /** Whether the environment asks for it. */
+    private StoredFiles() {}
+
+    /** Whether the environment asks for another storage. */
     static boolean areWanted() {
-        return "memory".equals(System.getenv("FARO_TESTEE_STORAGE"));
+        return STORAGE != null;
+    }
+
+    /** Whether it asks for memory, which can be written to as well. */
+    static boolean areInMemory() {
+        return "memory".equals(STORAGE);
     }
 
     static StoredOutput load(JsonNode request) {
@@ -27,6 +37,23 @@ final class MemoryFiles {
     }
 
     private static StoredFile load(Path path) {
+        return switch (STORAGE) {
+            case "memory" -> inMemory(path);
+            case "hadoop" -> inHadoop(path);
+            default -> throw new IllegalStateException("FARO_TESTEE_STORAGE=" + STORAGE);
+        };
+    }
+
+    private static StoredFile inHadoop(Path path) {
+        try {
+            return new HadoopFile(FileSystem.getLocal(new Configuration(false)),
+                    new org.apache.hadoop.fs.Path(path.toUri()));
+        } catch (IOException e) {
+            return new Unreadable(path, e);
+        }
+    }
+
+    private static StoredFile inMemory(Path path) {
         try {
             if (Files.exists(path) && !Files.isRegularFile(path)) {
                 // Reading a pipe would wait for its writer.

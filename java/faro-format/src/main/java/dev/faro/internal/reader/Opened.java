@@ -30,13 +30,13 @@ import java.nio.ByteOrder;
  * @param footerSequence the sequence of the footer block
  * @param schema the encapsulated Arrow schema message, or null if the framing is not arrow
  */
-public record Opening(FooterMessage footer, long footerOffset, long footerSequence, ByteBuffer schema) {
+public record Opened(FooterMessage footer, long footerOffset, long footerSequence, ByteBuffer schema) {
     /**
      * Makes the checks.
      *
      * @throws FaroException the first check that fails, or {@code io}
      */
-    public static Opening of(FileSet files, Limits limits) throws FaroException {
+    public static Opened of(FileSet files, Limits limits) throws FaroException {
         InputFile index = files.index();
         long tailOffset = index.size() - Tail.SIZE;
         Tail tail = index.readTailAtEnd(tailOffset + Tail.SIZE);
@@ -59,7 +59,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
             checkDataSize(files.data(), footer.dataSize());
         }
         ByteBuffer schema = files.header().framing() == Framing.ARROW ? readSchema(files, limits, tailOffset) : null;
-        return new Opening(footer, offset, reader.sequence(), schema);
+        return new Opened(footer, offset, reader.sequence(), schema);
     }
 
     /**
@@ -70,7 +70,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
      * @param schema the encapsulated Arrow schema message, or null if the framing is not arrow; not copied
      * @throws FaroException {@code limit-exceeded}, as {@link #of} reports it
      */
-    public static Opening ofWritten(FileSet files, Limits limits, ByteBuffer footer, long footerOffset,
+    public static Opened ofWritten(FileSet files, Limits limits, ByteBuffer footer, long footerOffset,
             long footerSequence, byte[] schema) throws FaroException {
         InputFile index = files.index();
         checkMessageSize(index, footerOffset, footer.limit(), limits);
@@ -78,7 +78,7 @@ public record Opening(FooterMessage footer, long footerOffset, long footerSequen
         if (schema != null) {
             checkMessageSize(index, FileHeader.SIZE, MessageBuilder.schema(schema).limit(), limits);
         }
-        return new Opening(parsed, footerOffset, footerSequence,
+        return new Opened(parsed, footerOffset, footerSequence,
                 schema == null ? null : ByteBuffer.wrap(schema).order(ByteOrder.LITTLE_ENDIAN));
     }
 

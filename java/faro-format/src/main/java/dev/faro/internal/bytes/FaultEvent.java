@@ -1,0 +1,19 @@
+package dev.faro.internal.bytes;
+
+import jdk.jfr.Category;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+
+/** The event of a writer that failed, or of a fault that a reader found. */
+@Name("faro.Fault")
+@Label("Fault")
+@Category("Faro")
+final class FaultEvent extends Event {
+    @Label("Code")
+    String code;
+    @Label("File")
+    String file;
+    @Label("Offset")
+    long offset;
+}

@@ -1,0 +1,116 @@
+package dev.faro.internal.index;
+
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** Regions of one or more outputs in memory of limited size. Safe to share between threads. */
+public final class RegionStore {
+    private final long most;
+    private final Map<Key, RegionIndex> regions = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Object, Share> shares = new IdentityHashMap<>();
+    private long memory;
+
+    /** A region of one owner. Owners are compared by identity: two files can claim to be the same output. */
+    private record Key(Object owner, int number) {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key key && key.owner == owner && key.number == number;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * System.identityHashCode(owner) + number;
+        }
+    }
+
+    /** What one owner has in the store. */
+    private static final class Share {
+        final Set<Integer> numbers = new HashSet<>();
+        long memory;
+    }
+
+    /**
+     * Makes an empty store.
+     *
+     * @param most the maximum size of the regions, in bytes
+     */
+    public RegionStore(long most) {
+        this.most = most;
+    }
+
+    /** The maximum size of the regions, in bytes. */
+    public long most() {
+        return most;
+    }
+
+    /** The size of all regions in the store, in bytes. */
+    public synchronized long memory() {
+        return memory;
+    }
+
+    /** The size of the regions of one owner, in bytes. */
+    synchronized long memory(Object owner) {
+        Share share = shares.get(owner);
+        return share == null ? 0 : share.memory;
+    }
+
+    /** Returns a region, which becomes the last one to leave; or null. */
+    synchronized RegionIndex get(Object owner, int number) {
+        return regions.get(new Key(owner, number));
+    }
+
+    synchronized boolean has(Object owner, int number) {
+        Share share = shares.get(owner);
+        return share != null && share.numbers.contains(number);
+    }
+
+    /** Whether a region of this size would drive out no other. */
+    synchronized boolean hasRoom(long size) {
+        return size <= most - memory;
+    }
+
+    /** Keeps a region, if it is not too large; others leave. */
+    synchronized void put(Object owner, int number, RegionIndex region) {
+        if (region.memory() > most) {
+            return;
+        }
+        RegionIndex before = regions.put(new Key(owner, number), region);
+        if (before != null) {
+            count(owner, number, -before.memory());
+        }
+        count(owner, number, region.memory());
+        Iterator<Map.Entry<Key, RegionIndex>> eldest = regions.entrySet().iterator();
+        while (memory > most) {
+            Map.Entry<Key, RegionIndex> leaving = eldest.next();
+            eldest.remove();
+            count(leaving.getKey().owner, leaving.getKey().number, -leaving.getValue().memory());
+        }
+    }
+
+    private void count(Object owner, int number, long change) {
+        memory += change;
+        Share share = shares.computeIfAbsent(owner, any -> new Share());
+        share.memory += change;
+        if (change > 0) {
+            share.numbers.add(number);
+        } else {
+            share.numbers.remove(number);
+            if (share.numbers.isEmpty()) {
+                shares.remove(owner);
+            }
+        }
+    }
+
+    /** Removes all regions of an owner. */
+    synchronized void removeAll(Object owner) {
+        Share share = shares.remove(owner);
+        if (share != null) {
+            share.numbers.forEach(number -> regions.remove(new Key(owner, number)));
+            memory -= share.memory;
+        }
+    }
+}

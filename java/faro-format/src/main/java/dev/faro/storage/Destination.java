@@ -1,0 +1,41 @@
+package dev.faro.storage;
+
+import dev.faro.FileRole;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Where a writer's files go: one destination is for one output. {@link MemoryDestination} is an implementation; an
+ * engine can add its own, and test it with {@link DestinationCheck}. Local files need none:
+ * {@link dev.faro.writer.Writer#create} writes them.
+ *
+ * <pre>{@code
+ * try (Writer writer = Writer.createIn(store.destination("orders"), new WriterOptions(64))) {
+ *     writer.write(7, record);
+ *     writer.finish();
+ * }
+ * }</pre>
+ */
+public interface Destination {
+    /**
+     * Makes the file of a role: data and index, in this order, or single. The writer calls this when it needs the file;
+     * with {@link dev.faro.writer.WriterOptions#singleBelow} that is when the layout is decided. Where names have
+     * endings, the files are NAME.data and NAME.index, or NAME.faro.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException if the name exists; the implementation may leave that to
+     *     {@link NewFile#publish}
+     * @throws IOException if the storage fails
+     */
+    NewFile create(FileRole role) throws IOException;
+
+    /**
+     * The name, for people, of a file that exists already under the name of a role; empty if there is none. Without
+     * {@link dev.faro.writer.WriterOptions#overwrite}, the writer asks before it writes, so that it does not write in
+     * vain (WRT-4). This one does not know, and leaves it to {@link NewFile#publish}.
+     *
+     * @throws IOException if the storage fails
+     */
+    default Optional<String> taken(FileRole role) throws IOException {
+        return Optional.empty();
+    }
+}

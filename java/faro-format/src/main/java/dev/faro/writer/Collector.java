@@ -1,0 +1,168 @@
+package dev.faro.writer;
+
+import dev.faro.BlockKind;
+import dev.faro.FaroException;
+import dev.faro.FileHeader;
+import dev.faro.Framing;
+import dev.faro.codec.Encoder;
+import dev.faro.internal.index.Members;
+import dev.faro.internal.sortbuffer.SortBuffer;
+import dev.faro.internal.sortbuffer.SortMemory;
+import java.nio.ByteBuffer;
+
+/** Collects records in the sort buffer, and ends regions (SRT-1 to SRT-4, WRT-14). */
+final class Collector {
+    private final WriterOptions options;
+    private final FileHeader header;
+    private final Encoder encoder;
+    private final LateOutput output;
+    private final SortMemory memory;
+    private final SortBuffer buffer;
+    /** Whether the working memory was granted. */
+    private boolean working;
+    private long taken;
+    private long records;
+    private long spills;
+    private long regionNanos;
+
+    Collector(FileHeader header, WriterOptions options, Encoder encoder, LateOutput output) throws FaroException {
+        this.options = options;
+        this.header = header;
+        this.encoder = encoder;
+        this.output = output;
+        this.memory = new SortMemory(options.buffers, options.memoryBudget);
+        this.buffer = new SortBuffer(header, options.bufferSize, options.ordered, memory);
+    }
+
+    /**
+     * Takes a record or event.
+     *
+     * @param members the partitions; null for one
+     * @return false if the caller refused memory for it; the writer is as it was then
+     */
+    boolean take(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        return takeWorking() && put(partition, members, record, kind, rows);
+    }
+
+    /** Asks for the memory that ending a region needs, once, so that ending one never fails for lack of it. */
+    boolean takeWorking() {
+        if (!working) {
+            working = buffer.reserve(WorkingMemory.bytes(header, options.blockSize, options.bufferSize, options.codec));
+        }
+        return working;
+    }
+
+    /** Adds a record to the sort buffer, by SRT-1 to SRT-4; false if there is no memory for it in an empty buffer. */
+    private boolean put(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        int length = record.remaining();
+        boolean oversized = buffer.isOversized(length, members);
+        boolean outOfOrder = members == null && options.ordered && buffer.hasShared();
+        if (oversized || outOfOrder || !buffer.fits(length, members)) {
+            spills += outOfOrder || buffer.isEmpty() ? 0 : 1;
+            closeRegion();
+        }
+        if (oversized) {
+            WriterOutput open = output.get();
+            BlockBuilder records = open.records();
+            open.regions().begin(leavesBlocks(length, kind));
+            if (members == null) {
+                records.beginOwn(partition);
+            } else {
+                records.beginShared(members);
+            }
+            records.record(record, record.position(), length, kind, rows);
+            records.endExtent();
+            open.regions().commit();
+            taken += kind == BlockKind.DATA ? rows : 0;
+            this.records = taken;
+            return true;
+        }
+        if (add(partition, members, record, kind, rows)) {
+            return true;
+        }
+        // A spill (WRT-14): the region ends because memory was refused, and its memory is given back.
+        spills += buffer.isEmpty() ? 0 : 1;
+        closeRegion();
+        buffer.release();
+        return add(partition, members, record, kind, rows);
+    }
+
+    private boolean add(int partition, Members members, ByteBuffer record, int kind, long rows) throws FaroException {
+        boolean added = members == null ? buffer.add(partition, record, kind, rows)
+                : buffer.add(members, record, kind, rows);
+        if (added && kind == BlockKind.DATA) {
+            taken += rows;
+        }
+        return added;
+    }
+
+    /** Whether a record leaves a block (SRT-3). */
+    private boolean leavesBlocks(int length, int kind) {
+        return options.framing != Framing.OPAQUE || length > 0 || kind != BlockKind.DATA;
+    }
+
+    /** Ends the region of the records that were taken, if there are any (SRT-3). */
+    void closeRegion() throws FaroException {
+        if (!buffer.isEmpty()) {
+            long before = System.nanoTime();
+            drain(output.get());
+            output.made().regions().commit();
+            regionNanos += System.nanoTime() - before;
+        }
+        records = taken;
+    }
+
+    /** Ends the last region, and decides the layout if nothing did before. */
+    void closeLastRegion() throws FaroException {
+        output.last(buffer.charged());
+        if (!buffer.isEmpty()) {
+            long before = System.nanoTime();
+            drain(output.made());
+            output.made().regions().commitLast();
+            regionNanos += System.nanoTime() - before;
+        }
+        records = taken;
+    }
+
+    private void drain(WriterOutput open) throws FaroException {
+        open.dictionaries().train(buffer, encoder);
+        // A storage cannot take back dictionaries before a region that leaves nothing.
+        open.regions().begin(!open.dictionaries().areWaiting() || buffer.leavesBlocks());
+        buffer.drain((int) options.rotation, open.records());
+    }
+
+    /** Gives the memory of the records back, of which there are none now. */
+    void release() {
+        buffer.release();
+    }
+
+    /** Gives all memory back, at the writer's end. */
+    void discard() {
+        buffer.discard();
+    }
+
+    /** The memory in bytes that was granted. */
+    long memoryUsed() {
+        return memory.granted();
+    }
+
+    /** How often memory was refused. */
+    long refusals() {
+        return memory.refusals();
+    }
+
+    /** The records in regions that have ended. */
+    long records() {
+        return records;
+    }
+
+    /** The regions that ended because the buffer was full or memory was refused. */
+    long spills() {
+        return spills;
+    }
+
+    /** The time in which regions ended, in nanoseconds. */
+    long regionNanos() {
+        return regionNanos;
+    }
+}
