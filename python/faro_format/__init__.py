@@ -22,11 +22,13 @@ from faro_format._follow.follower import Follower
 from faro_format._limits import Limits
 from faro_format._message.messages import Statistics
 from faro_format._reader.delivery import PartitionReader
+from faro_format._reader.figures import ReaderFigures
 from faro_format._reader.reader import Reader, open_reader
 from faro_format._repair.clean import CleanReport, KeptFile, clean
 from faro_format._repair.rebuild import rebuild
 from faro_format._repair.recover import RecoverReport, recover
 from faro_format._repair.repair import RepairReport, repair
+from faro_format._writer.figures import WriterFigures
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.region_writer import RegionWriter
 from faro_format._writer.summary import Summary
@@ -55,12 +57,14 @@ __all__ = [
     "Limits",
     "PartitionReader",
     "Reader",
+    "ReaderFigures",
     "RecoverReport",
     "RegionWriter",
     "RepairReport",
     "Statistics",
     "Summary",
     "Writer",
+    "WriterFigures",
     "WriterOptions",
     "check",
     "clean",

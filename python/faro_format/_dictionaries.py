@@ -50,6 +50,11 @@ class Dictionaries:
         """Where they are, number 1 first."""
         return tuple(self._entries)
 
+    @property
+    def held(self) -> int:
+        """Bytes of the dictionaries that were read."""
+        return sum(self._entries[number - 1].size for number in list(self._taken))
+
     def __len__(self) -> int:
         """Return how many are known."""
         return len(self._entries)

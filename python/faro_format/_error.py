@@ -215,6 +215,11 @@ class Place:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         return FaroError(ErrorCode.IO, doing, reason, file=self.path, role=self.role, errno=fault.errno)
 
+    def taken(self) -> FaroError:
+        """Return the ``io`` error for a name that exists (WRT-4)."""
+        wanted = "no file of this name, or the option overwrite=True"
+        return self.error(ErrorCode.IO, None, wanted, "a file", errno=errno.EEXIST)
+
 
 def invalid(expected: str, found: object = "") -> FaroError:
     """Return the error for a caller's mistake: neither file nor offset."""

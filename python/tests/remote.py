@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +22,7 @@ class ObjectStore:
     """An S3 server with one bucket. Each request is kept as its method, its key and its range."""
 
     def __init__(self) -> None:
+        self._writing = threading.Lock()
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
         self._server.start()
         host, port = self._server.get_host_and_port()
@@ -35,9 +37,28 @@ class ObjectStore:
         def call(environ: dict[str, Any], start: Any) -> Any:
             key = environ["PATH_INFO"].removeprefix(f"/{BUCKET}/")
             self.requests.append((environ["REQUEST_METHOD"], key, environ.get("HTTP_RANGE")))
-            return app(environ, start)
+            if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+                return app(environ, start)
+            # A store checks a condition and writes in one step, which this server does not.
+            with self._writing:
+                return list(app(environ, start))
 
         return call
+
+    def names(self) -> list[str]:
+        """The objects of the bucket, and the uploads that are open."""
+        answer = self.filesystem.call_s3("list_objects_v2", Bucket=BUCKET)
+        uploads = self.filesystem.call_s3("list_multipart_uploads", Bucket=BUCKET)
+        open_ones = [f"upload of {upload['Key']}" for upload in uploads.get("Uploads", ())]
+        return sorted([found["Key"] for found in answer.get("Contents", ())] + open_ones)
+
+    def clear(self) -> None:
+        """Remove all of that."""
+        for upload in self.filesystem.call_s3("list_multipart_uploads", Bucket=BUCKET).get("Uploads", ()):
+            self.filesystem.abort_mpu(BUCKET, upload["Key"], upload["UploadId"])
+        for name in self.names():
+            self.filesystem.call_s3("delete_object", Bucket=BUCKET, Key=name)
+        self.filesystem.invalidate_cache()
 
     def stop(self) -> None:
         self._server.stop()

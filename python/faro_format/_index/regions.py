@@ -275,6 +275,15 @@ class RegionCache:
         self._regions: OrderedDict[int, Region] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+        self.hits = 0
+        """How often a region was here."""
+        self.loads = 0
+        """How often one was not, and was loaded."""
+
+    @property
+    def held(self) -> int:
+        """About how many bytes the regions take."""
+        return self._bytes
 
     def get(self, number: int, load: Callable[[int], Region]) -> Region:
         """Return a region by its number; ``load`` makes it when it is not here."""
@@ -282,9 +291,11 @@ class RegionCache:
             region = self._regions.get(number)
             if region is not None:
                 self._regions.move_to_end(number)
+                self.hits += 1
                 return region
         region = load(number)
         with self._lock:
+            self.loads += 1
             if number not in self._regions:
                 self._regions[number] = region
                 self._bytes += region.cost

@@ -93,10 +93,11 @@ class Ahead:
 
     def _read(self) -> None:
         wanted: list[Bounds] = []
+        large = None
         total = 0
         for begin, end in self._upcoming:
             if end - begin > self._file.read_bytes:
-                self._held[begin] = None
+                large = begin
                 break
             wanted.append((begin, end))
             total += end - begin
@@ -107,6 +108,9 @@ class Ahead:
             found = read_extents(self._file, begins, ends)
             # An extent that could not be read is read again by the walk, which reports the error.
             self._held |= {begin: found.get(begin) for begin, _ in wanted}
+        if large is not None:
+            # After those before it: windows() returns them in the walk's order.
+            self._held[large] = None
 
 
 def read_extents(file: InputFile, begins: Ints, ends: Ints) -> dict[int, Window]:

@@ -94,24 +94,32 @@ def read_extent(
     # Besides first_block, the count of all shared blocks of the file (CHK-1, step 5).
     counted = sequences.last_shared + 1 if sequences.all_shared and not own and not selective else None
     at = extent.begin
-    while at < extent.end:
-        block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
-        check_partition(block, extent.partition, place)
-        check_sequence(block, place, exactly=exactly, above=above)
-        if counted is not None:
-            check_sequence(block, place, exactly=counted)
-            counted += 1
-        if block.dictionary:
-            check_dictionary(block, window.file)
-        check_padding(block, window)
-        above = block.sequence
-        exactly = None if selective else above + 1
-        if own:
-            sequences.next_own[extent.partition] = above + 1
-        else:
-            sequences.last_shared = above
-        at = block.end
-        yield decode(block, limits, window.file) if plain else block
+    blocks = plain_bytes = 0
+    try:
+        while at < extent.end:
+            block = check_block(window, at, extent.end, PARTITION_KINDS, limits, metadata=False, verify=verify)
+            check_partition(block, extent.partition, place)
+            check_sequence(block, place, exactly=exactly, above=above)
+            if counted is not None:
+                check_sequence(block, place, exactly=counted)
+                counted += 1
+            if block.dictionary:
+                check_dictionary(block, window.file)
+            check_padding(block, window)
+            above = block.sequence
+            exactly = None if selective else above + 1
+            if own:
+                sequences.next_own[extent.partition] = above + 1
+            else:
+                sequences.last_shared = above
+            found = decode(block, limits, window.file) if plain else block
+            at = block.end
+            blocks += 1
+            plain_bytes += block.plain_size
+            yield found
+    finally:
+        # For the whole extent at once, however the walk ends.
+        window.file.counter.add_blocks(blocks, plain_bytes, at - extent.begin)
 
 
 def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -14,10 +15,13 @@ from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
 from faro_format._message.messages import FooterMessage
 from faro_format._reader.ahead import Ahead
 from faro_format._reader.delivery import PartitionReader, Sequences, check_from_region
+from faro_format._reader.figures import ReaderFigures
 from faro_format._reader.opening import directory_entry, load_region, message_bounds, open_files, open_finished
 from faro_format._storage.input_file import Window
 from faro_format._storage.names import Path
 from faro_format._storage.stored_output import StoredOutput, output_to_read
+
+_log = logging.getLogger("faro_format")
 
 Lookup = Literal["full", "direct"]
 
@@ -88,6 +92,31 @@ class Reader(PartitionReader):
         self._messages: dict[int, Window | None] = {}
         """Region messages that were read ahead."""
         self._direct = lookup == "direct"
+        _log.debug(
+            "opened %r: %d regions, %d partitions", files.index.place.path, self.region_count, header.partition_count
+        )
+
+    @property
+    def memory_used(self) -> int:
+        """Bytes that the cache of regions and the dictionaries hold now."""
+        known = self._files.data.dictionaries
+        return self._cache.held + (0 if known is None else known.held)
+
+    def figures(self) -> ReaderFigures:
+        """Return what the reader has done so far. Any thread may ask, even after the reader was closed."""
+        data = self._files.data.counter
+        counters = [data, self._files.index.counter] if self._files.paired else [data]
+        return ReaderFigures(
+            reads=sum(counter.reads for counter in counters),
+            bytes_read=sum(counter.bytes_read for counter in counters),
+            blocks=data.blocks,
+            plain_bytes=data.plain_bytes,
+            stored_bytes=data.stored_bytes,
+            regions_read=self._cache.loads,
+            regions_cached=self._cache.hits,
+            read_time=sum(counter.read_time for counter in counters),
+            memory_used=self.memory_used,
+        )
 
     @property
     def _footer(self) -> FooterMessage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from functools import partial
 
@@ -15,6 +16,7 @@ from faro_format._bytes.header import HEADER_SIZE, FileHeader, FileKind, parse_h
 from faro_format._dictionaries import Dictionaries
 from faro_format._error import ErrorCode, FaroError, Place
 from faro_format._storage.local_file import LocalFile
+from faro_format._storage.read_counter import ReadCounter
 from faro_format._storage.remote_output import Attempt
 from faro_format._storage.stored_file import READ_BYTES, Range, StoredFile, closed, read_rest
 
@@ -35,6 +37,8 @@ class InputFile:
         """The first part of the checksums of the file's blocks (BLK-9), after :meth:`header` was called."""
         self.dictionaries: Dictionaries | None = None
         """With the reader feature ``dictionaries``, those that are known; once :meth:`header` was called."""
+        self.counter = ReadCounter()
+        """What was read so far."""
         self._stored: StoredFile | None = None
         try:
             if isinstance(file, (str, os.PathLike)):
@@ -93,6 +97,7 @@ class InputFile:
         None stands for a range that cannot be read, or not to its end: reading it alone reports why.
         """
         used = self._stored
+        begin = time.perf_counter()
         try:
             found = [None] * len(ranges) if used is None else list(used.read_ranges(ranges))
         except OSError:
@@ -101,19 +106,27 @@ class InputFile:
             del used  # As above.
         if len(found) != len(ranges):
             raise self.place.error(ErrorCode.IO, None, f"a read that returns {len(ranges)} ranges", len(found))
+        views = [
+            None if raw is None else self._view(raw, length) for raw, (_, length) in zip(found, ranges, strict=True)
+        ]
+        total = sum(len(view) for view in views if view is not None)
+        self.counter.add_read(len(ranges), total, time.perf_counter() - begin)
         return [
-            view if raw is not None and len(view := self._view(raw, length)) == length else None
-            for raw, (_, length) in zip(found, ranges, strict=True)
+            view if view is not None and len(view) == length else None
+            for view, (_, length) in zip(views, ranges, strict=True)
         ]
 
     def _read(self, offset: int, length: int) -> bytes | memoryview:
         """Return ``length`` bytes, or fewer at the end of the file."""
         used = self._used()
+        begin = time.perf_counter()
         try:
-            first = used.read(offset, length)
-            if type(first) is bytes and len(first) == length:
-                return first  # As of a local file, for small reads in short time.
-            return read_rest(partial(self._checked, used), self._view(first, length), offset, length)
+            raw: bytes | memoryview = used.read(offset, length)  # type: ignore[assignment]
+            # As of a local file, for small reads in short time.
+            if type(raw) is not bytes or len(raw) != length:
+                raw = read_rest(partial(self._checked, used), self._view(raw, length), offset, length)
+            self.counter.add_read(1, len(raw), time.perf_counter() - begin)
+            return raw
         except OSError as fault:
             raise self._io(fault, f"to read {length} bytes at {offset}") from fault
         finally:

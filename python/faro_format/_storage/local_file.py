@@ -26,39 +26,37 @@ class _Descriptor:
     given to another file, and an interruption at any point leaves no count or lock.
     """
 
-    __slots__ = ("__weakref__", "_numbers", "status")
+    __slots__ = ("__weakref__", "numbers", "status")
 
     def __init__(self, path: str) -> None:
         """Open a file. Raises OSError if the system refuses it."""
-        self._numbers: list[int] = []
+        self.numbers: list[int] = []
+        """One number, once it is open. A property would put this object into the traceback of a failed read."""
         self.status: os.stat_result | None = None
         if not self._is_written_here(path):
             # One call, which an interruption cannot split, so an opened file is always known.
-            self._numbers.extend(map(os.open, (path,), (_FLAGS,)))
-        self.status = os.fstat(self._numbers[0])
+            self.numbers.extend(map(os.open, (path,), (_FLAGS,)))
+        self.status = os.fstat(self.numbers[0])
 
     def _is_written_here(self, path: str) -> bool:
         """Take over a waiting descriptor of a file that this process is writing; return False if there is none."""
         try:
-            return any_held() and file_claim(os.stat(path)).reopen(self._numbers)
+            return any_held() and file_claim(os.stat(path)).reopen(self.numbers)
         except (OSError, ValueError):
             # Opening it reports the error.
             return False
 
-    @property
-    def number(self) -> int:
-        """The descriptor's number."""
-        return self._numbers[0]
-
     def __del__(self) -> None:
         """Close it."""
+        # An interruption may have prevented that it has numbers.
+        numbers = getattr(self, "numbers", ())
         with contextlib.suppress(OSError):
-            while self._numbers:
+            while numbers:
                 if self.status is None:
-                    os.close(self._numbers.pop())
+                    os.close(numbers.pop())
                 else:
                     # Closing a descriptor of a file that this process is writing would lose its record lock (PUB-6).
-                    file_claim(self.status).close_with(self._numbers.pop())
+                    file_claim(self.status).close_with(numbers.pop())
 
 
 class LocalFile(StoredFile):
@@ -79,7 +77,7 @@ class LocalFile(StoredFile):
         """
         self._name = arguments.path("path", path)
         self._open: _Descriptor | None = _Descriptor(self._name)
-        status = self._open.status or os.fstat(self._open.number)
+        status = self._open.status or os.fstat(self._open.numbers[0])
         if not stat.S_ISREG(status.st_mode):
             self._open = None
             raise Place(None, self._name).error(ErrorCode.IO, None, "a regular file", _kind(status.st_mode))
@@ -89,7 +87,7 @@ class LocalFile(StoredFile):
         """The size now, in bytes."""
         used = self._used()
         try:
-            return os.fstat(used.number).st_size
+            return os.fstat(used.numbers[0]).st_size
         finally:
             del used  # The traceback of an error would keep the file open.
 
@@ -104,13 +102,13 @@ class LocalFile(StoredFile):
         try:
             if not length:
                 return b""
-            raw = os.pread(used.number, min(length, _READ), offset)
+            raw = os.pread(used.numbers[0], min(length, _READ), offset)
             if len(raw) == length or not raw:
                 return raw
             parts = [raw]
             done = len(raw)
             while raw and done < length:
-                raw = os.pread(used.number, min(length - done, _READ), offset + done)
+                raw = os.pread(used.numbers[0], min(length - done, _READ), offset + done)
                 parts.append(raw)
                 done += len(raw)
             return b"".join(parts)

@@ -63,21 +63,31 @@ def paths_of(base: str, layout: Layout) -> OutputPaths:
     return OutputPaths(data=base + DATA, index=base + INDEX)
 
 
-def name_to_write(name: Path, layout: Layout | None) -> tuple[str, Layout]:
+def name_to_write(name: Path, layout: Layout | None, *, undecided: bool = False) -> tuple[str, Layout | None]:
     """Return NAME without its ending and the layout that a writer makes.
 
     Args:
         name: the output's NAME.
         layout: the option; None: by NAME, else paired.
+        undecided: whether the writer chooses the layout later. NAME has no ending then, and the layout is None.
 
     Raises:
         FaroError: ``invalid-argument`` if the option contradicts the ending.
     """
     base, by_name = split_name(name)
+    return base, layout_to_write(os.fspath(name), by_name, layout, undecided=undecided)
+
+
+def layout_to_write(shown: str, by_name: Layout | None, layout: Layout | None, *, undecided: bool) -> Layout | None:
+    """Return the layout that a writer makes, of which NAME says ``by_name``; see :func:`name_to_write`."""
+    if undecided:
+        if by_name is not None:
+            raise invalid("a NAME without an ending, with the option single_below", arguments.shown(shown))
+        return None
     if by_name is not None and layout not in (None, by_name):
         expected = f"layout {by_name} of a NAME that ends so, or another NAME"
-        raise invalid(expected, f"layout {layout}, NAME {arguments.shown(os.fspath(name))}")
-    return base, by_name or layout or "paired"
+        raise invalid(expected, f"layout {layout}, NAME {arguments.shown(shown)}")
+    return by_name or layout or "paired"
 
 
 def paths_to_open(base: str, layout: Layout | None) -> OutputPaths:

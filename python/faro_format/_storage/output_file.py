@@ -8,7 +8,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from faro_format._error import ErrorCode, FaroError, Place
+from faro_format._error import ErrorCode, Place
+from faro_format._storage.local_file import LocalFile
 from faro_format._storage.locks import Claim, Patience, close_all, file_claim, has_name, lock_record
 
 _VECTORS = 1000
@@ -100,12 +101,20 @@ class OutputFile:
     def check_free(self) -> None:
         """Raise ``io`` if there is a file of the final name."""
         if os.path.lexists(self._final):
-            raise self._taken()
+            raise self.place.taken()
 
-    def _taken(self) -> FaroError:
-        return self.place.error(
-            ErrorCode.IO, None, "no file of this name, or the option overwrite=True", "a file", errno=errno.EEXIST
-        )
+    def reader(self) -> LocalFile:
+        """Return the file for a reader, whatever its name is by then.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        try:
+            opened = LocalFile(self._name)
+        except OSError as fault:
+            raise self.place.io(fault, "to open the file for reading") from fault
+        opened._name = self.place.path
+        return opened
 
     def append(self, parts: Sequence[Any]) -> None:
         """Write pieces, each of them bytes or a contiguous array of bytes, one after another."""
@@ -186,7 +195,7 @@ class OutputFile:
                 return True
             os.link(self._name, self._final)
         except FileExistsError as fault:
-            raise self._taken() from fault
+            raise self.place.taken() from fault
         except OSError as fault:
             if fault.errno in NO_LINKS and not self.published:
                 return False

@@ -73,6 +73,24 @@ class RemoteFile(StoredFile):
         self._require(first.begin, min(first.begin + fetch_bytes, first.size), first.data)
         self._kept: tuple[tuple[int, bytes], ...] | None = ((first.begin, first.data),)
 
+    @classmethod
+    def _written(cls, filesystem: Any, path: str, name: str, size: int, content: Any) -> RemoteFile:  # noqa: ANN401
+        """Return a file that was just written, without any request.
+
+        Args:
+            filesystem: where it is.
+            path: its path there.
+            name: what errors call it.
+            size: in bytes.
+            content: what the store knows the content by; see :meth:`Store.expect`.
+        """
+        made = cls.__new__(cls)
+        made._name, made._size = name, size
+        made._store = store_of(filesystem, path, name)
+        made._version = made._store.expect(content)
+        made._kept = ((0, b""),)
+        return made
+
     @property
     def size(self) -> int:
         """The size in bytes, when it was opened."""

@@ -44,13 +44,19 @@ class Store(Protocol):
     def read(self, spans: Sequence[Span]) -> list[bytes]:
         """Return bytes of the content that the first request found: all of each span."""
 
+    def expect(self, content: Any) -> str | None:  # noqa: ANN401
+        """Accept only a content that is known, instead of the one that the first request finds; return its version."""
+
 
 def store_of(filesystem: Any, path: str, name: str) -> Store:  # noqa: ANN401 - fsspec has no types
     """Return the way to read a file of a filesystem that costs the fewest requests."""
+    return _S3(filesystem, path, name) if is_s3(filesystem) else _Any(filesystem, path, name)
+
+
+def is_s3(filesystem: Any) -> bool:  # noqa: ANN401
+    """Whether a filesystem is s3fs, whose requests can be made directly."""
     protocols = filesystem.protocol if isinstance(filesystem.protocol, (tuple, list)) else (filesystem.protocol,)
-    if "s3" in protocols and hasattr(filesystem, "_call_s3") and hasattr(filesystem, "split_path"):
-        return _S3(filesystem, path, name)
-    return _Any(filesystem, path, name)
+    return "s3" in protocols and hasattr(filesystem, "_call_s3") and hasattr(filesystem, "split_path")
 
 
 class _Any:
@@ -87,11 +93,20 @@ class _Any:
             raise _replaced(self._place, f"{changed} {self._identity.get(changed)}", now.get(changed, "none"))
         return result
 
+    def expect(self, content: dict[str, str]) -> str | None:
+        self._identity = content
+        return next((content[name] for name in _NAMES if name in content), None)
+
     def _info(self) -> dict[str, Any]:
         # What a listing said may be old.
         self._filesystem.invalidate_cache(self._path)
         info: dict[str, Any] = self._filesystem.info(self._path)
         return info
+
+
+def identity_of(filesystem: Any, path: str, name: str) -> dict[str, str]:  # noqa: ANN401
+    """Return what names the content of a file of any filesystem but s3fs, for :meth:`Store.expect`."""
+    return _identity(_Any(filesystem, path, name)._info())
 
 
 def _identity(info: dict[str, Any]) -> dict[str, str]:
@@ -117,7 +132,7 @@ class _S3:
         try:
             ((answer, data),) = self._get([wanted])
         except OSError as fault:
-            if _code(fault) not in ("InvalidRange", "416"):
+            if code_of(fault) not in ("InvalidRange", "416"):
                 raise
             # An empty file has no range.
             answer = wait_for(self._filesystem, self._filesystem._call_s3("head_object", **self._object))
@@ -134,9 +149,13 @@ class _S3:
         try:
             return [data for _, data in self._get([f"{begin}-{end - 1}" for begin, end in spans])]
         except OSError as fault:
-            if _code(fault) in ("PreconditionFailed", "412"):
+            if code_of(fault) in ("PreconditionFailed", "412"):
                 raise _replaced(self._place, f"ETag {self._etag}", "another") from fault
             raise
+
+    def expect(self, content: str) -> str | None:
+        self._etag = content
+        return content
 
     def _get(self, ranges: Sequence[str]) -> list[tuple[dict[str, Any], bytes]]:
         filesystem = self._filesystem
@@ -165,7 +184,7 @@ class _S3:
         return wait_for(filesystem, get_all())
 
 
-def _code(fault: OSError) -> str | None:
+def code_of(fault: OSError) -> str | None:
     """Return the code of an answer of S3 that s3fs has turned into an OSError."""
     response = getattr(fault.__cause__, "response", None) or {}
     code = response.get("Error", {}).get("Code")

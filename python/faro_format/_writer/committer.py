@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,25 +16,27 @@ from faro_format._bytes.tail import encode_tail
 from faro_format._error import ErrorCode, FaroError
 from faro_format._message.build import build_footer, build_schema
 from faro_format._message.messages import DICTIONARY, ENTRY
+from faro_format._storage.names import Layout
+from faro_format._storage.stored_output import StoredOutput
+from faro_format._writer.files import Files
+from faro_format._writer.measured_file import MeasuredFile
 from faro_format._writer.options import WriterOptions
-from faro_format._writer.output_files import OutputFiles
 from faro_format._writer.region_builder import RegionBuilder, Streams
 from faro_format._writer.summary import Summary
+
+_log = logging.getLogger("faro_format")
 
 
 class Committer:
     """Appends to an output's files. After an error here, the writer has failed."""
 
-    def __init__(self, options: WriterOptions, streams: Streams, files: OutputFiles) -> None:
-        """Create the files and write their headers.
+    def __init__(self, options: WriterOptions, streams: Streams, files: Files) -> None:
+        """Begin without files; :meth:`begin` makes them.
 
         Args:
             options: the writer's.
             streams: the writer's.
             files: of the output; the caller discards them after an error.
-
-        Raises:
-            FaroError: ``io``.
         """
         self._options = options
         self._streams = streams
@@ -39,34 +44,64 @@ class Committer:
         self._directory: list[tuple[int, int, int, int, int]] = []
         self._dictionaries: list[tuple[int, int, int]] = []
         self._metadata = 0
-        files.create()
-        self._data, self._index = files.data, files.index
-        header = options._header
+        self.begun = False
+        """Whether the layout was chosen."""
+
+    def begin(self, layout: Layout) -> None:
+        """Create the files of a layout and write their headers, unless that was done.
+
+        Raises:
+            FaroError: ``io``.
+        """
+        if self.begun:
+            return
+        self.begun = True
+        files, header = self._files, self._options._header
+        files.create(layout)
+        figures = self._streams.figures
+        self._index = MeasuredFile(files.index, figures)
+        self._data = MeasuredFile(files.data, figures) if files.paired else self._index
         if files.paired:
             self._data.append([header._with_kind(FileKind.DATA)._encode()])
-        self._index.append([header._encode()])
-        if options.schema is not None:
-            self._append_message(KIND_SCHEMA, build_schema(options.schema))
+        self._index.append([header._with_kind(FileKind.INDEX if files.paired else FileKind.SINGLE)._encode()])
+        if self._options.schema is not None:
+            self._append_message(KIND_SCHEMA, build_schema(self._options.schema), self._index.append_first)
 
-    def stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> None:
+    def stream(self, fill: Callable[[RegionBuilder], None], *, wrapped: bool = False) -> int:
         """Write a region whose blocks go to the file as they are made.
 
         Args:
             fill: begins extents, in slot order, and adds their blocks.
             wrapped: whether own extents wrapped around, as rotation asks.
+
+        Returns:
+            How many data records it has, as the statistics count them.
         """
+        begin = time.perf_counter()
+        self.begin("paired")
         builder = RegionBuilder(self._streams, self._append_blocks)
         fill(builder)
         builder.drain()
         self._commit(builder, wrapped=wrapped)
+        self._streams.figures.region_time += time.perf_counter() - begin
+        return sum(extent.records for extent in builder.extents)
 
     def append(self, builder: RegionBuilder, *, wrapped: bool) -> None:
-        """Write a region whose blocks were kept."""
+        """Write a region whose blocks were kept; one without blocks leaves nothing."""
+        begin = time.perf_counter()
+        if builder.length:
+            self.begin("paired")
         self._append_blocks(builder.parts)
         self._commit(builder, wrapped=wrapped)
+        self._streams.figures.region_time += time.perf_counter() - begin
 
-    def finish(self, properties: Mapping[str, str]) -> Summary:
-        """Write footer and tail, and publish the files."""
+    def finish(self, properties: Mapping[str, str], *, reading: bool = False) -> Summary:
+        """Write footer and tail, and publish the files, whose layout was chosen.
+
+        Args:
+            properties: the footer's.
+            reading: whether :meth:`output` is called afterwards.
+        """
         index, statistics = self._index, self._streams.statistics()
         message = build_footer(
             regions=np.array(self._directory, ENTRY),
@@ -76,7 +111,7 @@ class Committer:
             created_by=self._options.created_by,
             dictionaries=np.array(self._dictionaries, DICTIONARY),
         )
-        at = self._append_message(KIND_FOOTER, message)
+        at = self._append_message(KIND_FOOTER, message, partial(index.append, last=True))
         index.end(encode_tail(at, len(message)))
         in_regions = sum(length for *_, length in self._directory)
         total = self._data.position + (index.position if self._files.paired else 0)
@@ -91,8 +126,25 @@ class Committer:
             index_bytes=total - data_bytes,
             statistics=statistics,
         )
-        self._files.publish(sync=self._options.durability == "commit")
+        begin = time.perf_counter()
+        sync = self._options.durability == "commit"
+        self._files.publish(sync=sync, reading=reading)
+        if sync:
+            # Naming the files takes a small part of this.
+            self._streams.figures.sync_time += time.perf_counter() - begin
+        _log.debug("finished %r: %d regions, %d bytes", self._index.place.path, summary.regions, total)
         return summary
+
+    def output(self) -> StoredOutput:
+        """Return the published output, for a reader. What opening reads of it is in memory.
+
+        Raises:
+            FaroError: ``io`` if a file cannot be opened.
+        """
+        index, data = self._files.readers()
+        if data is None:
+            return StoredOutput.single(self._index.known(index))
+        return StoredOutput.paired(self._data.known(data), self._index.known(index))
 
     def _append_blocks(self, parts: list[Any]) -> None:
         """Append blocks of a region. Before the first one, append the dictionaries that wait for it (DIC-8)."""
@@ -122,13 +174,15 @@ class Committer:
             if durable:
                 self._index.sync()
             self._directory.append((at, len(message), 0, begin, builder.length))
+            name, number = self._index.place.path, len(self._directory) - 1
+            _log.debug("wrote region %d of %r: %d bytes", number, name, builder.length)
         builder.commit()
 
-    def _append_message(self, kind: int, message: bytes) -> int:
+    def _append_message(self, kind: int, message: bytes, append: Callable[[Sequence[Any]], None] | None = None) -> int:
         """Append a metadata block to the index or single file; return where it begins."""
         if len(message) >= 2**32:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, "a message below 2^32 bytes", str(len(message)))
         at = self._index.position
-        self._index.append([encode_metadata(self._streams.seed, kind, self._metadata, message)])
+        (append or self._index.append)([encode_metadata(self._streams.seed, kind, self._metadata, message)])
         self._metadata += 1
         return at

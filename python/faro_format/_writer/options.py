@@ -92,6 +92,13 @@ class WriterOptions:
     follow: bool = False
     """Whether others may follow the file while it is written (WRT-4)."""
     overwrite: bool = False
+    single_below: int = 0
+    """An output whose records are charged (SRT-1) at most this many bytes, and of which no region ended before
+    ``finish``, becomes a single file, any other a pair (WRT-13). 0: as ``layout`` says. Not with ``layout``, ``follow``
+    or ``overwrite``, or a NAME with an ending."""
+    timed: bool = False
+    """Whether :meth:`faro_format.Writer.figures` has the times of compression and checksums, which cost two readings of
+    the clock for each block."""
     max_plain_size: int = 64 << 20
     """Largest plain size of a block that the writer makes. Readers with default limits accept 64 MiB, and refuse a
     larger block (``limit-exceeded``)."""
@@ -111,8 +118,12 @@ class WriterOptions:
         self._integer("level", 1, 19)
         self._integer("rotation", 0, self.partition_count - 1)
         self._integer("max_plain_size", 1, 2**32 - 1)
-        for name in ("dictionaries", "ordered", "statistics", "follow", "overwrite"):
+        self._integer("single_below", 0, 2**33)
+        for name in ("dictionaries", "ordered", "statistics", "follow", "overwrite", "timed"):
             self._set(name, flag(name, getattr(self, name)))
+        for name in ("layout", "follow", "overwrite"):
+            if self.single_below and getattr(self, name):
+                raise invalid(f"single_below without {name}", f"both, {name} {getattr(self, name)}")
         if not isinstance(self.file_id, bytes) or len(self.file_id) != 16:
             raise invalid("file_id: 16 bytes, for example uuid.uuid4().bytes", shown(self.file_id))
         if self.created_by is not None:

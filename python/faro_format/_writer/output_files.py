@@ -7,10 +7,14 @@ import os
 from collections.abc import Sequence
 
 from faro_format._error import FaroError
-from faro_format._storage.names import paths_of
+from faro_format._storage.names import Layout, paths_of
 from faro_format._storage.output_file import OutputFile, sync_folder
 from faro_format._storage.publishing_lock import PublishingLock, locked
+from faro_format._storage.stored_file import StoredFile
+from faro_format._writer.made_files import MadeFiles
 from faro_format._writer.options import WriterOptions
+
+_LAYOUTS: tuple[Layout, ...] = ("paired", "single")
 
 
 def temporary_ending(file_id: bytes) -> str:
@@ -18,60 +22,53 @@ def temporary_ending(file_id: bytes) -> str:
     return f".{file_id[:4].hex()}.tmp"
 
 
-class OutputFiles:
+def _files(base: str, layout: Layout, options: WriterOptions) -> list[OutputFile]:
+    """Return the files of a layout, which are not made yet."""
+    ending = temporary_ending(options.file_id)
+    paths = paths_of(base, layout)
+    named = (("data", paths.data), ("index", paths.index), ("single", paths.single))
+    return [
+        OutputFile(path, role, None if options.follow else path + ending) for role, path in named if path is not None
+    ]
+
+
+class OutputFiles(MadeFiles[OutputFile]):
     """The data and index file, or the single file, of a writer."""
 
     def __init__(self, base: str, options: WriterOptions) -> None:
-        """Name the files; :meth:`create` makes them.
+        """Begin without files; :meth:`create` makes them.
 
         Args:
             base: the output's NAME without its ending.
-            options: the writer's, with the layout that was chosen.
+            options: the writer's.
         """
-        ending = temporary_ending(options.file_id)
-        paths = paths_of(base, options.layout or "paired")
-        named = (("data", paths.data), ("index", paths.index), ("single", paths.single))
-        self._files = [
-            OutputFile(path, role, None if options.follow else path + ending)
-            for role, path in named
-            if path is not None
-        ]
+        super().__init__()
+        # Named now, because the program may change its folder before the files are made.
+        self._named = {layout: _files(base, layout, options) for layout in _LAYOUTS}
+        # With single_below, the names of both layouts must be free (WRT-13).
+        self._kept_free: list[OutputFile] = []
+        if options.single_below:
+            self._kept_free = [file for files in self._named.values() for file in files]
         self._follow, self._overwrite = options.follow, options.overwrite
         self._base = os.path.abspath(base)
-        self._process = os.getpid()
 
-    @property
-    def data(self) -> OutputFile:
-        """The data file, or the single file."""
-        return self._files[0]
+    def check_free(self) -> None:
+        """Raise ``io`` if a file exists that the writer may not replace (WRT-4)."""
+        if not self._overwrite:
+            for file in self._kept_free or self._files:
+                file.check_free()
 
-    @property
-    def index(self) -> OutputFile:
-        """The index file, or the single file."""
-        return self._files[-1]
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Their final names, as the caller gave them."""
-        return tuple(file.place.path for file in self._files)
-
-    @property
-    def paired(self) -> bool:
-        """Whether there are two."""
-        return len(self._files) == 2
-
-    def create(self) -> None:
-        """Create the files.
+    def create(self, layout: Layout) -> None:
+        """Create the files of a layout.
 
         Raises:
             FaroError: ``io``; :meth:`discard` removes the files that were made.
         """
+        self._files = self._named[layout]
         if self._follow and self._overwrite:
             locked(self._lock(), self._create_anew)
             return
-        if not self._overwrite:
-            for file in self._files:
-                file.check_free()
+        self.check_free()
         for file in self._files:
             file.create()
 
@@ -83,11 +80,12 @@ class OutputFiles:
             # Another writer, which does not overwrite, may have the name now.
             file.create(replacing=True)
 
-    def publish(self, *, sync: bool) -> None:
+    def publish(self, *, sync: bool, reading: bool = False) -> None:
         """Give the files their final names and close them.
 
         Args:
             sync: whether to sync the files before, and the folder after.
+            reading: whether :meth:`readers` is called afterwards.
 
         Raises:
             FaroError: ``io``; if not all files have their final names then, none has.
@@ -95,10 +93,14 @@ class OutputFiles:
         if sync:
             for file in self._files:
                 file.sync()
+        if reading:
+            # Before they are named: another writer may replace them as soon as they are.
+            self._readers = [file.reader() for file in self._files]
         if not self._follow:
             try:
                 self._name()
             except BaseException:
+                self._readers = []
                 if not all(file.published for file in self._files):
                     self._take_back(self._files)
                 raise
@@ -111,6 +113,11 @@ class OutputFiles:
             except OSError as fault:
                 raise file.place.io(fault, "to close the file") from fault
 
+    def readers(self) -> tuple[StoredFile, StoredFile | None]:
+        """Return the published files for a reader: the index or single file, and the data file."""
+        readers, self._readers = self._readers, []
+        return readers[-1], readers[0] if self.paired else None
+
     def _name(self) -> None:
         if self._overwrite:
             if self.paired:
@@ -119,8 +126,7 @@ class OutputFiles:
                 self._replace()
             return
         # Both are cut before the first is published, so that no reader sees an output that is refused later.
-        for file in self._files:
-            file.check_free()
+        self.check_free()
         for file in self._files:
             if not file.link():
                 locked(self._lock(), self._rename_free)
@@ -159,6 +165,7 @@ class OutputFiles:
 
     def discard(self) -> None:
         """Close and remove the files, at all their names. Files that cannot be removed stay."""
+        self._readers = []
         for file in self._files:
             file.remove_temporary()
         self._take_back(self._files)

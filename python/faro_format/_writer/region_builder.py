@@ -5,6 +5,7 @@ Sequences advance only when the region is committed, so a region that was given 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from faro_format._error import ErrorCode, FaroError, invalid
 from faro_format._index.regions import MAX_REGION
 from faro_format._message.build import build_region
 from faro_format._message.messages import Statistics
+from faro_format._writer.figures import WriterFigures
 from faro_format._writer.options import WriterOptions
 from faro_format._writer.training import SMALL_BLOCK, KnownDictionaries
 
@@ -52,6 +54,7 @@ class Streams:
     seed: int
     """The first part of the checksums of the file's blocks (BLK-9)."""
     dictionaries: KnownDictionaries = field(init=False)
+    figures: WriterFigures = field(default_factory=WriterFigures)
     next_own: dict[int, int] = field(default_factory=dict)
     next_shared: int = 0
     blocks: int = 0
@@ -114,10 +117,13 @@ class RegionBuilder:
         self._streams = streams
         self._options = streams.options
         self._seed = streams.seed
+        self._timed = streams.options.timed
         self._sink = sink
         self._pending = 0
         self._sequence = 0
         self._next_shared = streams.next_shared
+        # Statistics count data blocks only (FTR-4), figures all.
+        self._event_bytes = 0
         self.parts: list[Any] = []
         """Pieces of bytes that were not yet passed to the sink."""
         self.extents: list[BuiltExtent] = []
@@ -151,10 +157,13 @@ class RegionBuilder:
         size = len(payload)
         if codec != CODEC_NONE and kind == KIND_DATA:
             known, number = self._streams.dictionaries, 0
+            begin = time.perf_counter() if self._timed else 0.0
             if known.trained and size < SMALL_BLOCK:
                 packed, number = known.compress(payload)
             else:
                 packed = compress(codec, self._options.level, payload)
+            if self._timed:
+                self._streams.figures.compress_time += time.perf_counter() - begin
             if len(packed) < size:
                 self.stored(kind, codec, size, packed, records, number)
                 return
@@ -176,7 +185,10 @@ class RegionBuilder:
         if self.length + length > MAX_REGION:
             raise FaroError(ErrorCode.LIMIT_EXCEEDED, f"a region of at most {MAX_REGION} bytes")
         sequence = self._sequence + extent.blocks
+        begin = time.perf_counter() if self._timed else 0.0
         header = encode_header(self._seed, payload, plain_size, extent.partition, sequence, kind, codec, dictionary)
+        if self._timed:
+            self._streams.figures.checksum_time += time.perf_counter() - begin
         self.parts.append(header)
         if size:
             self.parts.append(payload)
@@ -187,6 +199,8 @@ class RegionBuilder:
         if kind == KIND_DATA:
             extent.plain += plain_size
             extent.records += records
+        else:
+            self._event_bytes += plain_size
         self.length += length
         self._pending += length
         if self._pending >= _PIECE:
@@ -220,7 +234,13 @@ class RegionBuilder:
             if extent.partition != NO_PARTITION and extent.blocks:
                 streams.next_own[extent.partition] = streams.next_own.get(extent.partition, 0) + extent.blocks
         streams.next_shared = self._next_shared
-        streams.blocks += sum(extent.blocks for extent in self.extents)
+        blocks = sum(extent.blocks for extent in self.extents)
+        streams.blocks += blocks
+        figures = streams.figures
+        figures.regions += self.length > 0
+        figures.blocks += blocks
+        figures.plain_bytes += sum(extent.plain for extent in self.extents) + self._event_bytes
+        figures.stored_bytes += self.length
         streams.count("stored", self.extents, [extent.length for extent in self.extents])
         streams.count("plain", self.extents, [extent.plain for extent in self.extents])
         streams.count("records", self.extents, [extent.records for extent in self.extents])

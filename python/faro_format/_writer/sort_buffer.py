@@ -9,6 +9,7 @@ then a step for each block. Only :meth:`SortBuffer.push` takes a Python step for
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,14 @@ class SortBuffer:
         """The sum of charges (SRT-1)."""
         self.count = 0
         """Records held."""
+
+    @property
+    def held(self) -> int:
+        """About how many bytes of memory the records take."""
+        lists = (self._streams, self._kinds, self._lengths, self._rows)
+        arrays = sum(c.streams.nbytes + c.kinds.nbytes + c.lengths.nbytes + c.rows.nbytes for c in self._done)
+        members = sum(len(bits) for bits in self._members if bits is not None)
+        return len(self._pool) + sum(map(sys.getsizeof, lists)) + arrays + members if self.count else 0
 
     @property
     def has_shared(self) -> bool:

@@ -3,53 +3,68 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from faro_format._arguments import instance, integer, shown, text
-from faro_format._block.block import KIND_DATA
-from faro_format._block.encapsulation import encapsulation_fault
+from faro_format._arguments import choice, flag, shown, text
 from faro_format._bytes.buffers import as_bytes
-from faro_format._bytes.header import FRAMING_ARROW, FRAMING_RECORDS
-from faro_format._error import ErrorCode, FaroError, invalid
-from faro_format._storage.names import Path, name_to_write
-from faro_format._writer.batch import check_batch, check_kind
+from faro_format._error import invalid
+from faro_format._limits import DEFAULT_LIMITS, Limits, check_limits
+from faro_format._reader.reader import CACHE, Lookup, Reader, check_cache
+from faro_format._storage.destination import Destination
+from faro_format._storage.names import Path
 from faro_format._writer.calls import Calls
 from faro_format._writer.committer import Committer
+from faro_format._writer.files import Files, files_to_write
 from faro_format._writer.options import WriterOptions
-from faro_format._writer.output_files import OutputFiles
-from faro_format._writer.region_builder import RegionBuilder, Streams, member_bits
+from faro_format._writer.records import RecordCalls
+from faro_format._writer.region_builder import RegionBuilder, Streams
 from faro_format._writer.region_writer import RegionWriter
-from faro_format._writer.sort_buffer import CHARGE, SortBuffer
+from faro_format._writer.sort_buffer import SortBuffer
 from faro_format._writer.summary import Summary
 
 Self = TypeVar("Self", bound="Writer")
+Result = TypeVar("Result")
 
 
-class Writer:
+class Writer(RecordCalls):
     """Writes one output. Use it in a ``with`` statement: it finishes at the end, and aborts on an exception.
 
     One thread at a time may use a writer.
     """
 
-    def __init__(self, name: Path, options: WriterOptions) -> None:
+    def __init__(
+        self,
+        name: Path | None = None,
+        options: WriterOptions | None = None,
+        *,
+        destination: Destination | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
         """Create the files of an output, under temporary names unless followed (PUB-2).
+
+        With the option ``single_below`` they are created later, when the first region ends or the writer finishes.
 
         Args:
             name: its NAME: ``NAME.data`` and ``NAME.index``, or with layout single ``NAME.faro``; a NAME that ends
                 with ``.faro``, ``.data`` or ``.index`` says the layout itself (PUB-1).
-            options: the attribute :attr:`options` has a copy with the chosen layout.
+            destination: in place of ``name``, where the files go (docs/storage.md)::
+
+                Writer(destination=storage.MemoryDestination(), options=WriterOptions(8))
+
+            storage_options: with a URL as ``name``, such as ``s3://bucket/NAME``, what fsspec passes to the filesystem.
+            options: the attribute :attr:`options` has a copy with the chosen layout; with ``single_below`` None.
 
         Raises:
-            FaroError: ``io``; ``invalid-argument`` if the layout contradicts the NAME's ending.
+            FaroError: ``io``; ``invalid-argument`` if the layout contradicts the NAME's ending, or a URL or
+                destination has the option ``follow``.
+            ImportError: with a URL, fsspec or its package for the protocol is not installed.
         """
-        instance("options", options, WriterOptions, "Writer(name, WriterOptions(partition_count=8))")
-        base, layout = name_to_write(name, options.layout)
+        if not isinstance(options, WriterOptions):
+            raise invalid("options: WriterOptions, for example WriterOptions(partition_count=8)", shown(options))
+        self._files, layout = files_to_write(name, options, destination, storage_options)
         options = replace(options, layout=layout)
         self.options = options
         self._framing = options.framing
@@ -57,11 +72,14 @@ class Writer:
         self._streams = Streams(options, options._header._seed)
         self._properties: dict[str, str] = {}
         self._calls = Calls()
-        self._files = OutputFiles(base, options)
         # Not __del__: this also runs at the end of the program, even if the writer is still referenced.
         weakref.finalize(self, _drop, self._files, self._calls)
+        self._log = Committer(options, self._streams, self._files)
         try:
-            self._log = Committer(options, self._streams, self._files)
+            if layout is None:
+                self._files.check_free()
+            else:
+                self._log.begin(layout)
         except BaseException:
             self._discard()
             raise
@@ -71,168 +89,7 @@ class Writer:
         """Whether the writer has finished or was aborted."""
         return bool(self._calls.ended)
 
-    # Calls.
-
-    def write(self, partition: int, record: Any, *, rows: int = 1) -> None:  # noqa: ANN401
-        """Write a record for one partition.
-
-        Args:
-            partition: its absolute number.
-            record: any contiguous buffer; with framing arrow an encapsulated message.
-            rows: with framing arrow, the rows of the message, for the statistics.
-
-        Raises:
-            FaroError: ``invalid-argument`` (WRT-1), ``limit-exceeded`` (WRT-3); all errors of closing a region.
-        """
-        calls = self._calls
-        calls.begin()
-        # The same as "with calls:", in a fifth of the time.
-        try:
-            self._write(partition, record, KIND_DATA, rows)
-        except BaseException as fault:
-            calls.end(fault)
-            raise
-        calls.under_way = False
-
-    def write_event(self, partition: int, kind: int, event: Any) -> None:  # noqa: ANN401
-        """Write an event for one partition; it counts nothing in the statistics.
-
-        Args:
-            partition: its absolute number.
-            kind: 1, or 64 to 127 (BLK-2).
-            event: any contiguous buffer.
-
-        Raises:
-            FaroError: as :meth:`write`.
-        """
-        with self._calls:
-            self._write(partition, event, check_kind(kind, event=True), 1)
-
-    def _write(self, partition: int, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
-        options = self.options
-        # The same as integer(); the usual case is checked faster here.
-        stream = partition - options.first_partition if type(partition) is int else -1
-        if not 0 <= stream < options.partition_count:
-            first = options.first_partition
-            stream = integer("partition", partition, first, options._end_partition - 1) - first
-        record, length = self._record(record, kind)
-        rows = self._rows(rows)
-        buffer = self._buffer
-        charge = length + CHARGE
-        if buffer.count and (buffer.charged + charge > options.buffer_size or (options.ordered and buffer.has_shared)):
-            self._close_region()
-        buffer.push(stream, kind, record, length, rows, charge)
-        if charge > options.buffer_size:
-            self._close_region()
-
-    def broadcast(self, record: Any, *, rows: int = 1) -> None:  # noqa: ANN401
-        """Write a record once for every partition; see :meth:`write`."""
-        with self._calls:
-            self._share(None, record, KIND_DATA, rows)
-
-    def broadcast_event(self, kind: int, event: Any) -> None:  # noqa: ANN401
-        """Write an event once for every partition; see :meth:`write_event`."""
-        with self._calls:
-            self._share(None, event, check_kind(kind, event=True), 1)
-
-    def multicast(
-        self,
-        partitions: Sequence[int] | npt.NDArray[Any],
-        record: Any,  # noqa: ANN401
-        *,
-        rows: int = 1,
-    ) -> None:
-        """Write a record once for a set of partitions, in any order; see :meth:`write`."""
-        members = self._members(partitions)
-        with self._calls:
-            self._share(members, record, KIND_DATA, rows)
-
-    def multicast_event(self, partitions: Sequence[int] | npt.NDArray[Any], kind: int, event: Any) -> None:  # noqa: ANN401
-        """Write an event once for a set of partitions, in any order; see :meth:`write_event`."""
-        members = self._members(partitions)
-        with self._calls:
-            self._share(members, event, check_kind(kind, event=True), 1)
-
-    def _members(self, partitions: Sequence[int] | npt.NDArray[Any]) -> bytes | None:
-        """Return the bit set of a set of partitions, before the call: an error of their iterator must not fail it."""
-        self._calls.check()
-        return member_bits(partitions, self.options)
-
-    def _share(self, members: bytes | None, record: Any, kind: int, rows: int) -> None:  # noqa: ANN401
-        record, length = self._record(record, kind)
-        rows = self._rows(rows)
-        buffer, capacity = self._buffer, self.options.buffer_size
-        # A set of members is kept until the region is closed, so it is charged (SRT-1).
-        own = length + CHARGE + (len(members) if members is not None else 0)
-        stream = buffer.shared_stream(members)
-        charge = own if stream is None else length + CHARGE
-        if buffer.count and (buffer.charged + charge > capacity or own > capacity):
-            self._close_region()
-            stream, charge = None, own
-        if stream is None:
-            stream = buffer.begin_shared(members)
-        buffer.push(stream, kind, record, length, rows, charge)
-        if own > capacity:
-            self._close_region()
-
-    def write_batch(
-        self,
-        partitions: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-        data: Any,  # noqa: ANN401 - any contiguous buffer
-    ) -> None:
-        """Write many data records, as :meth:`write` would one after another, without a Python step for each.
-
-        Args:
-            partitions: shape (n,), absolute numbers.
-            offsets: shape (n + 1,), where in ``data`` each record begins and the last ends, in bytes, ascending.
-            data: the records, any contiguous buffer.
-
-        Raises:
-            FaroError: as :meth:`write`; if one record is refused, the whole batch is.
-        """
-        with self._calls:
-            self._write_batch(partitions, offsets, data)
-
-    def _write_batch(self, partitions: npt.ArrayLike, offsets: npt.ArrayLike, data: Any) -> None:  # noqa: ANN401
-        if self._framing == FRAMING_ARROW:
-            raise invalid("framing opaque or records; faro_format.arrow.ArrowWriter takes tables", "framing arrow")
-        streams, ends, raw = check_batch(self.options, partitions, offsets, data)
-        if not streams.size:
-            return
-        buffer, options = self._buffer, self.options
-        lengths = ends[1:] - ends[:-1]
-        if self._framing == FRAMING_RECORDS:
-            self._fits(int(lengths.max()) + 4)
-        if options.ordered and buffer.has_shared:
-            self._close_region()
-        charges = np.append(0, np.cumsum(lengths + CHARGE))
-        at = 0
-        while at < streams.size:
-            room = options.buffer_size - buffer.charged
-            to = int(np.searchsorted(charges, int(charges[at]) + room, side="right")) - 1
-            if to == at and buffer.count:
-                self._close_region()
-                continue
-            large = to == at
-            to = at + 1 if large else to
-            piece = raw[int(ends[at]) : int(ends[to])]
-            buffer.push_batch(streams[at:to], lengths[at:to], piece)
-            if large:
-                self._close_region()
-            at = to
-
-    def write_arrow_column(self, partitions: npt.ArrayLike, column: Any) -> None:  # noqa: ANN401
-        """Write the values of an Arrow binary or string array as records; see :meth:`write_batch`.
-
-        Args:
-            partitions: shape (n,), absolute numbers.
-            column: a pyarrow array of type binary, string or their large variants, without nulls.
-        """
-        from faro_format._bytes.arrow_arrays import binary_buffers
-
-        offsets, data = binary_buffers(column)
-        self.write_batch(partitions, offsets, data)
+    # Regions, and what the footer has.
 
     def flush(self) -> None:
         """Close the region now. Does nothing if it has no records (SRT-3)."""
@@ -247,6 +104,8 @@ class Writer:
         """
         with self._calls:
             self._close_region()
+            # An engine that sorts by itself has more than a few records (WRT-13).
+            self._guarded(lambda: self._log.begin("paired"))
             builder = RegionBuilder(self._streams, None)
             return RegionWriter.__new__(RegionWriter)._begin(builder, self.options, self._calls, self._end_region)
 
@@ -268,6 +127,8 @@ class Writer:
             known, raw = self._streams.dictionaries, bytes(as_bytes(content, "content"))
             known.check(raw)
             self._close_region()
+            # The file will have it, so it is a pair (WRT-13).
+            self._guarded(lambda: self._log.begin("paired"))
             return known.give(raw)
 
     def property(self, key: str, value: str) -> None:
@@ -281,13 +142,52 @@ class Writer:
 
     def finish(self) -> Summary:
         """Close the region, write footer and tail, publish the files. Return what was written."""
-        made: list[Summary] = []
+        return self._finish(reading=False)
+
+    def finish_and_open(
+        self,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        verify: bool = True,
+        cache: int = CACHE,
+        lookup: Lookup = "full",
+    ) -> tuple[Summary, Reader]:
+        """Finish as :meth:`finish` does, and open the output for reading without a read.
+
+        ::
+
+            summary, reader = writer.finish_and_open()
+            with reader:
+                records = list(reader.records(3))
+
+        The reader has the output that was written, even if another writer replaces or removes its names meanwhile (in
+        an object store, such a reading fails with ``io``).
+
+        Args:
+            limits: as those of :class:`faro_format.Reader`.
+            verify: as that of :class:`faro_format.Reader`.
+            cache: as that of :class:`faro_format.Reader`.
+            lookup: as that of :class:`faro_format.Reader`.
+
+        Raises:
+            FaroError: as :meth:`finish`; ``limit-exceeded`` if the output breaks a limit, or ``io`` if it cannot be
+                opened: it is finished and published then.
+        """
+        choice("lookup", lookup, ("full", "direct"))
+        limits, verify, cache = check_limits(limits), flag("verify", verify), check_cache(cache)
+        summary = self._finish(reading=True)
+        reader = Reader(stored=self._log.output(), limits=limits, verify=verify, cache=cache, lookup=lookup)
+        return summary, reader
+
+    def _finish(self, *, reading: bool) -> Summary:
         with self._calls:
+            single = self._buffer.charged <= self.options.single_below
+            self._guarded(lambda: self._log.begin("single" if single else "paired"))
             self._close_region()
-            self._guarded(lambda: made.append(self._log.finish(self._properties)))
+            summary = self._guarded(lambda: self._log.finish(self._properties, reading=reading))
             # From here on the files belong to the caller.
             self._calls.ended = "finished"
-        return made[0]
+        return summary
 
     def abort(self) -> None:
         """Give up and remove the files. Does nothing after the writer has finished."""
@@ -300,39 +200,10 @@ class Writer:
         """Raise the error of a call after the writer has ended or failed; for the arrow writer."""
         self._calls.check()
 
-    # The common part of the calls.
-
-    def _rows(self, rows: int) -> int:
-        if type(rows) is not int or rows != 1:
-            rows = integer("rows", rows, 0, 2**63 - 1)
-        return rows if self._framing == FRAMING_ARROW else 1
-
-    def _fits(self, size: int) -> None:
-        if size > self.options.max_plain_size:
-            raise FaroError(
-                ErrorCode.LIMIT_EXCEEDED, f"a block of at most {self.options.max_plain_size} bytes", str(size)
-            )
-
-    def _record(self, record: Any, kind: int) -> tuple[Any, int]:  # noqa: ANN401
-        """Check a record or an event; return it as bytes-like with its length in bytes."""
-        if not isinstance(record, (bytes, bytearray)):
-            record = as_bytes(record, "event" if kind else "record")
-        length = len(record)
-        if kind != KIND_DATA:
-            self._fits(length)
-        elif self._framing == FRAMING_RECORDS:
-            self._fits(length + 4)
-        elif self._framing == FRAMING_ARROW:
-            fault = encapsulation_fault(record)
-            if fault is not None:
-                raise invalid("record: an encapsulated Arrow message", fault)
-            self._fits(length)
-        return record, length
-
-    def _guarded(self, action: Callable[[], None]) -> None:
+    def _guarded(self, action: Callable[[], Result]) -> Result:
         """A step that cannot be undone: every error makes the writer fail for good (WRT-6)."""
         try:
-            action()
+            return action()
         except BaseException as fault:
             self._calls.fail(fault)
             self._files.cut_tail()
@@ -340,9 +211,10 @@ class Writer:
 
     # Regions.
 
-    def _close_region(self) -> None:
+    def _close_region(self, *, full: bool = False) -> None:
         if self._buffer.count:
-            self._guarded(lambda: self._log.stream(self._empty))
+            self._streams.figures.records += self._guarded(lambda: self._log.stream(self._empty))
+            self._streams.figures.spills += full
 
     def _empty(self, builder: RegionBuilder) -> None:
         known = self._streams.dictionaries
@@ -360,12 +232,13 @@ class Writer:
         """
         with self._calls:
             self._close_region()
-            self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
+            self._streams.figures.records += self._guarded(lambda: self._log.stream(fill, wrapped=wrapped))
 
     def _end_region(self, builder: RegionBuilder, wrapped: bool) -> None:
         """Accept the region of a region writer."""
         self._calls.region = None
         self._guarded(lambda: self._log.append(builder, wrapped=wrapped))
+        self._streams.figures.records += sum(extent.records for extent in builder.extents)
 
     def _discard(self) -> None:
         self._files.discard()
@@ -392,7 +265,7 @@ class Writer:
                 raise
 
 
-def _drop(files: OutputFiles, calls: Calls) -> None:
+def _drop(files: Files, calls: Calls) -> None:
     """Remove the files of a writer that was dropped, or leave them unfinished if they may be followed."""
     if calls.ended == "finished":
         # They are closed, unless the system refused.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from faro_format._error import ErrorCode, invalid
 from faro_format._pyarrow import pa
 from faro_format._reader.delivery import PartitionReader
 from faro_format._reader.windows import by_partition
+from faro_format._storage.destination import Destination
 from faro_format._storage.names import Path
 from faro_format._writer.calls import Calls
 from faro_format._writer.options import WriterOptions
@@ -73,7 +74,16 @@ class ArrowWriter:
     of its columns again.
     """
 
-    def __init__(self, name: Path, schema: Any, partition_count: int, **options: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        name: Path | None,
+        schema: Any,  # noqa: ANN401
+        partition_count: int,
+        *,
+        destination: Destination | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
         """Create an output for tables of a schema.
 
         Args:
@@ -81,7 +91,10 @@ class ArrowWriter:
             schema: a pyarrow Schema, or what has ``__arrow_c_schema__``; dictionary-encoded columns are unpacked,
                 views become text or binary.
             partition_count: how many partitions there are.
-            options: those of :class:`faro_format.WriterOptions`.
+            destination: where the files go, if ``name`` is None; as that of :class:`faro_format.Writer`.
+            storage_options: with a URL as ``name``, as those of :class:`faro_format.Writer`.
+            options: those of :class:`faro_format.WriterOptions`. With ``single_below``, an output with rows is a pair,
+                because they are written as regions.
 
         Raises:
             FaroError: ``invalid-argument`` for a column of a type that pyarrow takes no rows of, or an option.
@@ -95,7 +108,7 @@ class ArrowWriter:
         message = self.schema.serialize().to_pybytes()
         options.setdefault("block_size", BLOCK)
         chosen = WriterOptions(partition_count, framing="arrow", schema=message, **options)
-        self._writer = Writer(name, chosen)
+        self._writer = Writer(name, chosen, destination=destination, storage_options=storage_options)
         self._rows = Rows(chosen)
         self._calls = Calls()
 

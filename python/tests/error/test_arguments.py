@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import operator
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from argument_rows import (
+    Row,
+    Takes,
+    World,
+    among,
+    anything,
+    buffer,
+    flag,
+    integer,
+    integers,
+    nothing,
+    or_none,
+    path,
+    text,
+)
 from fsspec.implementations.memory import MemoryFileSystem
-from support import FILE_ID, arrow_message
+from support import arrow_message
 
 import faro_format as faro
 import faro_format.arrow
@@ -58,118 +72,6 @@ VALUES: list[Any] = [
     *(pa.array([1]), pa.array(["x"]), pa.table({"x": [1]}), pa.array([[1]]), pa.scalar(1)),
 ]
 
-Takes = Callable[[Any], bool]
-
-
-def integer(least: int, most: int) -> Takes:
-    def takes(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-            return False
-        try:
-            return least <= operator.index(value) <= most
-        except TypeError:
-            return False
-
-    return takes
-
-
-def integers(least: int, most: int, lengths: range, *, sets: bool = False) -> Takes:
-    def takes(value: Any) -> bool:
-        if isinstance(value, dict) or (isinstance(value, set) and not sets):
-            return False
-        try:
-            array = np.asarray(value if hasattr(value, "__array__") else list(value))
-        except Exception:
-            return False
-        whole = array.ndim == 1 and (not array.size or array.dtype.kind in "iu") and array.size in lengths
-        return whole and all(least <= int(number) <= most for number in array)
-
-    return takes
-
-
-def flag(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
-
-
-def among(*allowed: Any) -> Takes:
-    return lambda value: (value is None or isinstance(value, str)) and value in allowed
-
-
-def text(value: Any) -> bool:
-    return isinstance(value, str) and "\ud800" not in value
-
-
-def path(value: Any) -> bool:
-    known = isinstance(value, (str, os.PathLike)) and value not in ("", "\0", "\ud800")
-    return known and len(os.fspath(value)) < 100_000
-
-
-def buffer(value: Any) -> bool:
-    try:
-        return memoryview(value).c_contiguous
-    except (TypeError, ValueError, BufferError):
-        return False
-
-
-def anything(_: Any) -> bool:
-    return True
-
-
-def nothing(_: Any) -> bool:
-    return False
-
-
-def or_none(takes: Takes) -> Takes:
-    return lambda value: value is None or takes(value)
-
-
-@dataclass
-class World:
-    """Outputs to call upon, in a folder of their own."""
-
-    folder: Path
-    count: int = 0
-
-    def name(self) -> Path:
-        self.count += 1
-        return self.folder / f"out{self.count}"
-
-    def writer(self, **more: Any) -> Writer:
-        return Writer(self.name(), WriterOptions(3, file_id=FILE_ID, **more))
-
-    def arrow_writer(self) -> ArrowWriter:
-        return ArrowWriter(self.name(), pa.schema([("x", pa.int64())]), 3)
-
-    def records(self, kind: Any = Reader) -> Any:
-        name = self.name()
-        with Writer(name, WriterOptions(3, file_id=FILE_ID)) as writer:
-            writer.write(1, b"one")
-        found = kind(name)
-        if isinstance(found, Follower):
-            found.poll()
-        return found
-
-    def tables(self) -> Reader:
-        name = self.name()
-        with ArrowWriter(name, pa.schema([("x", pa.int64())]), 3) as writer:
-            writer.write(pa.table({"x": [1]}), [1])
-        return Reader(name)
-
-    def pair(self) -> dict[str, Any]:
-        with self.records() as reader:
-            return {"data": reader._files.data.place.path, "index": reader._files.index.place.path}
-
-
-@dataclass
-class Row:
-    call: Callable[..., Any]
-    argument: str
-    takes: Takes
-    act: Any
-    """What takes a World and the value, and makes the call."""
-    also: tuple[str, ...] = ()
-    """Other arguments that a message may name, as they fit no more."""
-
 
 def drained(found: Any) -> Any:
     """What a call returned, its iterators taken to their ends."""
@@ -196,6 +98,7 @@ def options_rows() -> Iterator[Row]:
         "codec": among("none", "lz4", "zstd"),
         "level": integer(1, 19),
         "rotation": integer(0, 2),
+        "single_below": integer(0, 2**33),
         "created_by": or_none(text),
         "durability": among("none", "commit"),
         "max_plain_size": integer(1, 2**32 - 1),
@@ -277,6 +180,17 @@ def writer_rows() -> Iterator[Row]:
     act: Any
     yield Row(Writer, "name", path, lambda world, value: Writer(_inside(world, value), WriterOptions(1)).abort())
     yield Row(Writer, "options", nothing, lambda world, value: Writer(world.name(), value))
+    for argument in ("destination", "storage_options"):
+        act = lambda w, v, argument=argument: Writer(w.name(), WriterOptions(1), **{argument: v}).abort()  # noqa: E731
+        yield Row(Writer, argument, nothing, act)
+    for argument, allowed in (
+        ("limits", nothing),
+        ("verify", flag),
+        ("cache", integer(0, COUNT)),
+        ("lookup", among("full", "direct")),
+    ):
+        act = lambda w, v, argument=argument: w.writer().finish_and_open(**{argument: v})[1].close()  # noqa: E731
+        yield Row(Writer.finish_and_open, argument, allowed, act)
     one = b"one"
     rows: Callable[[World], Writer] = lambda world: world.writer(framing="arrow", schema=arrow_message(b""))  # noqa: E731
     for call, act in (
@@ -360,6 +274,9 @@ def arrow_rows() -> Iterator[Row]:
     schema = pa.schema([("x", pa.int64())])
     has_schema: Takes = lambda value: isinstance(value, pa.Schema)  # noqa: E731
     act = lambda w, v: ArrowWriter(_inside(w, v), schema, 3).abort()  # noqa: E731
+    for argument in ("destination", "storage_options"):
+        given: Any = lambda w, v, argument=argument: ArrowWriter(w.name(), pa.schema([]), 1, **{argument: v})  # noqa: E731
+        yield Row(ArrowWriter, argument, nothing, given)
     yield Row(ArrowWriter, "name", path, act)
     yield Row(ArrowWriter, "schema", has_schema, lambda w, v: ArrowWriter(w.name(), v, 3))
     yield Row(ArrowWriter, "partition_count", integer(1, 2**28), lambda w, v: ArrowWriter(w.name(), schema, v))
@@ -433,6 +350,14 @@ def storage_rows() -> Iterator[Row]:
         (storage.StoredOutput.paired, "data", nothing, lambda v: storage.StoredOutput.paired(v, one)),
         (storage.StoredOutput.paired, "index", nothing, lambda v: storage.StoredOutput.paired(one, v)),
         (storage.check_stored_file, "file", nothing, lambda v: storage.check_stored_file(v, b"")),
+        (storage.MemoryDestination, "name", text, storage.MemoryDestination),
+        (storage.MemoryDestination, "files", or_none(is_dict), lambda v: storage.MemoryDestination("x", v)),
+        (storage.RemoteDestination, "filesystem", nothing, lambda v: storage.RemoteDestination(v, "x")),
+        (storage.RemoteDestination, "base", text, lambda v: storage.RemoteDestination(MemoryFileSystem(), v)),
+        (storage.RemoteDestination, "part_bytes", integer(5 << 20, 5 << 30), _parts),
+        (storage.check_destination, "factory", callable, _factory),
+        (storage.check_destination, "find", or_none(callable), lambda v: _kit(find=v)),
+        (storage.check_destination, "size", integer(1, 2**40), lambda v: _kit(size=v)),
     )
     for call, argument, takes, act in calls:
         yield Row(call, argument, takes, lambda _, v, act=act: act(v))
@@ -448,6 +373,34 @@ def storage_rows() -> Iterator[Row]:
     # Bytes that are not those of the file are what it is for.
     compared: Any = lambda _, v: _compared(v)  # noqa: E731
     yield Row(storage.check_stored_file, "expected", buffer, compared)
+
+
+def is_dict(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _parts(value: Any) -> None:
+    storage.RemoteDestination(MemoryFileSystem(), "x", part_bytes=value)
+
+
+def _factory(value: Any) -> None:
+    # What can be called is called with a number, and fails as it likes.
+    if not callable(value):
+        storage.check_destination(value)
+
+
+class _BegunError(Exception):
+    pass
+
+
+def _kit(**more: Any) -> None:
+    """The kit, up to the first destination that it asks for."""
+
+    def begin(_: int) -> storage.Destination:
+        raise _BegunError
+
+    with contextlib.suppress(_BegunError):
+        storage.check_destination(begin, **more)
 
 
 def _remote(**more: Any) -> None:
@@ -524,6 +477,7 @@ MADE_BY_THE_LIBRARY = {
     *("Block", "CheckLevel", "CheckReport", "CleanReport", "Codec", "DictionaryEntry", "Encoded", "ErrorCode"),
     *("ErrorFamily", "FaroError", "FaroIOError", "FileHeader", "FileKind", "Framing", "KeptFile", "PartitionReader"),
     *("RecoverReport", "RepairReport", "Statistics", "StoredFile", "Summary", "VERSION_MAJOR", "VERSION_MINOR"),
+    *("Destination", "NewFile", "ReaderFigures", "WriterFigures"),
 }
 """What callers get, and do not make."""
 
@@ -537,7 +491,8 @@ def _public() -> Iterator[Callable[..., Any]]:
         if inspect.isclass(thing):
             for name, method in inspect.getmembers(thing, inspect.isfunction):
                 # What the reader calls is not checked again: LocalFile.read and so on.
-                if not name.startswith("_") and not hasattr(storage.StoredFile, name):
+                given = hasattr(storage.StoredFile, name) or hasattr(storage.Destination, name)
+                if not name.startswith("_") and not given:
                     yield method
 
 

@@ -60,6 +60,20 @@ def compare(made: Output) -> dict[str, Any]:
     return local
 
 
+@pytest.mark.usefixtures("tiny")
+def test_a_region_message_that_is_larger_than_a_read(tmp_path: Path) -> None:
+    """It follows a smaller one, which is read ahead."""
+    made = write(
+        tmp_path,
+        WriterOptions(40, statistics=False),
+        [Call("write", [0], b"x"), Call("flush"), *(Call("write", [number], b"x") for number in range(40))],
+    )
+    with Reader(**made.files) as reader:
+        sizes = reader._footer.regions["message_size"].tolist()
+    assert sizes[0] < 150 < 200 < sizes[1]
+    compare(made)
+
+
 def calls(count: int, size: int, partitions: int = 7) -> list[Call]:
     rng = np.random.default_rng(count)
     return [Call("write", [number % partitions], rng.bytes(size)) for number in range(count)]
@@ -216,7 +230,6 @@ def test_content_that_is_replaced_is_never_mixed(tmp_path: Path, object_store: O
 def refused_calls(url: str) -> Iterator[Any]:
     yield lambda: faro.Follower(url)
     yield lambda: faro.Follower(single=url)
-    yield lambda: faro.Writer(url, WriterOptions(1))
     yield lambda: faro.repair(url)
     yield lambda: faro.rebuild(url)
     yield lambda: faro.recover(url)
@@ -227,7 +240,7 @@ def refused_calls(url: str) -> Iterator[Any]:
 @pytest.mark.parametrize("url", ["s3://bucket/out", "s3://bucket/out.faro", "simplecache::s3://bucket/out"])
 def test_what_takes_no_url(url: str) -> None:
     for call in refused_calls(url):
-        with pytest.raises(FaroError, match=r"invalid-argument: expected \w+: a local path; only Reader, open"):
+        with pytest.raises(FaroError, match=r"invalid-argument: expected \w+: a local path; only Writer, Reader, open"):
             call()
 
 
