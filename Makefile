@@ -110,6 +110,15 @@ tsan: ## Run the Rust tests of many threads under ThreadSanitizer (needs a night
 miri: ## Run the Rust unit tests that need no C code in Miri (needs a nightly compiler with it)
 	scripts/miri
 
+.PHONY: least-rust
+least-rust: ## Test the Rust library with the least compiler and versions (ARGS=--lib for a sample; installs the compiler)
+	scripts/least-rust $(ARGS)
+	scripts/one-arrow
+
+.PHONY: least-python
+least-python: ## Test the Python library with the least version of each dependency (ARGS=tests/writer for a sample)
+	scripts/least-python $(ARGS)
+
 .PHONY: test-java
 test-java: ## Test the Java library
 	@$(STEP) "Java: compile, tests, documentation" $(MVN) verify
@@ -182,9 +191,16 @@ testee-java:
 .PHONY: conformance
 conformance: testees ## Run the conformance cases, and a sample of the sweeps, with all implementations
 	@$(STEP) "Conformance: cases, all pairs of writers and readers" conformance/run --html out/conformance.html --junit out/conformance.xml --json out/conformance.json
-	@$(STEP) "Conformance: outputs in memory" conformance/run --no-pairs --testee rust-memory --testee java-memory --testee python-memory
+	@$(STEP) "Conformance: outputs in other storages" conformance/run --no-pairs --testee rust-memory --testee rust-feed --testee java-memory --testee java-hadoop --testee python-memory
+	@$(STEP) "Conformance: opening through a server of S3" conformance/run --no-pairs --testee python-s3 -k OPN
+	@$(STEP) "Conformance: writing through a server of S3" conformance/run --no-pairs --testee python-s3 -k WRT
 	@$(STEP) "Conformance: a sample of the sweeps" conformance/run sweep
 	@$(STEP) "Conformance: a sample of damaged files" conformance/run detection --quick
+
+.PHONY: conformance-stores
+conformance-stores: testees ## Run all cases through a server of S3 on this machine, and let Rust read from it
+	@$(STEP) "Conformance: all cases through a server of S3" conformance/run --no-pairs --testee python-s3
+	@PYTHON=$(BIN)/python $(STEP) --progress "Conformance: Rust reads from a server of S3" scripts/s3-check
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)
@@ -265,6 +281,10 @@ out/tools/atheris/stamp: python/requirements-dev.txt fuzz/python/requirements.tx
 fuzz-python: .venv/stamp out/tools/atheris/stamp ## Run each Python target under Atheris for MINUTES, one after another
 	fuzz/python/run --minutes $(or $(MINUTES),1) $(TARGETS)
 
+.PHONY: api-compare
+api-compare: ## Compare the public APIs with those of the last release (nothing to compare before the first)
+	scripts/api-compare
+
 .PHONY: audit
 audit: ## Look up known problems of the dependencies (needs the advisory databases; lists the checks that it could not make)
 	scripts/audit
@@ -302,8 +322,8 @@ bench: bench-programs ## Measure all, or PARTS="write read": makes BENCHMARKS.md
 	bench/run $(PARTS) $(ARGS)
 
 # A part: bench-write, bench-read, bench-python, ... The other parts' results stay as they are.
-.PHONY: $(addprefix bench-,write read python flink-jobs broadcast index scheduler small-blocks growth memory)
-bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-growth bench-memory: bench-programs
+.PHONY: $(addprefix bench-,write read python flink-jobs broadcast index scheduler small-blocks tiny-outputs growth memory)
+bench-write bench-read bench-python bench-flink-jobs bench-broadcast bench-index bench-scheduler bench-small-blocks bench-tiny-outputs bench-growth bench-memory: bench-programs
 	bench/run $(@:bench-%=%) --keep $(ARGS)
 
 # The command is built for release; `make test` uses the one that the tests of the workspace built.

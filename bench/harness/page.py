@@ -23,6 +23,7 @@ _TITLES = {
     "memory": "Memory",
     "scheduler": "Scheduler",
     "small-blocks": "Small blocks",
+    "tiny-outputs": "Tiny outputs",
     "growth": "Cost as work grows",
     "flink-jobs": "Jobs of Flink",
 }

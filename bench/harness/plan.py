@@ -149,6 +149,7 @@ SINGLE = {
     "index": ("rust",),
     "scheduler": ("rust", "java"),
     "small-blocks": ("rust",),
+    "tiny-outputs": ("rust", "java"),
     "growth": ("rust", "java"),
     "memory": ("rust",),
 }
