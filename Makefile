@@ -197,10 +197,15 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 	@$(STEP) "Conformance: a sample of the sweeps" conformance/run sweep
 	@$(STEP) "Conformance: a sample of damaged files" conformance/run detection --quick
 
+# Its client of S3 takes minutes to build, so it is no part of `testees`.
+.PHONY: testee-rust-s3
+testee-rust-s3:
+	@cd rust/faro-s3-check && $(STEP) --progress "Rust: build the testee on S3" $(CARGO) build --locked --release
+
 .PHONY: conformance-stores
-conformance-stores: testees ## Run all cases through a server of S3 on this machine, and let Rust read from it
-	@$(STEP) "Conformance: all cases through a server of S3" conformance/run --no-pairs --testee python-s3
-	@PYTHON=$(BIN)/python $(STEP) --progress "Conformance: Rust reads from a server of S3" scripts/s3-check
+conformance-stores: testees testee-rust-s3 ## Run all cases through a server of S3 on this machine, in each language that has one
+	@$(STEP) "Conformance: all cases through a server of S3" $(BIN)/python scripts/with-s3 conformance/run --no-pairs --testee python-s3 --testee rust-s3
+	@cd rust/faro-s3-check && $(STEP) --progress "Rust: a server of S3" $(BIN)/python ../../scripts/with-s3 $(CARGO) test --locked --release -- --nocapture
 
 out/faults/shim.so: conformance/faults/shim.c
 	@mkdir -p $(@D)

@@ -101,15 +101,15 @@ class MemoryStorage(LocalStorage):
 
 
 class S3Storage(LocalStorage):
-    """Objects of a server of S3, which FARO_TESTEE_S3 names; else one in this process."""
+    """Objects of a server of S3, which FARO_S3_ENDPOINT names; else one in this process."""
 
-    BUCKET = "conformance"
+    BUCKET = "faro"
 
     def __init__(self) -> None:
         """Start the server, if none is named, and make the bucket."""
         import s3fs
 
-        endpoint = os.environ.get("FARO_TESTEE_S3")
+        endpoint = os.environ.get("FARO_S3_ENDPOINT")
         if endpoint is None:
             import logging
 

@@ -1,10 +1,8 @@
-//! Outputs in a server of S3. The variable FARO_S3_ENDPOINT has the server's address, with a bucket `faro`; without it the
-//! test says that it was skipped.
+//! Outputs in a server of S3. `make conformance-stores` runs this; without a server the tests say that they were skipped.
 
 use faro::feed::FeedOptions;
 use faro::storage::{AsyncStoredFile, AsyncStoredOutput, ObjectDestination, ObjectFile};
 use faro::{AsyncReader, ErrorCode, Files, Layout, Lookup, Reader, ReaderOptions, Writer, WriterOptions};
-use object_store::aws::{AmazonS3Builder, S3CopyIfNotExists};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
@@ -25,21 +23,14 @@ async fn put(store: &Arc<dyn ObjectStore>, files: &Files, name: &str) -> AsyncSt
 
 /// The server's bucket; none if there is no server.
 fn server() -> Option<Arc<dyn ObjectStore>> {
-    let Ok(endpoint) = std::env::var("FARO_S3_ENDPOINT") else {
-        println!("skipped: FARO_S3_ENDPOINT is not set; scripts/s3-check starts a server and sets it");
-        return None;
-    };
-    let store = AmazonS3Builder::new()
-        .with_endpoint(endpoint)
-        .with_allow_http(true)
-        .with_region("us-east-1")
-        .with_access_key_id("faro")
-        .with_secret_access_key("faro")
-        .with_bucket_name("faro")
-        .with_copy_if_not_exists(S3CopyIfNotExists::Multipart)
-        .build()
-        .unwrap();
-    Some(Arc::new(store))
+    let bucket = faro_s3_check::bucket();
+    if bucket.is_none() {
+        println!(
+            "skipped: {} is not set; scripts/with-s3 starts a server and sets it",
+            faro_s3_check::ENDPOINT
+        );
+    }
+    bucket
 }
 
 #[test]

@@ -1,33 +1,54 @@
-//! Outputs that are opened and read by feeds, with bytes from memory.
+//! Outputs in memory that are opened and read by feeds.
 
-use crate::output::Output;
-use crate::storage::copy;
+use crate::memory::{Memory, copy};
+use crate::output::{Blocks, Output};
+use crate::protocol::Failure;
+use crate::storage::{NewOutput, Storage};
 use faro::feed::{Feed, FeedOptions, FeedReader, Opening, Wanted};
 use faro::message::{DictionaryEntry, Footer};
 use faro::storage::{RangeRead, StoredFile};
-use faro::{Block, FileHeader, FileRole, Files, Reader, ReaderOptions, RegionIndex};
+use faro::{CheckOptions, CheckReport, FileHeader, FileRole, Files, Reader, ReaderOptions, RegionIndex, WriterOptions};
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
 
 /// The files, by their roles.
 type Stored = Vec<(FileRole, Box<dyn StoredFile>)>;
 
+/// Files in memory; feeds open outputs, and read partitions and ranges.
+#[derive(Clone, Copy, Debug)]
+pub struct Feeds;
+
+impl Storage for Feeds {
+    fn create(&self, path: &Path, options: WriterOptions) -> Result<NewOutput, Failure> {
+        Memory.create(path, options)
+    }
+
+    fn open(&self, files: &Files, options: ReaderOptions) -> faro::Result<Reader> {
+        Memory.open(files, options)
+    }
+
+    fn open_output(&self, files: &Files, options: ReaderOptions) -> faro::Result<Box<dyn Output>> {
+        Ok(Box::new(Fed::open(files, options)?))
+    }
+
+    fn check(&self, files: &Files, options: &CheckOptions) -> faro::Result<CheckReport> {
+        Memory.check(files, options)
+    }
+}
+
 /// An output that feeds read. `Reader` answers what feeds have no call for.
-pub(crate) struct Fed {
+struct Fed {
     files: Stored,
     fed: FeedReader,
     reader: Reader,
 }
 
 impl Fed {
-    /// Opens an output; `reader` opens it a second time.
-    pub(crate) fn open(
-        files: &Files,
-        options: ReaderOptions,
-        reader: impl FnOnce(ReaderOptions) -> faro::Result<Reader>,
-    ) -> faro::Result<Fed> {
+    /// Opens an output by an opening, and a second time by a reader.
+    fn open(files: &Files, options: ReaderOptions) -> faro::Result<Fed> {
         let stored: Stored = files
             .paths()
             .into_iter()
@@ -56,7 +77,7 @@ impl Fed {
                 }
             }
         };
-        let reader = reader(options)?;
+        let reader = Memory.open(files, options)?;
         Ok(Fed {
             files: stored,
             fed,
@@ -64,8 +85,8 @@ impl Fed {
         })
     }
 
-    fn blocks<'a>(&'a self, mut feed: Feed) -> impl Iterator<Item = faro::Result<Block>> + 'a {
-        std::iter::from_fn(move || {
+    fn blocks(&self, mut feed: Feed) -> Blocks<'_> {
+        Box::new(std::iter::from_fn(move || {
             loop {
                 match feed.poll() {
                     Poll::Ready(item) => return item,
@@ -82,7 +103,7 @@ impl Fed {
                     }
                 }
             }
-        })
+        }))
     }
 }
 
@@ -125,11 +146,11 @@ impl Output for Fed {
         }
     }
 
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
         Ok(self.blocks(self.fed.partition(partition)?))
     }
 
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
+    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
         Ok(self.blocks(self.fed.range(partitions)?))
     }
 }

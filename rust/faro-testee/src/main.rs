@@ -1,35 +1,20 @@
-//! The Rust implementation as a child process of the conformance runner: one request a line on standard input, one
-//! answer a line on standard output.
+//! The testee of Rust. The variable FARO_TESTEE_STORAGE chooses where outputs are: `memory`, `feed` (in memory, and read
+//! by feeds), or at their paths if it is not set.
 
-mod fed;
-mod output;
-mod payload;
-mod protocol;
-mod read;
-mod session;
-mod storage;
-mod write;
+use faro_testee::{Feeds, Local, Memory, Storage, run};
+use std::io;
 
-use protocol::{Envelope, Failure};
-use serde_json::json;
-use std::io::{self, BufRead, Write};
+const VARIABLE: &str = "FARO_TESTEE_STORAGE";
 
 fn main() -> io::Result<()> {
-    let mut session = session::Session::new(storage::Storage::chosen()?);
-    let mut output = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        let Envelope { id, op, rest } = serde_json::from_str(&line?)?;
-        let stop = op == "stop";
-        let answer = match session.answer(&op, rest) {
-            Ok(ok) => json!({ "id": id, "ok": ok }),
-            Err(Failure::Refused(error)) => json!({ "id": id, "error": error }),
-            Err(Failure::Unsupported(why)) => json!({ "id": id, "unsupported": why }),
-        };
-        writeln!(output, "{answer}")?;
-        output.flush()?;
-        if stop {
-            break;
+    let storage: Box<dyn Storage> = match std::env::var_os(VARIABLE) {
+        None => Box::new(Local),
+        Some(value) if value == "memory" => Box::new(Memory),
+        Some(value) if value == "feed" => Box::new(Feeds),
+        Some(value) => {
+            let message = format!("{VARIABLE} is memory, feed or not set, not {}", value.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-    }
-    Ok(())
+    };
+    run(storage)
 }

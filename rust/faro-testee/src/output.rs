@@ -5,8 +5,11 @@ use faro::{Block, FileHeader, Follower, Reader, RegionIndex};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The calls that `Reader`, `Follower` and feeds share.
-pub(crate) trait Output {
+/// Blocks, one after another.
+pub type Blocks<'a> = Box<dyn Iterator<Item = faro::Result<Block>> + 'a>;
+
+/// What `Reader`, `Follower`, feeds and asynchronous readers have in common.
+pub trait Output {
     /// The index file's header.
     fn header(&self) -> &FileHeader;
     /// The footer, if there is one yet.
@@ -20,9 +23,9 @@ pub(crate) trait Output {
     /// The bytes that a partition reads (PRT-6).
     fn stored_bytes(&self, partition: u32) -> faro::Result<u64>;
     /// The blocks of a partition (PRT-1).
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
+    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>>;
     /// The blocks of a range of partitions (PRT-5).
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>>;
+    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>>;
 }
 
 impl Output for Reader {
@@ -50,12 +53,12 @@ impl Output for Reader {
         self.stored_bytes(partition)
     }
 
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.partition(partition)
+    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
+        Ok(Box::new(self.partition(partition)?))
     }
 
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.range(partitions)
+    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
+        Ok(Box::new(self.range(partitions)?))
     }
 }
 
@@ -84,11 +87,11 @@ impl Output for Follower {
         self.stored_bytes(partition)
     }
 
-    fn partition(&self, partition: u32) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.partition(partition)
+    fn partition(&self, partition: u32) -> faro::Result<Blocks<'_>> {
+        Ok(Box::new(self.partition(partition)?))
     }
 
-    fn range(&self, partitions: Range<u32>) -> faro::Result<impl Iterator<Item = faro::Result<Block>>> {
-        self.range(partitions)
+    fn range(&self, partitions: Range<u32>) -> faro::Result<Blocks<'_>> {
+        Ok(Box::new(self.range(partitions)?))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Envelope {
 
 /// Why an op failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The library refused.
     Refused(Box<Fault>),
     /// The testee does not do this.
@@ -37,7 +37,7 @@ pub(crate) type Answer = Result<Value, Failure>;
 
 /// A fault as the protocol writes it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The error code.
     pub code: &'static str,
     file: Option<&'static str>,

@@ -1,6 +1,5 @@
 //! The op `read` (protocol, "What `read` answers").
 
-use crate::fed::Fed;
 use crate::output::Output;
 use crate::payload::to_hex;
 use crate::protocol::{Answer, Failure, Fault, Read};
@@ -13,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// The op `read`.
-pub(crate) fn read(storage: Storage, request: Read) -> Answer {
+pub(crate) fn read(storage: &dyn Storage, request: Read) -> Answer {
     let lookup = match request.lookup.as_deref() {
         None | Some("full") => Lookup::Full,
         Some("direct") => Lookup::Direct,
@@ -24,20 +23,14 @@ pub(crate) fn read(storage: Storage, request: Read) -> Answer {
         .limits(request.limits.limits())
         .verify(request.verify.unwrap_or(true));
     let files = request.paths.files()?;
-    if let (Storage::Feed, None) = (storage, request.by_partition) {
-        let fed = Fed::open(&files, options, |options| storage.open(&files, options))?;
-        return match request.range {
-            Some([from, to]) => Ok(with_range(&fed, from..to)),
-            None => with_partitions(&fed, request.partitions),
-        };
-    }
-    let reader = storage.open(&files, options)?;
-    if let Some([from, to]) = request.range {
-        return Ok(with_range(&reader, from..to));
-    }
     let Some([from, to]) = request.by_partition else {
-        return with_partitions(&reader, request.partitions);
+        let output = storage.open_output(&files, options)?;
+        return match request.range {
+            Some([from, to]) => Ok(with_range(&*output, from..to)),
+            None => with_partitions(&*output, request.partitions),
+        };
     };
+    let reader = storage.open(&files, options)?;
     let mut answer = describe(&reader);
     answer.insert(
         "by_partition".into(),
@@ -47,14 +40,14 @@ pub(crate) fn read(storage: Storage, request: Read) -> Answer {
 }
 
 /// The description of an output with a range of partitions.
-fn with_range(output: &impl Output, partitions: Range<u32>) -> Value {
+fn with_range(output: &dyn Output, partitions: Range<u32>) -> Value {
     let mut answer = describe(output);
     answer.insert("range".into(), range(output, partitions).unwrap_or_else(fault));
     Value::Object(answer)
 }
 
 /// The description of an output with the requested partitions, or with all that have blocks or errors.
-pub(crate) fn with_partitions(output: &impl Output, asked: Option<Vec<u32>>) -> Answer {
+pub(crate) fn with_partitions(output: &dyn Output, asked: Option<Vec<u32>>) -> Answer {
     let mut partitions = Map::new();
     for partition in asked.clone().unwrap_or_else(|| candidates(output)) {
         let value = summary(output, partition).unwrap_or_else(fault);
@@ -71,7 +64,7 @@ fn fault(error: faro::Error) -> Value {
     json!({ "error": Fault::from(error) })
 }
 
-fn describe(output: &impl Output) -> Map<String, Value> {
+fn describe(output: &dyn Output) -> Map<String, Value> {
     let header = output.header();
     let footer = output.footer();
     let properties: Map<String, Value> = footer
@@ -115,7 +108,7 @@ fn describe(output: &impl Output) -> Map<String, Value> {
 }
 
 /// The partitions that can have a block or an error. With a faulty region, every partition has an error.
-fn candidates(output: &impl Output) -> Vec<u32> {
+fn candidates(output: &dyn Output) -> Vec<u32> {
     let header = output.header();
     let all = header.first_partition..header.first_partition + header.partition_count;
     let mut found = BTreeSet::new();
@@ -135,7 +128,7 @@ fn candidates(output: &impl Output) -> Vec<u32> {
 }
 
 /// The summary of one partition, read alone.
-fn summary(output: &impl Output, partition: u32) -> faro::Result<Value> {
+fn summary(output: &dyn Output, partition: u32) -> faro::Result<Value> {
     let framing = output.header().framing;
     let mut hash = Sha256::new();
     let mut kinds = BTreeMap::<u8, u64>::new();
@@ -159,7 +152,7 @@ fn summary(output: &impl Output, partition: u32) -> faro::Result<Value> {
 }
 
 /// Several partitions at once.
-fn range(output: &impl Output, partitions: Range<u32>) -> faro::Result<Value> {
+fn range(output: &dyn Output, partitions: Range<u32>) -> faro::Result<Value> {
     let mut hash = Sha256::new();
     let mut blocks = 0u64;
     for block in output.range(partitions)? {

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 /// The state between requests.
 pub(crate) struct Session {
-    storage: Storage,
+    storage: Box<dyn Storage>,
     followers: HashMap<String, Follower>,
 }
 
 impl Session {
     /// A session whose writing, reading and checking use `storage`. All other ops use paths.
-    pub(crate) fn new(storage: Storage) -> Session {
+    pub(crate) fn new(storage: Box<dyn Storage>) -> Session {
         Session {
             storage,
             followers: HashMap::new(),
@@ -30,9 +30,9 @@ impl Session {
     pub(crate) fn answer(&mut self, op: &str, rest: Map<String, Value>) -> Answer {
         match op {
             "hello" => hello(&rest),
-            "read" => read::read(self.storage, fields(rest)?),
-            "write" => write::write(self.storage, fields(rest)?),
-            "check" => check(self.storage, fields(rest)?),
+            "read" => read::read(&*self.storage, fields(rest)?),
+            "write" => write::write(&*self.storage, fields(rest)?),
+            "check" => check(&*self.storage, fields(rest)?),
             "repair" => repair(fields(rest)?),
             "recover" => recover(fields(rest)?),
             "clean" => clean(fields(rest)?),
@@ -88,7 +88,7 @@ fn hello(request: &Map<String, Value>) -> Answer {
     }
 }
 
-fn check(storage: Storage, request: Check) -> Answer {
+fn check(storage: &dyn Storage, request: Check) -> Answer {
     let level = match request.level.as_str() {
         "structure" => CheckLevel::Structure,
         "checksums" => CheckLevel::Checksums,

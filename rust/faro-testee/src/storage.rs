@@ -1,187 +1,117 @@
-//! Where reading and checking find files: at their paths, or in memory, copied from there before each request. Where
-//! writing makes them: at their paths, or in memory, copied to there when the output is finished. Reading in memory is
-//! by a reader, or by feeds.
+//! Where outputs are for writing, reading and checking. The protocol names local files: a storage copies the files that it
+//! reads or checks from there before each request, and those that it wrote to there when the output is finished.
 
+use crate::output::Output;
 use crate::protocol::Failure;
-use faro::storage::{
-    Destination, LocalFile, MemoryDestination, MemoryFile, NewFile, RangeRead, StoredFile, StoredOutput,
-};
 use faro::{CheckOptions, CheckReport, FileRole, Files, Layout, Reader, ReaderOptions, Writer, WriterOptions};
+use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment that chooses the storage.
-const VARIABLE: &str = "FARO_TESTEE_STORAGE";
-
-/// Where files are, for writing, reading and checking.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Storage {
-    /// At their paths.
-    #[default]
-    Local,
-    /// In memory.
-    Memory,
-    /// In memory; outputs are opened, and partitions and ranges read, by feeds.
-    Feed,
-}
-
-impl Storage {
-    /// The storage that the environment chooses.
-    pub(crate) fn chosen() -> io::Result<Storage> {
-        match std::env::var_os(VARIABLE) {
-            None => Ok(Storage::Local),
-            Some(value) if value == "memory" => Ok(Storage::Memory),
-            Some(value) if value == "feed" => Ok(Storage::Feed),
-            Some(value) => Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("{VARIABLE} is memory, feed or not set, not {}", value.display()),
-            )),
-        }
-    }
-
+/// Where outputs are.
+pub trait Storage: Debug {
     /// Creates a writer. What may be followed is always local.
-    pub(crate) fn create(self, path: &Path, options: WriterOptions) -> Result<Output, Failure> {
-        if matches!(self, Storage::Local) || options.follow {
-            let writer = Writer::create(path, options)?;
-            return Ok(Output { writer, memory: None });
-        }
-        let mut options = options;
-        if options.single_below > 0 {
-            // A NAME with an ending has only one layout, which this refuses.
-            Files::to_write(path, Some(Layout::Single))?;
-            Files::to_write(path, Some(Layout::Paired))?;
-        } else {
-            options.layout = Some(match Files::to_write(path, options.layout)? {
-                Files::Single(_) => Layout::Single,
-                Files::Paired { .. } => Layout::Paired,
-            });
-        }
-        // Paths without the ending.
-        let name = match Files::to_write(path, None)? {
-            Files::Single(file) | Files::Paired { data: file, .. } => file.with_extension(""),
-        };
-        let memory = MemoryDestination::new(&name);
-        let folder = InFolder {
-            memory: memory.clone(),
-            name,
-        };
-        let writer = Writer::create_in(folder, options)?;
-        let memory = Some(memory);
-        Ok(Output { writer, memory })
-    }
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn create(&self, path: &Path, options: WriterOptions) -> Result<NewOutput, Failure>;
 
     /// Opens a reader.
-    pub(crate) fn open(self, files: &Files, options: ReaderOptions) -> faro::Result<Reader> {
-        match self {
-            Storage::Local => Reader::open(files, options),
-            Storage::Memory | Storage::Feed => Reader::open_stored(in_memory(files), options),
-        }
+    ///
+    /// # Errors
+    /// Those of the reader.
+    fn open(&self, files: &Files, options: ReaderOptions) -> faro::Result<Reader>;
+
+    /// Opens an output whose partitions and ranges are read alone; by default with [`Storage::open`].
+    ///
+    /// # Errors
+    /// Those of opening.
+    fn open_output(&self, files: &Files, options: ReaderOptions) -> faro::Result<Box<dyn Output>> {
+        Ok(Box::new(self.open(files, options)?))
     }
 
     /// Checks an output.
-    pub(crate) fn check(self, files: &Files, options: &CheckOptions) -> faro::Result<CheckReport> {
-        match self {
-            Storage::Local => faro::check(files, options),
-            Storage::Memory | Storage::Feed => faro::check_stored(&in_memory(files), options),
+    ///
+    /// # Errors
+    /// Those of the check.
+    fn check(&self, files: &Files, options: &CheckOptions) -> faro::Result<CheckReport>;
+}
+
+/// Files at their paths.
+#[derive(Clone, Copy, Debug)]
+pub struct Local;
+
+impl Storage for Local {
+    fn create(&self, path: &Path, options: WriterOptions) -> Result<NewOutput, Failure> {
+        Ok(NewOutput::new(Writer::create(path, options)?, |_| Ok(())))
+    }
+
+    fn open(&self, files: &Files, options: ReaderOptions) -> faro::Result<Reader> {
+        Reader::open(files, options)
+    }
+
+    fn check(&self, files: &Files, options: &CheckOptions) -> faro::Result<CheckReport> {
+        faro::check(files, options)
+    }
+}
+
+/// Copies the finished file with a role to its path.
+type CopyOut = dyn Fn(FileRole) -> io::Result<()>;
+
+/// A writer, and what copies its files to their paths.
+pub struct NewOutput {
+    pub(crate) writer: Writer,
+    copy: Box<CopyOut>,
+}
+
+impl NewOutput {
+    /// A writer. When its output is finished, `copy` copies each of its files to its path.
+    pub fn new(writer: Writer, copy: impl Fn(FileRole) -> io::Result<()> + 'static) -> NewOutput {
+        NewOutput {
+            writer,
+            copy: Box::new(copy),
         }
     }
-}
 
-/// A writer, and the memory that it writes to.
-pub(crate) struct Output {
-    pub writer: Writer,
-    memory: Option<MemoryDestination>,
-}
-
-/// Makes files in memory that will be copied to a folder, whose files have the names.
-#[derive(Debug)]
-struct InFolder {
-    memory: MemoryDestination,
-    /// The paths without their endings.
-    name: PathBuf,
-}
-
-impl Destination for InFolder {
-    fn create(&mut self, role: FileRole) -> io::Result<Box<dyn NewFile>> {
-        self.memory.create(role)
-    }
-
-    fn taken(&self, role: FileRole) -> io::Result<Option<PathBuf>> {
-        for files in [Files::paired(&self.name), Files::single(&self.name)] {
-            for (of, path) in files.paths() {
-                if of == role && path.try_exists()? {
-                    return Ok(Some(path.to_path_buf()));
-                }
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Output {
-    /// Finishes the output, and copies files in memory to their paths.
+    /// Finishes the output.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let summary = self.writer.finish()?;
-        let Some(memory) = &self.memory else { return Ok(()) };
         for (role, path) in summary.files.paths() {
-            let file = memory.find(role).ok_or(io::ErrorKind::NotFound);
-            let copied = file
-                .map_err(io::Error::from)
-                .and_then(|file| std::fs::write(path, file.bytes()));
-            copied.map_err(|error| Failure::Unsupported(format!("a copy to {}: {error}", path.display())))?;
+            (self.copy)(role)
+                .map_err(|error| Failure::Unsupported(format!("a copy of {}: {error}", path.display())))?;
         }
         Ok(())
     }
 }
 
-fn in_memory(files: &Files) -> StoredOutput {
-    match files {
-        Files::Single(path) => StoredOutput::single(copy(path)),
-        Files::Paired { data, index } => StoredOutput::paired(copy(data), copy(index)),
+/// The path of an output without the endings. The layout that the path asks for becomes an option, since a storage has
+/// other names.
+///
+/// # Errors
+/// `invalid-argument` for a path that cannot have this layout.
+pub fn name_and_layout(path: &Path, options: &mut WriterOptions) -> Result<PathBuf, Failure> {
+    if options.single_below > 0 {
+        // A NAME with an ending has only one layout, which this refuses.
+        Files::to_write(path, Some(Layout::Single))?;
+        Files::to_write(path, Some(Layout::Paired))?;
+    } else {
+        options.layout = Some(match Files::to_write(path, options.layout)? {
+            Files::Single(_) => Layout::Single,
+            Files::Paired { .. } => Layout::Paired,
+        });
     }
+    Ok(match Files::to_write(path, None)? {
+        Files::Single(file) | Files::Paired { data: file, .. } => file.with_extension(""),
+    })
 }
 
-/// A file in memory with the bytes of a local file.
-pub(crate) fn copy(path: &Path) -> Box<dyn StoredFile> {
-    let read = || {
-        let file = LocalFile::open(path)?;
-        let mut bytes = vec![0; file.size()? as usize];
-        file.read_ranges(&mut [RangeRead::new(0, &mut bytes)])?;
-        Ok(MemoryFile::new(path, bytes))
+/// The path of a file of an output, from the path without endings.
+pub fn path_of(name: &Path, role: FileRole) -> PathBuf {
+    let files = match role {
+        FileRole::Single => Files::single(name),
+        _ => Files::paired(name),
     };
-    match read() {
-        Ok(file) => Box::new(file),
-        Err(error) => Box::new(Refused {
-            name: path.to_path_buf(),
-            error,
-        }),
-    }
-}
-
-/// A file that the system refused to open. The reader gets the error when it comes to the file: before that, it checks
-/// the header of the index file, and may find a fault there (OPN-1).
-#[derive(Debug)]
-struct Refused {
-    name: PathBuf,
-    error: io::Error,
-}
-
-impl Refused {
-    fn refuse<T>(&self) -> io::Result<T> {
-        Err(io::Error::new(self.error.kind(), self.error.to_string()))
-    }
-}
-
-impl StoredFile for Refused {
-    fn name(&self) -> &Path {
-        &self.name
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        self.refuse()
-    }
-
-    fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
-        self.refuse()
-    }
+    let paths = files.paths();
+    let found = paths.iter().find(|(of, _)| *of == role);
+    found.map_or_else(|| name.to_path_buf(), |(_, path)| path.to_path_buf())
 }

@@ -2,12 +2,12 @@
 
 use crate::payload::{Content, Payload, SplitMix64, from_hex};
 use crate::protocol::{Answer, Call, Failure, Members, Options, RegionBlock, Write, invalid_argument};
-use crate::storage::{Output, Storage};
+use crate::storage::{NewOutput, Storage};
 use faro::{Codec, Durability, Framing, Layout, RegionWriter, StoredBlock, To, Writer, WriterOptions};
 use serde_json::json;
 
 /// Writes an output, call after call.
-pub(crate) fn write(storage: Storage, request: Write) -> Answer {
+pub(crate) fn write(storage: &dyn Storage, request: Write) -> Answer {
     let mut output = storage.create(&request.path, options(request.options)?)?;
     let mut errors = Vec::new();
     let mut finished = false;
@@ -108,7 +108,7 @@ fn partitions(list: &[i64]) -> Result<Vec<u32>, Failure> {
     list.iter().map(|partition| number("a partition", *partition)).collect()
 }
 
-fn make(output: &mut Output, call: &Call, dictionaries: &mut Vec<u16>) -> Result<(), Failure> {
+fn make(output: &mut NewOutput, call: &Call, dictionaries: &mut Vec<u16>) -> Result<(), Failure> {
     let writer = &mut output.writer;
     match call {
         Call::Write {

@@ -9,10 +9,14 @@ use crate::error::{Error, Result};
 use std::time::Instant;
 
 impl Writer {
-    /// The bytes that the writer holds now: what its budget ([`WriterOptions::memory_budget`]) has granted and not got
-    /// back. Without a budget it is counted in the same way: nothing before the first record, then the working memory
-    /// ([`WriterOptions::working_memory`]), and what the sort buffer has taken of [`WriterOptions::buffer_size`]. After
-    /// `finish`, `abort` and their like it is 0.
+    /// The bytes that the writer holds now: what its budget ([`memory_budget`]) has granted and not got back. Without a
+    /// budget it is counted in the same way: nothing before the first record, then the working memory
+    /// ([`working_memory`]), and what the sort buffer has taken of [`buffer_size`]. After `finish`, `abort` and their
+    /// like it is 0.
+    ///
+    /// [`memory_budget`]: crate::WriterOptions::memory_budget
+    /// [`working_memory`]: crate::WriterOptions::working_memory
+    /// [`buffer_size`]: crate::WriterOptions::buffer_size
     pub fn memory_used(&self) -> u64 {
         self.memory.grants().held()
     }
