@@ -197,7 +197,7 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 	@$(STEP) "Conformance: a sample of the sweeps" conformance/run sweep
 	@$(STEP) "Conformance: a sample of damaged files" conformance/run detection --quick
 
-# Its client of S3 takes minutes to build, so it is no part of `testees`.
+# Its client of S3 takes minutes to build, so it is not in `testees`.
 .PHONY: testee-rust-s3
 testee-rust-s3:
 	@cd rust/faro-s3-check && $(STEP) --progress "Rust: build the testee on S3" $(CARGO) build --locked --release
