@@ -202,9 +202,14 @@ conformance: testees ## Run the conformance cases, and a sample of the sweeps, w
 testee-rust-s3:
 	@cd rust/faro-s3-check && $(STEP) --progress "Rust: build the testee on S3" $(CARGO) build --locked --release
 
+# Its client of S3 is 600 MB.
+.PHONY: testee-java-s3
+testee-java-s3:
+	@$(STEP) "Java: build the testee on S3" $(MVN) package -DskipTests -P s3a --projects :faro-testee --also-make
+
 .PHONY: conformance-stores
-conformance-stores: testees testee-rust-s3 ## Run all cases through a server of S3 on this machine, in each language that has one
-	@$(STEP) "Conformance: all cases through a server of S3" $(BIN)/python scripts/with-s3 conformance/run --no-pairs --testee python-s3 --testee rust-s3
+conformance-stores: testees testee-rust-s3 testee-java-s3 ## Run all cases through a server of S3 on this machine, in each language that has one
+	@$(STEP) "Conformance: all cases through a server of S3" $(BIN)/python scripts/with-s3 conformance/run --no-pairs --testee python-s3 --testee rust-s3 --testee java-s3
 	@cd rust/faro-s3-check && $(STEP) --progress "Rust: a server of S3" $(BIN)/python ../../scripts/with-s3 $(CARGO) test --locked --release -- --nocapture
 
 out/faults/shim.so: conformance/faults/shim.c

@@ -13,9 +13,14 @@ import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 
-/** The files of a request in another storage: loaded into memory, or read through Hadoop's local file system. */
+/**
+ * The files of a request in another storage: loaded into memory, read through Hadoop's local file system, or copied to a
+ * server of S3.
+ */
 final class StoredFiles {
     private static final String STORAGE = System.getenv("FARO_TESTEE_STORAGE");
+    /** Null unless it is asked for. */
+    private static final S3a S3A = "s3a".equals(STORAGE) ? new S3a() : null;
 
     private StoredFiles() {}
 
@@ -40,6 +45,7 @@ final class StoredFiles {
         return switch (STORAGE) {
             case "memory" -> inMemory(path);
             case "hadoop" -> inHadoop(path);
+            case "s3a" -> S3A.copy(path);
             default -> throw new IllegalStateException("FARO_TESTEE_STORAGE=" + STORAGE);
         };
     }

@@ -1,0 +1,54 @@
+package dev.faro.testee;
+
+import dev.faro.hadoop.HadoopFile;
+import dev.faro.storage.StoredFile;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.util.Objects;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** Objects of a server of S3, which {@code scripts/with-s3} starts, through Hadoop's S3A. */
+final class S3a {
+    private static final String BUCKET = "s3a://faro/";
+    private final FileSystem fileSystem;
+    private long copies;
+
+    S3a() {
+        String endpoint = System.getenv("FARO_S3_ENDPOINT");
+        Objects.requireNonNull(endpoint, "FARO_S3_ENDPOINT, which scripts/with-s3 sets");
+        Configuration configuration = new Configuration(false);
+        configuration.set("fs.s3a.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem");
+        configuration.set("fs.s3a.endpoint", endpoint);
+        configuration.set("fs.s3a.endpoint.region", "us-east-1");
+        configuration.set("fs.s3a.access.key", "faro");
+        configuration.set("fs.s3a.secret.key", "faro");
+        configuration.set("fs.s3a.aws.credentials.provider", "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider");
+        configuration.setBoolean("fs.s3a.path.style.access", true);
+        configuration.setBoolean("fs.s3a.connection.ssl.enabled", false);
+        configuration.set("fs.s3a.fast.upload.buffer", "bytebuffer");
+        try {
+            fileSystem = FileSystem.newInstance(URI.create(BUCKET), configuration);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Copies a local file to the bucket. One that cannot be read is missing there, which is the same error. */
+    StoredFile copy(java.nio.file.Path file) {
+        // Another testee may use the same bucket.
+        Path object = new Path(BUCKET + ProcessHandle.current().pid() + "/" + copies++ + "/" + file.getFileName());
+        if (Files.isRegularFile(file)) {
+            try (OutputStream out = fileSystem.createFile(object).overwrite(true).build()) {
+                Files.copy(file, out);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return new HadoopFile(fileSystem, object);
+    }
+}
