@@ -202,9 +202,17 @@ public final class Check {
 
     /** Makes steps 5 and 6. */
     private void checkBlocks() throws FaroException {
-        ExtentReaders.ExtentReader extents = new ExtentReaders.ExtentReader(
-                BlockReader.ofExtents(output.files().data(), header.fileId(), output.limits(), true)
-                        .with(output.dictionaries()), new Decoder());
+        BlockReader reader = BlockReader
+                .ofExtents(output.files().data(), header.fileId(), output.limits(), true, output.budget())
+                .with(output.dictionaries());
+        try {
+            checkBlocks(new ExtentReaders.ExtentReader(reader, new Decoder()));
+        } finally {
+            reader.release();
+        }
+    }
+
+    private void checkBlocks(ExtentReaders.ExtentReader extents) throws FaroException {
         for (int number = 0; number < directory.size(); number++) {
             RegionIndex region = output.regions().get(directory, number);
             for (int slot = 0; slot < region.slots(); slot++) {

@@ -3,6 +3,7 @@ package dev.faro.internal.reader;
 import dev.faro.FaroException;
 import dev.faro.FileHeader;
 import dev.faro.Limits;
+import dev.faro.MemoryBudget;
 import dev.faro.index.RegionCache;
 import dev.faro.internal.index.DirectLookup;
 import dev.faro.internal.index.FooterMessage;
@@ -22,6 +23,7 @@ import java.nio.ByteBuffer;
 public abstract class OutputReader implements Closeable {
     private final FileSet files;
     private final Limits limits;
+    private final MemoryBudget budget;
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
@@ -31,15 +33,16 @@ public abstract class OutputReader implements Closeable {
     protected OutputReader(FileSet files, ReaderOptions options) {
         this.files = files;
         this.limits = options.limits();
+        this.budget = options.memoryBudget();
         this.regions = new Regions(files.index(), files.header(), options.limits(), store(options));
-        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory);
+        this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory, budget);
         this.readers = new ExtentReaders(
-                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries);
+                files.data(), files.header().fileId(), options.limits(), options.verify(), dictionaries, budget);
     }
 
     private static RegionStore store(ReaderOptions options) {
         RegionCache shared = options.regionCache();
-        return shared == null ? new RegionStore(options.cacheBytes()) : shared.store();
+        return shared == null ? new RegionStore(options.cacheBytes(), options.memoryBudget()) : shared.store();
     }
 
     /** The regions and dictionaries that can be read now. The result does not change. */
@@ -67,6 +70,11 @@ public abstract class OutputReader implements Closeable {
     /** The limits of what is read from the files. */
     public final Limits limits() {
         return limits;
+    }
+
+    /** The engine's budget, or null. */
+    public final MemoryBudget budget() {
+        return budget;
     }
 
     /** The regions and their cache. */
@@ -162,11 +170,18 @@ public abstract class OutputReader implements Closeable {
 
     @Override
     public final void close() throws FaroException {
-        regions.close();
         readers.close();
-        if (dictionaries != null) {
-            dictionaries.close();
+        // Each, even if a budget fails.
+        try {
+            regions.close();
+        } finally {
+            try {
+                if (dictionaries != null) {
+                    dictionaries.close();
+                }
+            } finally {
+                files.close();
+            }
         }
-        files.close();
     }
 }
