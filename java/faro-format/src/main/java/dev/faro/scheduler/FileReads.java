@@ -78,6 +78,8 @@ final class FileReads {
             try {
                 List<ByteBuffer> buffersOfOne = take(requests.get(i).bytes(), failures);
                 if (buffersOfOne == null) {
+                    // The engine may have the memory from the same account.
+                    landing.release();
                     return i;
                 }
                 pieces.add(buffersOfOne);
