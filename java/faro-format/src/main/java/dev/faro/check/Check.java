@@ -63,7 +63,15 @@ public final class Check {
     public static CheckReport check(Reader reader, CheckLevel level) throws FaroException {
         Objects.requireNonNull(reader, "reader");
         Objects.requireNonNull(level, "level");
-        Check checker = new Check(reader.output(), level == CheckLevel.DECODE);
+        try {
+            return check(reader.output(), level);
+        } catch (FaroException e) {
+            throw reader.output().news().fault(e);
+        }
+    }
+
+    private static CheckReport check(FinishedReader output, CheckLevel level) throws FaroException {
+        Check checker = new Check(output, level == CheckLevel.DECODE);
         checker.checkMetadata();
         checker.checkStatistics(checker.stored, Statistic.STORED);
         if (level == CheckLevel.STRUCTURE) {

@@ -133,7 +133,7 @@ public final class BlockCursor implements Closeable {
     FaroException fail(FaroException e) {
         failure = e;
         close();
-        return e;
+        return output.news().fault(e);
     }
 
     /** The partition in the block's header, or -1 if the block is shared. */

@@ -1,6 +1,7 @@
 package dev.faro.reader;
 
 import dev.faro.Limits;
+import dev.faro.Listener;
 import dev.faro.MemoryBudget;
 import dev.faro.index.RegionCache;
 import java.util.Objects;
@@ -9,7 +10,7 @@ import java.util.Objects;
 public final class ReaderOptions {
     /** Default limits; checksums are verified; a cache of 64 MiB; region messages are read as a whole. */
     public static final ReaderOptions DEFAULT = new ReaderOptions(Limits.DEFAULT, true, 64 << 20, Lookup.FULL,
-            null, null);
+            null, null, null);
 
     private final Limits limits;
     private final boolean verify;
@@ -17,15 +18,17 @@ public final class ReaderOptions {
     private final Lookup lookup;
     private final RegionCache regionCache;
     private final MemoryBudget memoryBudget;
+    private final Listener listener;
 
     private ReaderOptions(Limits limits, boolean verify, long cacheBytes, Lookup lookup, RegionCache regionCache,
-            MemoryBudget memoryBudget) {
+            MemoryBudget memoryBudget, Listener listener) {
         this.limits = Objects.requireNonNull(limits, "limits");
         this.verify = verify;
         this.cacheBytes = cacheBytes;
         this.lookup = Objects.requireNonNull(lookup, "lookup");
         this.regionCache = regionCache;
         this.memoryBudget = memoryBudget;
+        this.listener = listener;
     }
 
     /** The limits of what is read from a file (LIM-1). */
@@ -35,7 +38,7 @@ public final class ReaderOptions {
 
     /** The same options with another {@link #limits}. */
     public ReaderOptions withLimits(Limits other) {
-        return new ReaderOptions(other, verify, cacheBytes, lookup, regionCache, memoryBudget);
+        return new ReaderOptions(other, verify, cacheBytes, lookup, regionCache, memoryBudget, listener);
     }
 
     /** Whether checksums of partition blocks are verified (INT-7). */
@@ -45,7 +48,7 @@ public final class ReaderOptions {
 
     /** The same options with another {@link #verify}. */
     public ReaderOptions withVerify(boolean other) {
-        return new ReaderOptions(limits, other, cacheBytes, lookup, regionCache, memoryBudget);
+        return new ReaderOptions(limits, other, cacheBytes, lookup, regionCache, memoryBudget, listener);
     }
 
     /** The maximum size of the region messages that a reader keeps in a cache of its own, in bytes. */
@@ -55,7 +58,7 @@ public final class ReaderOptions {
 
     /** The same options with another {@link #cacheBytes}. */
     public ReaderOptions withCacheBytes(long other) {
-        return new ReaderOptions(limits, verify, other, lookup, regionCache, memoryBudget);
+        return new ReaderOptions(limits, verify, other, lookup, regionCache, memoryBudget, listener);
     }
 
     /**
@@ -70,7 +73,7 @@ public final class ReaderOptions {
 
     /** The same options with another {@link #lookup}. */
     public ReaderOptions withLookup(Lookup other) {
-        return new ReaderOptions(limits, verify, cacheBytes, other, regionCache, memoryBudget);
+        return new ReaderOptions(limits, verify, cacheBytes, other, regionCache, memoryBudget, listener);
     }
 
     /** The cache that the reader shares with others; null, the default, for one of its own. */
@@ -80,7 +83,7 @@ public final class ReaderOptions {
 
     /** The same options with another {@link #regionCache}, which has its own limit: {@link #cacheBytes} is not used. */
     public ReaderOptions withRegionCache(RegionCache other) {
-        return new ReaderOptions(limits, verify, cacheBytes, lookup, other, memoryBudget);
+        return new ReaderOptions(limits, verify, cacheBytes, lookup, other, memoryBudget, listener);
     }
 
     /** The engine's budget of memory; null, the default, if everything is granted. */
@@ -95,6 +98,16 @@ public final class ReaderOptions {
      * of its own.
      */
     public ReaderOptions withMemoryBudget(MemoryBudget other) {
-        return new ReaderOptions(limits, verify, cacheBytes, lookup, regionCache, other);
+        return new ReaderOptions(limits, verify, cacheBytes, lookup, regionCache, other, listener);
+    }
+
+    /** Is told when the output was opened, and of faults; null, the default, for no listener. */
+    public Listener listener() {
+        return listener;
+    }
+
+    /** The same options with another {@link #listener}. */
+    public ReaderOptions withListener(Listener other) {
+        return new ReaderOptions(limits, verify, cacheBytes, lookup, regionCache, memoryBudget, other);
     }
 }

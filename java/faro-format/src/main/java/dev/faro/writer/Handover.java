@@ -72,6 +72,7 @@ final class Handover {
             for (int i = 0; i < messages.size(); i++) {
                 output.regions().offer(output.directory(), i, messages.get(i));
             }
+            output.tellOpened();
             return new Finished(summary, Reader.of(output));
         } catch (FaroException e) {
             FaroException published = new FaroException(e.code(), e.role(), e.file(), e.offset(), e.expected(),

@@ -27,6 +27,7 @@ public abstract class OutputReader implements Closeable {
     private final Regions regions;
     private final FileDictionaries dictionaries;
     private final ExtentReaders readers;
+    private final ReaderNews news;
     private final DeliveredBlocks delivered = new DeliveredBlocks();
 
     /** Makes a reader of an output with checked headers. */
@@ -34,6 +35,7 @@ public abstract class OutputReader implements Closeable {
         this.files = files;
         this.limits = options.limits();
         this.budget = options.memoryBudget();
+        this.news = new ReaderNews(options.listener());
         this.regions = new Regions(files.index(), files.header(), options.limits(), store(options));
         this.dictionaries = FileDictionaries.of(files, options.limits(), this::directory, budget);
         this.readers = new ExtentReaders(
@@ -70,6 +72,25 @@ public abstract class OutputReader implements Closeable {
     /** The limits of what is read from the files. */
     public final Limits limits() {
         return limits;
+    }
+
+    /** Tells the listener and the flight recorder about faults. */
+    public final ReaderNews news() {
+        return news;
+    }
+
+    /**
+     * Tells the listener and the flight recorder that the output was opened; if that fails, closes it.
+     *
+     * @throws FaroException {@code io} if the sizes of the files are not to be had
+     */
+    public final void tellOpened() throws FaroException {
+        try {
+            news.opened(files, directory().size());
+        } catch (FaroException | RuntimeException | Error e) {
+            FileSet.closeAfter(e, this);
+            throw e;
+        }
     }
 
     /** The engine's budget, or null. */
