@@ -1,6 +1,8 @@
 package dev.faro.scheduler;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,11 +12,17 @@ import dev.faro.FaroException;
 import dev.faro.reader.Feed;
 import dev.faro.reader.Reader;
 import dev.faro.reader.ReaderOptions;
+import dev.faro.storage.MemoryFile;
+import dev.faro.storage.StoredFile;
+import dev.faro.storage.StoredOutput;
 import dev.faro.testing.Outputs;
 import dev.faro.testing.RecordingBudget;
 import dev.faro.testing.Scrambled;
 import dev.faro.writer.Layout;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -240,6 +248,69 @@ class SchedulerBudgetTest {
             other.close();
         }
         budget.checkEnd("closed");
+    }
+
+    /** Buffers that nobody uses are kept only as far as their memory is granted. */
+    @Test
+    void thePoolKeepsWhatIsGranted() throws Exception {
+        Grants grants = new Grants(OPTIONS, new RecordingBudget(MUCH));
+        PooledBuffers pool = new PooledBuffers(MUCH, grants);
+        grants.opened();
+        ByteBuffer first = pool.take(LEAST);
+        pool.giveBack(first);
+        assertSame(first, pool.take(LEAST), "kept");
+        // The memory of a second one is in use now, so that the first may not be kept beside it.
+        ByteBuffer second = pool.take(LEAST);
+        pool.giveBack(first);
+        pool.giveBack(second);
+        assertSame(second, pool.take(LEAST));
+        pool.giveBack(second);
+        grants.excess(true);
+        pool.trim();
+        assertNotSame(second, pool.take(LEAST), "dropped");
+    }
+
+    /** A thread that is interrupted while it reads for a consumer that is closed meanwhile gives everything back. */
+    @Test
+    void anInterruptAfterTheLastConsumer() throws Exception {
+        RecordingBudget budget = new RecordingBudget(MUCH);
+        List<Consumer> open = new ArrayList<>();
+        byte[] data = Files.readAllBytes(Outputs.file(folder.resolve("small"), ".data"));
+        byte[] index = Files.readAllBytes(Outputs.file(folder.resolve("small"), ".index"));
+        MemoryFile bytes = new MemoryFile("data", ByteBuffer.wrap(data));
+        StoredFile interrupting = new StoredFile() {
+            @Override
+            public long size() {
+                return data.length;
+            }
+
+            @Override
+            public int read(long offset, ByteBuffer target) throws IOException {
+                if (open.isEmpty()) {
+                    return bytes.read(offset, target);
+                }
+                open.remove(0).close();
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException();
+            }
+
+            @Override
+            public String name() {
+                return "data";
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (Reader reader = Reader.openStored(StoredOutput.paired(
+                interrupting, new MemoryFile("index", ByteBuffer.wrap(index))), ReaderOptions.DEFAULT);
+                Scheduler scheduler = make(OPTIONS, budget)) {
+            budget.asks(null);
+            open.add(scheduler.partition(reader, 0));
+            assertThrows(FaroException.class, scheduler::serve);
+            assertTrue(Thread.interrupted());
+            budget.checkEnd("interrupted");
+        }
     }
 
     /** What the engine throws comes out of a call, and ends no reading. */
