@@ -264,6 +264,7 @@ class SchedulerBudgetTest {
         pool.giveBack(first);
         pool.giveBack(second);
         assertSame(second, pool.take(LEAST));
+        assertNotSame(first, pool.take(LEAST));
         pool.giveBack(second);
         grants.excess(true);
         pool.trim();
@@ -368,6 +369,50 @@ class SchedulerBudgetTest {
             }
             budget.checkEnd("limit " + limit);
             assertEquals(0, out.get());
+        }
+    }
+
+    /** Memory in which reads land gives way to the buffers of consumers, which may be from the same account. */
+    @Test
+    void oneAccountForBuffersToo() throws Exception {
+        RecordingBudget budget = new RecordingBudget(37_000);
+        Buffers buffers = new Buffers() {
+            @Override
+            public ByteBuffer take(int wanted) {
+                return budget.tryGrow(LEAST) ? ByteBuffer.allocateDirect(LEAST) : null;
+            }
+
+            @Override
+            public void giveBack(ByteBuffer buffer) {
+                budget.shrink(LEAST);
+            }
+        };
+        try (Scheduler scheduler = new Scheduler(OPTIONS.withMemoryBudget(budget), null, buffers)) {
+            List<Reading> readings = new ArrayList<>();
+            for (int p = 0; p < 4; p++) {
+                readings.add(new Reading(scheduler, small, p));
+            }
+            finish(scheduler, readings);
+            assertTrue(budget.granted() > 37_000 - 32_768, budget.granted() + " bytes to land in");
+            readings.add(new Reading(scheduler, large, 0));
+            finish(scheduler, readings);
+            assertEquals(expected(large, 0), readings.get(4).transcript);
+            readings.forEach(each -> each.consumer.close());
+        }
+        budget.checkEnd("one account");
+    }
+
+    /** Reads to the ends, and leaves the consumers open. */
+    private static void finish(Scheduler scheduler, List<Reading> readings) throws FaroException {
+        for (int round = 0; readings.stream().anyMatch(each -> !each.done); round++) {
+            assertTrue(round < 1000, "a reading waits for ever");
+            scheduler.serve();
+            scheduler.wake();
+            for (Reading each : readings) {
+                if (!each.done) {
+                    each.take();
+                }
+            }
         }
     }
 
